@@ -1,0 +1,41 @@
+# One command each; CI calls the same recipes.
+set shell := ["bash", "-euo", "pipefail", "-c"]
+
+python := ".venv/bin/python"
+export PATH := justfile_directory() / ".venv/bin" + ":" + env("PATH")
+
+# List the recipes.
+default:
+    @just --list --unsorted
+
+# Make the environment: pinned packages with hashes, and the server itself.
+init:
+    uv venv --quiet --allow-existing --python 3.11 .venv
+    uv pip sync --quiet --require-hashes requirements/dev.txt
+    uv pip install --quiet --no-deps --no-build-isolation --editable server
+
+# Start the product from the working tree.
+dev:
+    onlooker up
+
+# All tests, on real PostgreSQL, NATS and SeaweedFS.
+test *arguments:
+    pytest {{arguments}}
+
+# Lint, formatting, types, import rules.
+lint:
+    ruff check .
+    ruff format --check .
+    mypy
+    lint-imports
+
+# Mend what can be mended by itself.
+format:
+    ruff check --fix .
+    ruff format .
+
+# Resolve the pins anew.
+pins:
+    uv pip compile --quiet --universal --generate-hashes --no-emit-index-url --no-header --python-version 3.11 requirements/bootstrap.in -o requirements/bootstrap.txt
+    uv pip compile --quiet --universal --generate-hashes --no-emit-index-url --no-header --python-version 3.11 server/pyproject.toml --extra machine -o requirements/server.txt
+    uv pip compile --quiet --universal --generate-hashes --no-emit-index-url --no-header --python-version 3.11 pyproject.toml server/pyproject.toml --group dev --extra machine -c requirements/server.txt -o requirements/dev.txt

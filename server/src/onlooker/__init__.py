@@ -1,0 +1,1 @@
+"""Onlooker: audience analytics you host yourself."""

@@ -1,0 +1,5 @@
+"""`python -m onlooker` is `onlooker`."""
+
+from onlooker.cli import main
+
+main()

@@ -1,0 +1,1 @@
+"""How processes talk: connections, subjects, messages, roles and buckets on NATS."""

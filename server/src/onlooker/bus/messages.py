@@ -1,0 +1,55 @@
+"""What goes over the bus between a gateway or dispatcher and a worker."""
+
+import enum
+from typing import Any
+
+import msgspec
+
+
+class Task(msgspec.Struct, frozen=True, array_like=True, gc=False):
+    """One job on its way to a worker."""
+
+    id: str
+    service: str
+    version: int
+    params: dict[str, Any]
+    attachments: dict[str, bytes]
+    session: str | None
+    """Key of the session's state, which also chooses the worker."""
+    deadline: float
+    """Unix time after which nobody waits for the answer."""
+    request_id: str
+    sent_at: float
+
+
+class Outcome(enum.IntEnum):
+    """How a worker answers a task."""
+
+    DONE = 0
+    BUSY = 1
+    """Too many tasks wait here already."""
+    LEAVING = 2
+    """This worker is stopping; ask another."""
+
+
+class Reply(msgspec.Struct, frozen=True, array_like=True, gc=False):
+    """A worker's answer; `result` is the JSON object the client gets."""
+
+    outcome: Outcome
+    result: bytes = b"{}"
+    error_code: str | None = None
+    video_s: float = 0.0
+    """Computed video time that counts towards the stream's month."""
+    queue_s: float = 0.0
+    compute_s: float = 0.0
+
+
+encode_task = msgspec.msgpack.Encoder().encode
+decode_task = msgspec.msgpack.Decoder(Task).decode
+encode_reply = msgspec.msgpack.Encoder().encode
+decode_reply = msgspec.msgpack.Decoder(Reply).decode
+
+
+def failure(code: str, sentence: str) -> bytes:
+    """The result of a job that failed."""
+    return msgspec.json.encode({"error": sentence, "error_code": code})

@@ -1,0 +1,75 @@
+"""Who may do what on the bus: one user a role, with the subjects it needs and no others."""
+
+from dataclasses import dataclass
+
+from onlooker.bus.subjects import COMPUTE, FEEDS, RESULTS, SESSION_RESULTS, SESSIONS
+
+GATEWAY = "gateway"
+DISPATCHER = "dispatcher"
+SETUP = "setup"
+
+
+@dataclass(frozen=True)
+class Role:
+    """A user of the bus; it may also answer, once, what it was asked."""
+
+    user: str
+    publish: tuple[str, ...]
+    subscribe: tuple[str, ...]
+    answers: bool = False
+
+
+def inbox_of(user: str) -> str:
+    """Prefix of the subjects on which a role, and nobody else, gets its answers."""
+    return f"_INBOX_{user}"
+
+
+def _bucket_access(*buckets: str, shards: int) -> tuple[str, ...]:
+    """Subjects for writing and reading buckets; a wildcard can't stand for part of a name."""
+    names = [f"{bucket}-{index}" for bucket in buckets for index in range(shards)]
+    return (*(f"$KV.{name}.>" for name in names), *(f"$JS.API.DIRECT.GET.KV_{name}.>" for name in names))
+
+
+def gateway_role(*, shards: int) -> Role:
+    return Role(
+        user=GATEWAY,
+        publish=(
+            f"{COMPUTE}.>",
+            f"$SRV.*.{COMPUTE}",
+            f"$SRV.*.{COMPUTE}.>",
+            "feed.*",
+            *_bucket_access(SESSIONS, RESULTS, SESSION_RESULTS, FEEDS, shards=shards),
+        ),
+        subscribe=(f"{inbox_of(GATEWAY)}.>", "feed.*"),
+        answers=True,
+    )
+
+
+def dispatcher_role() -> Role:
+    return Role(
+        user=DISPATCHER,
+        publish=(f"{COMPUTE}.>", f"$SRV.*.{COMPUTE}", f"$SRV.*.{COMPUTE}.>"),
+        subscribe=(f"{inbox_of(DISPATCHER)}.>",),
+    )
+
+
+def worker_role(name: str, *, shards: int) -> Role:
+    """A worker takes jobs on its own subjects only, and keeps session states; nothing else."""
+    control = [
+        f"$SRV.{verb}{rest}" for verb in ("PING", "INFO", "STATS") for rest in ("", f".{COMPUTE}", f".{COMPUTE}.*")
+    ]
+    return Role(
+        user=name,
+        publish=_bucket_access(SESSIONS, shards=shards),
+        subscribe=(f"{inbox_of(name)}.>", f"{COMPUTE}.{name}.>", *control),
+        answers=True,
+    )
+
+
+def setup_role() -> Role:
+    """Makes the buckets; used by `onlooker up` and by nobody while the product runs."""
+    return Role(
+        user=SETUP,
+        publish=("$JS.API.INFO", "$JS.API.STREAM.>"),
+        subscribe=(f"{inbox_of(SETUP)}.>",),
+    )

@@ -1,0 +1,34 @@
+"""The names of subjects and buckets, in one place."""
+
+from zlib import crc32
+
+COMPUTE = "compute"
+"""Name of the workers in the NATS services API, and first word of their subjects."""
+
+
+def worker_subject(worker_name: str, instance: str, service: str, version: int) -> str:
+    """Where one running worker takes the jobs of one service version."""
+    return f"{COMPUTE}.{worker_name}.{instance}.{service}.{version}"
+
+
+def ping_subject(instance: str) -> str:
+    return f"$SRV.PING.{COMPUTE}.{instance}"
+
+
+INFO_SUBJECT = f"$SRV.INFO.{COMPUTE}"
+
+
+def feed_subject(feed_id: str) -> str:
+    """Where the holder of a feed's output takes its results."""
+    return f"feed.{feed_id}"
+
+
+SESSIONS = "sessions"
+RESULTS = "results"
+SESSION_RESULTS = "session-results"
+FEEDS = "feeds"
+
+
+def shard_of(bucket: str, key: str, shards: int) -> str:
+    """The bucket that holds a key when a kind of bucket is spread over several."""
+    return f"{bucket}-{crc32(key.encode()) % shards}"

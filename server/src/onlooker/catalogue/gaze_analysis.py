@@ -1,0 +1,15 @@
+"""Description of `gaze_analysis`."""
+
+from onlooker.catalogue.media import IMAGE, faces_with
+from onlooker.catalogue.service import Service
+
+SERVICE = Service(
+    name="gaze_analysis",
+    version=1,
+    description="Finds faces and says where each head and gaze points.",
+    fields=(IMAGE,),
+    result=faces_with(
+        "`eye_left`, `eye_right`, `nose`, `head_yaw`, `head_pitch`, `head_roll`, `gaze_yaw`, `gaze_pitch`"
+    ),
+    implementation="onlooker.compute.services.gaze_analysis",
+)

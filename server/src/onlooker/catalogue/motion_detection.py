@@ -1,0 +1,18 @@
+"""Description of `motion_detection`."""
+
+from onlooker.catalogue.media import FACES, IMAGE
+from onlooker.catalogue.service import Service
+
+SERVICE = Service(
+    name="motion_detection",
+    version=1,
+    description="Finds what moved since the session's previous picture.",
+    fields=(IMAGE,),
+    result={
+        "input_size": FACES["input_size"],
+        "nb_targets": "Number of moving targets.",
+        "targets": "One object a target: `mean_position`, `mean_velocity`, `confidence`.",
+    },
+    implementation="onlooker.compute.services.motion_detection",
+    needs_session=True,
+)

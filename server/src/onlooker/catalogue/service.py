@@ -1,0 +1,99 @@
+"""What a service is: its name, what it takes, what it returns."""
+
+import enum
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+
+class Kind(enum.StrEnum):
+    """What a request field holds."""
+
+    TEXT = "text"
+    BOOLEAN = "boolean"
+    POSITIVE = "positive number"
+    FRACTION = "number from 0 to 1"
+    TIMESTAMP = "ISO 8601 time with UTC offset"
+    MEDIA = "attachment or blob"
+    FRACTIONS = "object of numbers from 0 to 1"
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool)
+
+
+def _is_fraction(value: Any) -> bool:
+    return _is_number(value) and 0 <= value <= 1
+
+
+def _is_timestamp(value: Any) -> bool:
+    return isinstance(value, str) and parse_timestamp(value) is not None
+
+
+_CHECKS: dict[Kind, Callable[[Any], bool]] = {
+    Kind.TEXT: lambda value: isinstance(value, str),
+    Kind.BOOLEAN: lambda value: isinstance(value, bool),
+    Kind.POSITIVE: lambda value: _is_number(value) and 0 < value < 1e9,
+    Kind.FRACTION: _is_fraction,
+    Kind.TIMESTAMP: _is_timestamp,
+    Kind.MEDIA: lambda value: isinstance(value, str),
+    Kind.FRACTIONS: lambda value: isinstance(value, dict) and all(map(_is_fraction, value.values())),
+}
+
+
+def parse_timestamp(text: str) -> datetime | None:
+    """The moment an ISO 8601 text names, or None when it has no offset or is no time at all."""
+    try:
+        moment = datetime.fromisoformat(text)
+    except ValueError:
+        return None
+    return moment if moment.tzinfo is not None else None
+
+
+@dataclass(frozen=True)
+class Field:
+    """One field of a request."""
+
+    name: str
+    kind: Kind
+    description: str
+    required: bool = False
+    choices: tuple[str, ...] = ()
+
+    def complaint(self, value: Any) -> str | None:
+        """What is wrong with a value, or None."""
+        if not _CHECKS[self.kind](value):
+            return f"`{self.name}` must be a {self.kind}."
+        if self.choices and value not in self.choices:
+            return f"`{self.name}` must be one of {', '.join(self.choices)}."
+        return None
+
+
+@dataclass(frozen=True)
+class Service:
+    """One version of a service, as the directory describes it."""
+
+    name: str
+    version: int
+    description: str
+    fields: tuple[Field, ...]
+    result: dict[str, str]
+    """Name and meaning of each member of a result."""
+    implementation: str
+    """Module with a `compute` function, imported by workers only."""
+    needs_session: bool = False
+
+    def __post_init__(self) -> None:
+        if not re.fullmatch(r"[a-z][a-z0-9_]*", self.name) or self.version < 1:
+            raise ValueError(f"bad name or version of a service: {self.name!r} {self.version}")
+
+    @property
+    def media_fields(self) -> tuple[Field, ...]:
+        return tuple(field for field in self.fields if field.kind is Kind.MEDIA)
+
+    @property
+    def takes_media(self) -> bool:
+        """Whether its jobs compute on pictures or sound, and so count towards a stream's month."""
+        return bool(self.media_fields)

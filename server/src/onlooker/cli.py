@@ -1,0 +1,161 @@
+"""The command line: composes the stages into processes, and administers streams."""
+
+import asyncio
+import json
+import os
+import sys
+import uuid
+from collections.abc import Coroutine
+from typing import Any
+
+import click
+
+from onlooker import logs
+from onlooker.settings import Settings, SettingsError, describe_settings, read_settings
+
+
+class Onlooker(click.Group):
+    """Turns a wrong setting into one line and exit code 2."""
+
+    def invoke(self, context: click.Context) -> Any:
+        try:
+            return super().invoke(context)
+        except SettingsError as error:
+            click.echo(f"onlooker: {error}", err=True)
+            sys.exit(2)
+
+
+@click.group(cls=Onlooker)
+@click.version_option(package_name="onlooker")
+def main() -> None:
+    """Audience analytics you host yourself."""
+
+
+@main.command()
+def up() -> None:
+    """Start everything on this machine: bus, gateway, dispatcher, workers."""
+    from onlooker.up.machine import Machine
+
+    settings = read_settings()
+    logs.write_logs("up", level=settings.log_level)
+    click.echo("Onlooker")
+    asyncio.run(Machine(settings, click.echo).run())
+
+
+@main.command()
+def gateway() -> None:
+    """Run a gateway."""
+    from onlooker.gateway.app import run_gateway
+
+    _run("gateway", run_gateway)
+
+
+@main.command()
+def dispatcher() -> None:
+    """Run a dispatcher of accepted jobs."""
+    from onlooker.gateway.dispatcher import run_dispatcher
+
+    _run("dispatcher", run_dispatcher)
+
+
+@main.command()
+def worker() -> None:
+    """Run a worker."""
+    from onlooker.compute.worker import run_worker
+
+    _run("worker", run_worker)
+
+
+def _run(process: str, start: Any) -> None:
+    import uvloop
+
+    settings = read_settings()
+    logs.write_logs(settings.worker_name if process == "worker" else process, level=settings.log_level)
+    running: Coroutine[Any, Any, None] = start(settings)
+    uvloop.run(running)
+
+
+@main.command()
+def migrate() -> None:
+    """Bring the database's tables up to date."""
+    _open_django()
+    from django.core.management import call_command
+    from django.db.utils import OperationalError
+
+    try:
+        call_command("migrate", verbosity=0)
+    except OperationalError as error:
+        raise click.ClickException(str(error).strip()) from None
+
+
+@main.command()
+def settings() -> None:
+    """List every setting with its default."""
+    for name, meta, default in describe_settings():
+        click.echo(f"{name}={default}\n    {meta.description}")
+
+
+@main.group()
+def stream() -> None:
+    """Make, list and change streams."""
+
+
+@stream.command("create")
+@click.argument("name")
+@click.option("--owner", default="owner@localhost", show_default=True, help="E-mail address of the account.")
+@click.option("--kind", type=click.Choice(["developer", "enterprise"]), default="developer", show_default=True)
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
+def create(name: str, owner: str, kind: str, *, as_json: bool) -> None:
+    """Make a stream and print its credentials; the access_token is shown this once."""
+    _open_django()
+    from onlooker.streams.administration import create_stream
+
+    made = create_stream(name, owner_email=owner, kind=kind)
+    members = {"client_id": str(made.stream.client_id), "access_token": made.access_token}
+    if as_json:
+        click.echo(json.dumps(members))
+        return
+    click.echo(f"Stream {name!r} ({kind}), owned by {owner}.\n")
+    for key, value in members.items():
+        click.echo(f"{key:13} {value}")
+    click.echo("\nThe access_token is not shown again. Keep it like a password.")
+
+
+@stream.command("list")
+def list_all() -> None:
+    """List all streams."""
+    _open_django()
+    from onlooker.streams.administration import list_streams
+
+    for one in list_streams():
+        state = "enabled" if one.enabled else "disabled"
+        click.echo(f"{one.client_id}  {one.kind:10}  {state:8}  {one.owner.email}  {one.name}")
+
+
+@stream.command("set")
+@click.argument("client_id", type=uuid.UUID)
+@click.option("--name", help="What people call it.")
+@click.option("--kind", type=click.Choice(["developer", "enterprise"]), help="Developer streams have a monthly quota.")
+@click.option("--enabled/--disabled", default=None, help="Whether it may compute and store.")
+def change(client_id: uuid.UUID, **given: Any) -> None:
+    """Change a stream; gateways see it within a minute."""
+    _open_django()
+    from onlooker.streams.administration import set_stream
+    from onlooker.streams.models import Stream
+
+    changes = {key: value for key, value in given.items() if value is not None}
+    if not changes:
+        raise click.UsageError("Nothing to change. `onlooker stream set --help` lists what can be set.")
+    try:
+        set_stream(str(client_id), **changes)
+    except Stream.DoesNotExist:
+        raise click.ClickException(f"There is no stream {client_id}. `onlooker stream list` shows all.") from None
+    click.echo(", ".join(f"{key} = {value}" for key, value in changes.items()))
+
+
+def _open_django() -> Settings:
+    import django
+
+    os.environ.setdefault("DJANGO_SETTINGS_MODULE", "onlooker.console.settings")
+    django.setup()
+    return read_settings()

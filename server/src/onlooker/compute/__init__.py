@@ -1,0 +1,1 @@
+"""The second stage: turns frames into results, in processes that hold no credentials."""

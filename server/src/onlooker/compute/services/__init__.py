@@ -1,0 +1,1 @@
+"""One module a service, with a `compute` function; loaded by workers only."""

@@ -1,0 +1,109 @@
+"""Session states: in this worker's memory, written through to the bus with compare-and-set."""
+
+import asyncio
+import time
+from collections import OrderedDict
+from dataclasses import dataclass, field
+from typing import Any
+
+import msgspec
+from nats.errors import Error as BusError
+from nats.js.errors import KeyWrongLastSequenceError
+
+from onlooker.bus.buckets import Bucket
+from onlooker.compute import counters
+
+REMEMBERED_JOBS = 16
+MEMORY_SIZE = 10_000
+
+
+class State(msgspec.Struct, array_like=True):
+    """All that is kept of a session: numbers, never pixels."""
+
+    last_seen: float
+    service: Any = None
+    """What the service itself remembers."""
+    job_ids: list[str] = msgspec.field(default_factory=list)
+    result: bytes = b"{}"
+    error_code: str | None = None
+    last_frame_at: float | None = None
+    """Unix time of the last frame, by its timestamp or its arrival."""
+
+
+_encode = msgspec.msgpack.Encoder().encode
+_decode = msgspec.msgpack.Decoder(State).decode
+
+
+class StateNotKept(Exception):
+    """The bus did not take the state, so the call did not happen."""
+
+
+class StateConflict(Exception):
+    """Another worker wrote the state since it was read here: read again and compute again."""
+
+
+@dataclass
+class Session:
+    """One session as this worker holds it; the lock makes its calls take turns, in order of arrival."""
+
+    key: str
+    lock: asyncio.Lock = field(default_factory=asyncio.Lock)
+    state: State | None = None
+    revision: int = 0
+
+    def forget(self) -> None:
+        self.state = None
+
+
+class Sessions:
+    """The sessions of one worker."""
+
+    def __init__(self, bucket: Bucket, *, idle_s: float) -> None:
+        self._bucket = bucket
+        self._idle_s = idle_s
+        self._held: OrderedDict[str, Session] = OrderedDict()
+
+    def hold(self, key: str) -> Session:
+        """The session under a key; its state may not have been read yet."""
+        session = self._held.get(key)
+        if session is None:
+            session = self._held[key] = Session(key)
+            self._drop_oldest()
+        else:
+            self._held.move_to_end(key)
+        return session
+
+    def _drop_oldest(self) -> None:
+        """Drop what is idle or too much; the bus still has it."""
+        limit = time.time() - self._idle_s
+        for key, session in list(self._held.items())[:2]:
+            too_old = session.state is None or session.state.last_seen < limit
+            if not session.lock.locked() and (too_old or len(self._held) > MEMORY_SIZE):
+                del self._held[key]
+
+    async def read(self, session: Session) -> State:
+        """The current state; a new one when the session has ended or never began."""
+        if session.state is None:
+            counters.session_loads.labels("unknown").inc()
+            try:
+                entry = await self._bucket.get(session.key)
+            except (BusError, TimeoutError) as error:
+                raise StateNotKept from error
+            session.revision = entry.revision if entry else 0
+            session.state = _decode(entry.value) if entry and entry.value else None
+        if session.state is None or time.time() - session.state.last_seen > self._idle_s:
+            return State(last_seen=time.time())
+        return session.state
+
+    async def write(self, session: Session, state: State) -> None:
+        """Make `state` the session's, if nobody else wrote since it was read."""
+        try:
+            session.revision = await self._bucket.replace(session.key, _encode(state), revision=session.revision)
+        except KeyWrongLastSequenceError:
+            session.forget()
+            counters.session_loads.labels("conflict").inc()
+            raise StateConflict from None
+        except (BusError, TimeoutError) as error:
+            session.forget()
+            raise StateNotKept from error
+        session.state = state

@@ -1,0 +1,122 @@
+"""The worker process: announces its services on the bus, takes jobs, answers them."""
+
+import asyncio
+import logging
+import signal
+from collections.abc import Awaitable, Callable
+
+import msgspec
+from nats.errors import Error as BusError
+from nats.micro import add_service
+from nats.micro.request import Request
+
+from onlooker.bus.buckets import Bucket
+from onlooker.bus.connection import connect
+from onlooker.bus.messages import Outcome, Reply, decode_task, encode_reply
+from onlooker.bus.subjects import COMPUTE, SESSIONS, worker_subject
+from onlooker.catalogue import read_catalogue
+from onlooker.compute import counters
+from onlooker.compute.hosting import Hosted, host_services
+from onlooker.compute.processing import Processor
+from onlooker.compute.sessions import Sessions
+from onlooker.logs import fields
+from onlooker.monitoring import serve_monitoring
+from onlooker.settings import Settings
+
+log = logging.getLogger(__name__)
+
+BUSY = encode_reply(Reply(Outcome.BUSY))
+LEAVING = encode_reply(Reply(Outcome.LEAVING))
+DRAIN_LIMIT_S = 10
+
+
+class Worker:
+    """Takes tasks off the bus; refuses, rather than queues without bound."""
+
+    def __init__(self, processor: Processor, *, queue_limit: int) -> None:
+        self._processor = processor
+        self._queue_limit = queue_limit
+        self._under_way: set[asyncio.Task[None]] = set()
+        self._leaving = False
+
+    def handler_of(self, hosted: Hosted) -> Callable[[Request], Awaitable[None]]:
+        """What the bus calls for each task of one service: it never waits."""
+
+        async def take(request: Request) -> None:
+            if self._leaving:
+                await request.respond(LEAVING)
+                return
+            if len(self._under_way) >= self._queue_limit:
+                counters.jobs.labels(hosted.service.name, "refused").inc()
+                await request.respond(BUSY)
+                return
+            work = asyncio.create_task(self._answer(hosted, request))
+            self._under_way.add(work)
+            work.add_done_callback(self._under_way.discard)
+
+        return take
+
+    async def _answer(self, hosted: Hosted, request: Request) -> None:
+        name = hosted.service.name
+        try:
+            task = decode_task(request.data)
+        except msgspec.DecodeError:
+            counters.jobs.labels(name, "undecodable").inc()
+            return
+        reply = await self._processor.process(hosted, task)
+        if reply is None:
+            counters.jobs.labels(name, "expired").inc()
+            return
+        counters.queue_time.labels(name).observe(reply.queue_s)
+        counters.jobs.labels(name, reply.error_code or "done").inc()
+        log.debug("job computed", extra=fields(request_id=task.request_id, job=task.id, service=name))
+        try:
+            await request.respond(encode_reply(reply))
+        except BusError:
+            counters.jobs.labels(name, "unanswered").inc()
+
+    async def drain(self) -> None:
+        """Send newcomers elsewhere and finish what was taken."""
+        self._leaving = True
+        if self._under_way:
+            await asyncio.wait(self._under_way, timeout=DRAIN_LIMIT_S)
+
+
+async def run_worker(settings: Settings) -> None:
+    """Run until SIGTERM or SIGINT, then finish what was taken and leave."""
+    hosted_services = host_services(read_catalogue(settings.extra_services), settings.worker_services)
+    stop = asyncio.Event()
+    for number in (signal.SIGTERM, signal.SIGINT):
+        asyncio.get_running_loop().add_signal_handler(number, stop.set)
+
+    connection = await connect(settings, name=settings.worker_name)
+    sessions = Sessions(Bucket(connection, SESSIONS, shards=settings.bucket_shards), idle_s=settings.session_idle_s)
+    processor = Processor(sessions, threads=settings.worker_threads)
+    worker = Worker(processor, queue_limit=settings.worker_queue_limit)
+    announced = await add_service(
+        connection,
+        name=COMPUTE,
+        version="1.0.0",
+        description="An Onlooker worker",
+        metadata={"worker": settings.worker_name},
+    )
+    for hosted in hosted_services:
+        service = hosted.service
+        await announced.add_endpoint(
+            name=f"{service.name}-{service.version}",
+            subject=worker_subject(settings.worker_name, announced.id, service.name, service.version),
+            handler=worker.handler_of(hosted),
+        )
+    await connection.flush()
+    names = [hosted.service.name for hosted in hosted_services]
+    log.info("worker ready", extra=fields(worker=settings.worker_name, instance=announced.id, services=names))
+
+    monitoring = asyncio.create_task(
+        serve_monitoring(settings.monitoring_port, lambda: {"bus": connection.is_connected})
+    )
+    await stop.wait()
+    await worker.drain()
+    await announced.stop()
+    monitoring.cancel()
+    await connection.drain()
+    log.info("worker stopped")

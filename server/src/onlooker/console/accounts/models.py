@@ -1,0 +1,42 @@
+"""The table of accounts: an e-mail address and a password."""
+
+from typing import Any, ClassVar
+
+from django.contrib.auth.base_user import AbstractBaseUser, BaseUserManager
+from django.contrib.auth.models import PermissionsMixin
+from django.db import models
+from django.db.models.functions import Lower
+
+
+class Accounts(BaseUserManager["Account"]):
+    """Makes accounts; an e-mail address is the same in any case."""
+
+    def create_user(self, email: str, password: str | None = None, **values: Any) -> "Account":
+        account = self.model(email=email.strip().lower(), **values)
+        account.set_password(password)
+        account.save(using=self._db)
+        return account
+
+    def create_superuser(self, email: str, password: str | None = None, **values: Any) -> "Account":
+        return self.create_user(email, password, is_staff=True, is_superuser=True, **values)
+
+
+class Account(AbstractBaseUser, PermissionsMixin):
+    """A person who signs in with an e-mail address."""
+
+    id = models.BigAutoField(primary_key=True)
+    email = models.EmailField(max_length=254, unique=True)
+    is_staff = models.BooleanField(default=False)
+    is_active = models.BooleanField(default=True)
+    created_at = models.DateTimeField(auto_now_add=True)
+
+    objects = Accounts()
+
+    USERNAME_FIELD = "email"
+    REQUIRED_FIELDS: ClassVar[list[str]] = []
+
+    class Meta:
+        constraints = [models.UniqueConstraint(Lower("email"), name="one_account_per_email")]
+
+    def __str__(self) -> str:
+        return self.email

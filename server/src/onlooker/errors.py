@@ -1,0 +1,85 @@
+"""The closed list of problems the product answers with (RFC 9457)."""
+
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import Any
+
+import msgspec
+
+
+class Code(StrEnum):
+    """A stable word that clients can branch on."""
+
+    BAD_CREDENTIALS = "bad_credentials"
+    QUOTA_EXCEEDED = "quota_exceeded"
+    STREAM_DISABLED = "stream_disabled"
+    NOT_FOUND = "not_found"
+    METHOD_NOT_ALLOWED = "method_not_allowed"
+    REQUEST_TIMEOUT = "request_timeout"
+    TOO_LARGE = "too_large"
+    UNSUPPORTED_MEDIA_TYPE = "unsupported_media_type"
+    BAD_REQUEST = "bad_request"
+    RATE_LIMITED = "rate_limited"
+    OVERLOADED = "overloaded"
+    INTERNAL_ERROR = "internal_error"
+
+
+@dataclass(frozen=True)
+class Kind:
+    """Status and title that always go with a code."""
+
+    status: int
+    title: str
+
+
+KINDS: dict[Code, Kind] = {
+    Code.BAD_CREDENTIALS: Kind(401, "No or wrong credentials"),
+    Code.QUOTA_EXCEEDED: Kind(403, "The stream has used up its month"),
+    Code.STREAM_DISABLED: Kind(403, "The stream is disabled"),
+    Code.NOT_FOUND: Kind(404, "Not found"),
+    Code.METHOD_NOT_ALLOWED: Kind(405, "Method not allowed"),
+    Code.REQUEST_TIMEOUT: Kind(408, "The request took too long to arrive"),
+    Code.TOO_LARGE: Kind(413, "Too large"),
+    Code.UNSUPPORTED_MEDIA_TYPE: Kind(415, "Unsupported media type"),
+    Code.BAD_REQUEST: Kind(400, "Bad request"),
+    Code.RATE_LIMITED: Kind(429, "Too many requests"),
+    Code.OVERLOADED: Kind(503, "No compute capacity"),
+    Code.INTERNAL_ERROR: Kind(500, "Internal error"),
+}
+
+
+@dataclass
+class Problem(Exception):
+    """A refusal: what went wrong, for which condition, and what to do about it."""
+
+    code: Code
+    detail: str
+    members: dict[str, Any] = field(default_factory=dict)
+    headers: dict[str, str] = field(default_factory=dict)
+
+    @property
+    def status(self) -> int:
+        return KINDS[self.code].status
+
+    def body(self) -> bytes:
+        kind = KINDS[self.code]
+        members = {
+            "type": f"urn:onlooker:problem:{self.code}",
+            "title": kind.title,
+            "status": kind.status,
+            "detail": self.detail,
+            "code": str(self.code),
+        }
+        return msgspec.json.encode(members | self.members)
+
+
+def not_found(what: str) -> Problem:
+    return Problem(Code.NOT_FOUND, f"There is no such {what}.")
+
+
+def bad_request(detail: str) -> Problem:
+    return Problem(Code.BAD_REQUEST, detail)
+
+
+def overloaded(detail: str, *, retry_after_s: int = 1) -> Problem:
+    return Problem(Code.OVERLOADED, detail, headers={"Retry-After": str(retry_after_s)})

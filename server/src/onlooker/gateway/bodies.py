@@ -1,0 +1,129 @@
+"""Reading request bodies: JSON, or multipart with `meta` and attachments, within limits."""
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from typing import Any
+
+import msgspec
+from multipart import (
+    MultipartError,
+    MultipartSegment,
+    ParserLimitReached,
+    PushMultipartParser,
+    parse_options_header,
+)
+from starlette.requests import Request
+
+from onlooker.errors import Code, Problem, bad_request
+from onlooker.settings import Settings
+
+PARTS_LIMIT = 32
+META_LIMIT_BYTES = 1024**2
+ATTACHMENT_PREFIX = "attachment://"
+CLOSE = {"Connection": "close"}
+
+
+@dataclass(frozen=True)
+class Body:
+    """The fields of a request and the bytes that came with it, by reference."""
+
+    fields: dict[str, Any]
+    attachments: dict[str, bytes] = field(default_factory=dict)
+
+
+async def read_body(request: Request, settings: Settings) -> Body:
+    """A job's or a feed's body, JSON or multipart."""
+    media_type, options = parse_options_header(request.headers.get("content-type", ""))
+    if media_type not in ("application/json", "multipart/form-data"):
+        raise Problem(
+            Code.UNSUPPORTED_MEDIA_TYPE,
+            "Send application/json, or multipart/form-data with a part named `meta`.",
+            headers=CLOSE,
+        )
+    async with _arriving(request, settings) as chunks:
+        if media_type == "application/json":
+            return Body(parse_object(b"".join([chunk async for chunk in chunks])))
+        return await _read_multipart(chunks, options.get("boundary", ""))
+
+
+@asynccontextmanager
+async def _arriving(request: Request, settings: Settings) -> AsyncIterator[AsyncIterator[bytes]]:
+    """The chunks of a body that is neither too large nor too slow."""
+    too_large = Problem(
+        Code.TOO_LARGE,
+        f"A request may have {settings.body_limit_bytes} bytes. Send a smaller one.",
+        headers=CLOSE,
+    )
+    announced = request.headers.get("content-length", "0")
+    if announced.isdecimal() and int(announced) > settings.body_limit_bytes:
+        raise too_large
+
+    async def chunks() -> AsyncIterator[bytes]:
+        received = 0
+        async for chunk in request.stream():
+            received += len(chunk)
+            if received > settings.body_limit_bytes:
+                raise too_large
+            if chunk:
+                yield chunk
+
+    try:
+        async with asyncio.timeout(settings.body_time_limit_s):
+            yield chunks()
+    except TimeoutError:
+        detail = f"The body did not arrive within {settings.body_time_limit_s:g} seconds."
+        raise Problem(Code.REQUEST_TIMEOUT, detail, headers=CLOSE) from None
+
+
+async def _read_multipart(chunks: AsyncIterator[bytes], boundary: str) -> Body:
+    fields: dict[str, Any] | None = None
+    attachments: dict[str, bytes] = {}
+    try:
+        async for name, data in _segments(chunks, boundary):
+            if name == "meta" and fields is None:
+                fields = parse_object(data)
+            elif name.startswith(ATTACHMENT_PREFIX) and name not in attachments:
+                attachments[name] = data
+            else:
+                raise bad_request(
+                    f"Part {name[:80]!r} is unknown or there twice. Name the JSON part `meta` "
+                    f"and each binary part `{ATTACHMENT_PREFIX}<name>`."
+                )
+    except ParserLimitReached as error:
+        raise bad_request(f"The multipart body is over a limit: {error}. Send at most {PARTS_LIMIT} parts.") from None
+    except MultipartError as error:
+        raise bad_request(f"The multipart body is malformed: {error}.") from None
+    if fields is None:
+        raise bad_request("The multipart body has no part named `meta`.")
+    return Body(fields, attachments)
+
+
+async def _segments(chunks: AsyncIterator[bytes], boundary: str) -> AsyncIterator[tuple[str, bytes]]:
+    """Name and bytes of each part."""
+    name, pieces, size = "", list[bytes](), 0
+    with PushMultipartParser(boundary, max_segment_count=PARTS_LIMIT, strict=True) as parser:
+        async for chunk in chunks:
+            for event in parser.parse(chunk):
+                if isinstance(event, MultipartSegment):
+                    name, pieces, size = event.name or "", [], 0
+                elif event:
+                    size += len(event)
+                    if name == "meta" and size > META_LIMIT_BYTES:
+                        detail = f"`meta` may have {META_LIMIT_BYTES} bytes. Send binary data as an attachment."
+                        raise Problem(Code.TOO_LARGE, detail, headers=CLOSE)
+                    pieces.append(event)
+                else:
+                    yield name, pieces[0] if len(pieces) == 1 else b"".join(pieces)
+
+
+def parse_object(data: bytes) -> dict[str, Any]:
+    """A JSON object, or a bad request that says what is wrong with it."""
+    try:
+        value = msgspec.json.decode(data)
+    except (msgspec.MsgspecError, RecursionError, UnicodeDecodeError) as error:
+        raise bad_request(f"The JSON is malformed: {error}.") from None
+    if not isinstance(value, dict):
+        raise bad_request("The JSON must be an object.")
+    return value

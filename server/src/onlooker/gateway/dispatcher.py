@@ -1,0 +1,204 @@
+"""The dispatcher process: takes accepted jobs under lease and has them computed, down the same path."""
+
+import asyncio
+import logging
+import signal
+import time
+from functools import partial
+from typing import Any
+
+import msgspec
+import psycopg
+from psycopg_pool import PoolTimeout
+
+from onlooker.bus.messages import Task, failure
+from onlooker.catalogue import Catalogue, read_catalogue
+from onlooker.database import Pool, load_queries, open_pool
+from onlooker.errors import Problem
+from onlooker.gateway import counters
+from onlooker.gateway.blobstore import BlobStore, attachment_path, open_store
+from onlooker.gateway.engine import Engine
+from onlooker.gateway.opening import open_engine
+from onlooker.gateway.sweeping import sweep_for_ever
+from onlooker.logs import fields
+from onlooker.monitoring import serve_monitoring
+from onlooker.settings import Settings
+from onlooker.streams.usage import UsageMeter
+
+log = logging.getLogger(__name__)
+
+POLL_EVERY_S = 1.0
+RELEASE_WAIT_S = 1.0
+STOP_LIMIT_S = 10.0
+AWAY = (psycopg.OperationalError, PoolTimeout)
+
+_queries = load_queries("onlooker.gateway")
+
+
+class Dispatcher:
+    """Holds a few jobs at a time, and renews its hold while they compute."""
+
+    def __init__(self, settings: Settings, pool: Pool, engine: Engine, blobs: BlobStore) -> None:
+        self._settings = settings
+        self._pool = pool
+        self._engine = engine
+        self._blobs = blobs
+        self._usage = UsageMeter(pool)
+        self._catalogue: Catalogue = read_catalogue(settings.extra_services)
+        self._held: dict[int, asyncio.Task[None]] = {}
+        self._work_left = asyncio.Event()
+        self.ready = False
+
+    async def run(self) -> None:
+        """Lease and compute for ever; a database that is away is waited for."""
+        async with asyncio.TaskGroup() as group:
+            group.create_task(self._listen())
+            group.create_task(self._renew())
+            group.create_task(self._usage.run())
+            while True:
+                try:
+                    leased = await self._lease()
+                    self.ready = True
+                except AWAY as error:
+                    self.ready = False
+                    log.warning("database away", extra=fields(error=type(error).__name__))
+                    await asyncio.sleep(POLL_EVERY_S)
+                    continue
+                if not leased:
+                    await self._wait_for_work()
+
+    async def stop(self) -> None:
+        """Finish what is held; what is not finished in time is leased again by another."""
+        if self._held:
+            await asyncio.wait(self._held.values(), timeout=STOP_LIMIT_S)
+        await self._usage.flush()
+
+    async def _lease(self) -> int:
+        room = self._settings.dispatcher_jobs - len(self._held)
+        if room <= 0:
+            return 0
+        values = {"limit": room, "lease_s": self._settings.lease_s}
+        async with self._pool.connection() as connection:
+            rows = await (await connection.execute(_queries["lease_jobs"], values)).fetchall()
+        for row in rows:
+            number = row["number"]
+            if number in self._held:
+                continue
+            self._held[number] = task = asyncio.create_task(self._finish(row))
+            task.add_done_callback(partial(self._let_go, number))
+        return len(rows)
+
+    def _let_go(self, number: int, _: asyncio.Task[None]) -> None:
+        del self._held[number]
+        self._work_left.set()
+
+    async def _wait_for_work(self) -> None:
+        self._work_left.clear()
+        try:
+            async with asyncio.timeout(POLL_EVERY_S):
+                await self._work_left.wait()
+        except TimeoutError:
+            return
+
+    async def _finish(self, row: dict[str, Any]) -> None:
+        """Compute one job and write its result; or give it back, to be tried again."""
+        try:
+            result = await self._compute(row)
+            if result is None:
+                await self._execute("release_job", number=row["number"], wait_s=RELEASE_WAIT_S)
+                return
+            retention_s = self._settings.result_retention_s
+            await self._execute("finish_job", number=row["number"], result=result, retention_s=retention_s)
+            await self._blobs.remove([attachment_path(row["job_id"].hex, field) for field in row["attachments"]])
+        except AWAY:
+            log.warning("a result waits for the database", extra=fields(request_id=row["request_id"]))
+        except Exception:
+            log.exception("job could not be finished", extra=fields(request_id=row["request_id"]))
+
+    async def _compute(self, row: dict[str, Any]) -> bytes | None:
+        """The result, or None when there is no capacity now."""
+        service = self._catalogue.get(row["service"], {}).get(row["version"])
+        if service is None:
+            return failure("service_gone", "This service is no longer offered.")
+        attachments: dict[str, bytes] = {}
+        for field in row["attachments"]:
+            data = await self._blobs.get(attachment_path(row["job_id"].hex, field))
+            if data is None:
+                return failure("attachment_gone", "An attachment of this job is no longer there.")
+            attachments[field] = data
+        now = time.time()
+        task = Task(
+            id=row["job_id"].hex,
+            service=service.name,
+            version=service.version,
+            params=msgspec.msgpack.decode(row["params"]),
+            attachments=attachments,
+            session=row["session"],
+            deadline=min(now + self._settings.job_time_limit_s, row["deadline"]),
+            request_id=row["request_id"],
+            sent_at=now,
+        )
+        try:
+            reply = await self._engine.run(service, task, deaths=row["worker_deaths"])
+        except Problem:
+            return None
+        self._usage.add(row["stream_id"], reply.video_s)
+        counters.jobs.labels(service.name, "finished", reply.error_code or "").inc()
+        counters.queue_time.labels(service.name).observe(reply.queue_s)
+        counters.compute_time.labels(service.name).observe(reply.compute_s)
+        log.debug("job finished", extra=fields(request_id=task.request_id, job=task.id))
+        return reply.result
+
+    async def _execute(self, query: str, **values: Any) -> None:
+        async with self._pool.connection() as connection:
+            await connection.execute(_queries[query], values)
+
+    async def _renew(self) -> None:
+        """Keep others off the jobs that are held here."""
+        while True:
+            await asyncio.sleep(self._settings.lease_s / 3)
+            if self._held:
+                try:
+                    await self._execute("renew_leases", numbers=list(self._held), lease_s=self._settings.lease_s)
+                except AWAY:
+                    log.warning("leases not renewed")
+
+    async def _listen(self) -> None:
+        """Wake up at once when a gateway accepts a job."""
+        while True:
+            try:
+                connection = await psycopg.AsyncConnection.connect(self._settings.database_url, autocommit=True)
+                async with connection:
+                    await connection.execute("LISTEN jobs")
+                    async for _ in connection.notifies():
+                        self._work_left.set()
+            except psycopg.OperationalError:
+                await asyncio.sleep(POLL_EVERY_S)
+
+
+async def run_dispatcher(settings: Settings) -> None:
+    """Run until SIGTERM or SIGINT, then finish what is held."""
+    stop = asyncio.Event()
+    for number in (signal.SIGTERM, signal.SIGINT):
+        asyncio.get_running_loop().add_signal_handler(number, stop.set)
+    async with open_engine(settings, name="dispatcher") as (engine, _), open_pool(settings) as pool:
+        blobs = BlobStore(open_store(settings))
+        dispatcher = Dispatcher(settings, pool, engine, blobs)
+        tasks = [
+            asyncio.create_task(dispatcher.run()),
+            asyncio.create_task(sweep_for_ever(settings, pool, blobs)),
+            asyncio.create_task(
+                serve_monitoring(
+                    settings.monitoring_port,
+                    lambda: {"bus": engine.connection.is_connected, "database": dispatcher.ready},
+                )
+            ),
+        ]
+        log.info("dispatcher ready")
+        await asyncio.wait([asyncio.create_task(stop.wait()), *tasks], return_when=asyncio.FIRST_COMPLETED)
+        for task in tasks:
+            if task.done():
+                task.result()
+            task.cancel()
+        await dispatcher.stop()
+    log.info("dispatcher stopped")

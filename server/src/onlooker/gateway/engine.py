@@ -1,0 +1,94 @@
+"""Getting a job computed: choose a worker, send, and send once more when it dies."""
+
+import asyncio
+import time
+
+from nats.aio.client import Client
+
+from onlooker.bus.messages import Outcome, Reply, Task, encode_task, failure
+from onlooker.catalogue.service import Service
+from onlooker.errors import overloaded
+from onlooker.gateway import counters
+from onlooker.gateway.exchange import BusLost, Exchange, JobOverdue, WorkerAbsent, WorkerDied
+from onlooker.gateway.workers import LiveWorker, Workers
+
+DEATHS_LIMIT = 2
+"""A job that two workers died on is not tried a third time."""
+WAIT_FOR_WORKER_S = 5.0
+WAIT_FOR_BUS_S = 5.0
+
+
+class Engine:
+    """The one way to compute a job, for gateways and dispatchers alike."""
+
+    def __init__(self, connection: Client, workers: Workers, exchange: Exchange) -> None:
+        self.connection = connection
+        self._workers = workers
+        self._exchange = exchange
+
+    async def run(self, service: Service, task: Task, *, deaths: int = 0) -> Reply:
+        """The reply; raises an `overloaded` problem where there is no capacity."""
+        payload = encode_task(task)
+        give_up_at = time.monotonic() + WAIT_FOR_WORKER_S
+        avoided: set[str] = set()
+        while True:
+            worker = await self._choose(service, task, avoided, give_up_at=give_up_at)
+            try:
+                reply = await self._send(service, worker, payload, task)
+            except WorkerAbsent:
+                self._avoid(worker, avoided)
+            except WorkerDied:
+                self._avoid(worker, avoided)
+                counters.resends.labels("worker_died").inc()
+                deaths += 1
+                if deaths >= DEATHS_LIMIT:
+                    return _failed("worker_died", "The computation brought its process down, twice. Try another input.")
+            except BusLost:
+                counters.resends.labels("bus_lost").inc()
+                await self._await_bus()
+                avoided.clear()
+                give_up_at = time.monotonic() + WAIT_FOR_WORKER_S
+            except JobOverdue:
+                return _failed("time_limit", "The computation took longer than its time limit.")
+            else:
+                if reply.outcome is Outcome.DONE:
+                    return reply
+                if reply.outcome is Outcome.BUSY:
+                    raise overloaded(f"Every place to compute {service.name} is taken. Send less, or add workers.")
+                avoided.add(worker.instance)
+                counters.resends.labels("worker_left").inc()
+
+    async def _send(self, service: Service, worker: LiveWorker, payload: bytes, task: Task) -> Reply:
+        subject = worker.subject_of(service)
+        assert subject
+        timeout_s = task.deadline - time.time()
+        return await self._exchange.send(subject, payload, instance=worker.instance, timeout_s=timeout_s)
+
+    def _avoid(self, worker: LiveWorker, avoided: set[str]) -> None:
+        self._workers.remove(worker.instance)
+        avoided.add(worker.instance)
+
+    async def _choose(self, service: Service, task: Task, avoided: set[str], *, give_up_at: float) -> LiveWorker:
+        while True:
+            worker = self._workers.choose(service, task.session or task.id, besides=avoided)
+            if worker:
+                return worker
+            left_s = min(give_up_at, time.monotonic() + task.deadline - time.time()) - time.monotonic()
+            if left_s <= 0 or not self._workers.was_live_lately(service):
+                raise overloaded(
+                    f"No live worker hosts {service.name} version {service.version}. "
+                    "Its resource in the directory says when one is live.",
+                    retry_after_s=2,
+                )
+            await self._workers.wait_for_news(min(left_s, 0.25))
+
+    async def _await_bus(self) -> None:
+        give_up_at = time.monotonic() + WAIT_FOR_BUS_S
+        while not self.connection.is_connected:
+            if time.monotonic() > give_up_at:
+                raise overloaded("The bus is away. It should be back in a moment.", retry_after_s=2)
+            await asyncio.sleep(0.05)
+
+
+def _failed(code: str, sentence: str) -> Reply:
+    return Reply(Outcome.DONE, failure(code, sentence), code)

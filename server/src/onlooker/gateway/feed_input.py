@@ -1,0 +1,168 @@
+"""A feed's input: frames as parts of one long body, each computed in its turn."""
+
+import asyncio
+import json
+import time
+import uuid
+from collections.abc import AsyncIterator
+from dataclasses import dataclass
+from typing import Any
+
+import msgspec
+from multipart import MultipartError, MultipartSegment, ParserError, PushMultipartParser
+from nats.errors import Error as BusError
+from nats.errors import NoRespondersError
+from starlette.requests import Request
+
+from onlooker.bus.messages import Task, failure
+from onlooker.bus.subjects import feed_subject
+from onlooker.catalogue.service import Service
+from onlooker.errors import Code, Problem, bad_request
+from onlooker.gateway.bodies import CLOSE, parse_object
+from onlooker.gateway.feed_record import END, FeedRecord, feed_key
+from onlooker.gateway.jobs import compute
+from onlooker.gateway.parts import Parts
+from onlooker.gateway.permits import permit_compute
+from onlooker.gateway.tasks import new_task
+from onlooker.streams.credentials import StreamRecord
+
+PARAMETERS_LIMIT_BYTES = 16 * 1024
+HEADER_NAMES_BYTES = 64
+REFRESH_EVERY_S = 20.0
+OUTPUT_RETRY_S = 0.1
+
+
+class FrameParser(PushMultipartParser):
+    """Parts of multipart/x-mixed-replace have no Content-Disposition."""
+
+    def _create_segment(self, headerlist: list[tuple[str, str]]) -> MultipartSegment:
+        return MultipartSegment(headerlist)
+
+
+@dataclass(frozen=True)
+class Frame:
+    """One part: the field its bytes are for, the fields that came with it, the bytes."""
+
+    field: str
+    params: dict[str, Any]
+    data: bytes
+
+
+class FeedInput:
+    """Computes the frames of one input connection, in order, and hands each result to the output."""
+
+    def __init__(
+        self, parts: Parts, stream: StreamRecord, service: Service, record: FeedRecord, *, feed_id: uuid.UUID
+    ) -> None:
+        self._parts = parts
+        self._stream = stream
+        self._service = service
+        self._record = record
+        self._feed_id = feed_id
+        self._refreshed_at = time.monotonic()
+
+    async def take(self, request: Request, boundary: str) -> dict[str, int]:
+        """Take frames until the input ends; says how many there were."""
+        frames = 0
+        try:
+            async for frame in self._frames(request, boundary):
+                await self._refresh()
+                result = await self._compute(frame, request.scope["request_id"])
+                if not await self._hand_over(result):
+                    break
+                frames += 1
+        except MultipartError as error:
+            raise bad_request(f"The multipart body is malformed: {error}.") from None
+        finally:
+            await self._hand_over(END)
+        return {"frames": frames}
+
+    async def _frames(self, request: Request, boundary: str) -> AsyncIterator[Frame]:
+        limit = self._parts.settings.body_limit_bytes
+        header_limit = PARAMETERS_LIMIT_BYTES + HEADER_NAMES_BYTES
+        chunks = request.stream()
+        segment: MultipartSegment | None = None
+        pieces: list[bytes] = []
+        with FrameParser(boundary, max_header_size=header_limit, max_segment_size=limit, strict=True) as parser:
+            while not parser.closed and (chunk := await self._next_chunk(chunks)) is not None:
+                for event in parser.parse(chunk):
+                    if isinstance(event, MultipartSegment):
+                        segment, pieces = event, []
+                    elif event:
+                        pieces.append(event)
+                    elif segment:
+                        yield _read_frame(segment, b"".join(pieces))
+
+    async def _next_chunk(self, chunks: AsyncIterator[bytes]) -> bytes | None:
+        """The next bytes, or None when the input has ended; an idle one is refused."""
+        idle_s = self._parts.settings.feed_idle_s
+        try:
+            async with asyncio.timeout(idle_s):
+                async for chunk in chunks:
+                    if chunk:
+                        return chunk
+        except TimeoutError:
+            detail = f"Nothing came for {idle_s:g} seconds. Open a new stream."
+            raise Problem(Code.REQUEST_TIMEOUT, detail, headers=CLOSE) from None
+        return None
+
+    async def _compute(self, frame: Frame, request_id: str) -> bytes:
+        """The result of one frame; what would refuse a job is an `error` in it here."""
+        try:
+            wait_s = self._parts.rates.wait_s(self._stream.id)
+            while wait_s > 0:
+                await asyncio.sleep(wait_s)
+                wait_s = self._parts.rates.wait_s(self._stream.id)
+            permit_compute(self._parts, self._stream, self._service)
+            task = self._task(frame, request_id)
+            async with self._parts.turns.take(self._record.session):
+                reply = await compute(self._parts, self._stream, self._service, task)
+        except Problem as problem:
+            return failure(problem.code, problem.detail)
+        return reply.result
+
+    def _task(self, frame: Frame, request_id: str) -> Task:
+        media = {field.name for field in self._service.media_fields}
+        if media and frame.field not in media:
+            raise bad_request(f"X-Angus-DataField must be one of {', '.join(sorted(media))}.")
+        params = self._record.params | frame.params
+        for field in self._service.fields:
+            complaint = field.complaint(params[field.name]) if field.name in params else None
+            if complaint:
+                raise bad_request(complaint)
+        own = {name: value for name, value in params.items() if name not in media}
+        attachments = {frame.field: frame.data} if frame.field in media else {}
+        session = self._record.session
+        return new_task(
+            self._parts, self._service, own, attachments, job_id=uuid.uuid4(), session=session, request_id=request_id
+        )
+
+    async def _hand_over(self, result: bytes) -> bool:
+        """Give a result to whoever holds the output and wait until it is written; False when nobody does."""
+        subject = feed_subject(self._feed_id.hex)
+        give_up_at = time.monotonic() + (self._parts.settings.feed_idle_s if result != END else 1.0)
+        payload = result if result == END else json.dumps(json.loads(result)).encode("ascii")
+        while time.monotonic() < give_up_at:
+            try:
+                await self._parts.connection.request(subject, payload, timeout=self._parts.settings.feed_idle_s)
+            except NoRespondersError:
+                await asyncio.sleep(OUTPUT_RETRY_S)
+            except (BusError, TimeoutError):
+                return False
+            else:
+                return True
+        return False
+
+    async def _refresh(self) -> None:
+        """A feed in use does not expire."""
+        if time.monotonic() - self._refreshed_at > REFRESH_EVERY_S:
+            self._refreshed_at = time.monotonic()
+            key = feed_key(self._stream.id, self._feed_id)
+            await self._parts.feeds.put(key, msgspec.msgpack.encode(self._record))
+
+
+def _read_frame(segment: MultipartSegment, data: bytes) -> Frame:
+    field = segment.header("X-Angus-DataField")
+    if not field:
+        raise ParserError("a part has no X-Angus-DataField header")
+    return Frame(field, parse_object(segment.header("X-Angus-Parameters", "{}").encode()), data)

@@ -1,0 +1,83 @@
+"""The streaming variant: a feed has one long input of frames and one long output of results."""
+
+import uuid
+
+import msgspec
+from starlette.requests import Request
+from starlette.responses import Response, StreamingResponse
+
+from onlooker.catalogue.service import Service
+from onlooker.errors import bad_request, not_found
+from onlooker.gateway.answers import json_answer
+from onlooker.gateway.bodies import read_body
+from onlooker.gateway.feed_input import FeedInput
+from onlooker.gateway.feed_output import OUTPUT_TYPE, FeedOutput
+from onlooker.gateway.feed_record import FeedRecord, feed_key
+from onlooker.gateway.parts import Parts, id_of, parts_of, service_of, service_path, stream_of
+from onlooker.gateway.permits import permit_compute, permit_stream
+from onlooker.gateway.requested import read_requested, session_key
+
+
+async def create_feed(request: Request) -> Response:
+    parts, stream, service = parts_of(request), stream_of(request), service_of(request)
+    body = await read_body(request, parts.settings)
+    fields = body.fields | {field.name: "attachment://frame" for field in service.media_fields}
+    requested = read_requested(service, fields)
+    permit_stream(stream)
+    permit_compute(parts, stream, service)
+    session = session_key(stream, service, requested.session_id) if requested.session_id else None
+    feed_id = uuid.uuid4()
+    record = FeedRecord(service.name, service.version, session, requested.params)
+    await parts.feeds.put(feed_key(stream.id, feed_id), msgspec.msgpack.encode(record))
+    members = _describe(parts, service, feed_id, status=201)
+    return json_answer(members, status=201, headers={"Location": str(members["url"])})
+
+
+def _describe(parts: Parts, service: Service, feed_id: uuid.UUID, *, status: int) -> dict[str, str | int]:
+    url = parts.url(f"{service_path(service)}/streams/{feed_id}")
+    return {
+        "url": url,
+        "uuid": str(feed_id),
+        "status": status,
+        "input": f"{url}/input",
+        "output": f"{url}/output",
+    }
+
+
+async def show_feed(request: Request) -> Response:
+    await _find(request)
+    return json_answer(_describe(parts_of(request), service_of(request), id_of(request, "stream"), status=200))
+
+
+async def take_input(request: Request) -> Response:
+    """One long POST of frames; answered when it ends, with how many there were."""
+    record = await _find(request)
+    parts, stream, service = parts_of(request), stream_of(request), service_of(request)
+    permit_stream(stream)
+    permit_compute(parts, stream, service)
+    media_type, _, options = request.headers.get("content-type", "").partition(";")
+    _, _, boundary = options.partition("boundary=")
+    if media_type.strip().lower() != "multipart/x-mixed-replace" or not boundary:
+        raise bad_request("Send multipart/x-mixed-replace with a boundary.")
+    boundary = boundary.split(";")[0].strip().strip('"')
+    feed = FeedInput(parts, stream, service, record, feed_id=id_of(request, "stream"))
+    return json_answer(await feed.take(request, boundary) | {"status": 200})
+
+
+async def give_output(request: Request) -> Response:
+    """One long GET of results."""
+    await _find(request)
+    output = FeedOutput(parts_of(request), id_of(request, "stream"))
+    headers = {"Cache-Control": "no-store", "X-Accel-Buffering": "no", "Content-Type": OUTPUT_TYPE}
+    return StreamingResponse(output.parts(), headers=headers)
+
+
+async def _find(request: Request) -> FeedRecord:
+    feed_id, service = id_of(request, "stream"), service_of(request)
+    entry = await parts_of(request).feeds.get(feed_key(stream_of(request).id, feed_id))
+    if entry is None or not entry.value:
+        raise not_found("stream")
+    record = msgspec.msgpack.decode(entry.value, type=FeedRecord)
+    if (record.service, record.version) != (service.name, service.version):
+        raise not_found("stream")
+    return record

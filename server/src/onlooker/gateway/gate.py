@@ -1,0 +1,134 @@
+"""Around every request: an id, the credentials, the rate, a problem body, a count and a log line."""
+
+import logging
+import re
+import time
+import uuid
+
+import psycopg
+from nats.errors import Error as BusError
+from psycopg_pool import PoolTimeout
+from starlette.datastructures import Headers, MutableHeaders
+from starlette.exceptions import HTTPException
+from starlette.requests import ClientDisconnect
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from onlooker.errors import Code, Problem, not_found, overloaded
+from onlooker.gateway import counters
+from onlooker.gateway.answers import problem_answer
+from onlooker.gateway.auth import read_credentials, refusal
+from onlooker.gateway.parts import Parts
+from onlooker.logs import fields
+
+log = logging.getLogger(__name__)
+
+_REQUEST_ID = re.compile(r"[A-Za-z0-9_.-]{8,64}")
+
+
+class Gate:
+    """ASGI middleware; behind it a request has a stream, an id and a path without trailing slash."""
+
+    def __init__(self, app: ASGIApp, parts: Parts, open_paths: frozenset[str]) -> None:
+        self._app = app
+        self.parts = parts
+        self._open_paths = open_paths
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http":
+            raise NotImplementedError("the gateway speaks HTTP only")
+        await Passage(self, scope, receive, send).run()
+
+    async def admit(self, scope: Scope, headers: Headers) -> None:
+        """Check credentials and rate, before anything of the request is looked at."""
+        if scope["path"] in self._open_paths:
+            return
+        client_id, access_token = read_credentials(headers.get("authorization"))
+        stream = await self.parts.credentials.check(client_id, access_token)
+        if stream is None:
+            raise refusal()
+        scope["stream"] = stream
+        self.parts.rates.take(stream.id)
+
+    async def forward(self, scope: Scope, receive: Receive, send: Send) -> None:
+        await self._app(scope, receive, send)
+
+
+def _unrouted(error: HTTPException) -> Problem:
+    """What the router says of a path or a method that is in no route."""
+    if error.status_code == 405:
+        headers = dict(error.headers or {})
+        return Problem(Code.METHOD_NOT_ALLOWED, "This resource has no such method.", headers=headers)
+    return not_found("resource")
+
+
+class Passage:
+    """One request on its way through the gate."""
+
+    def __init__(self, gate: Gate, scope: Scope, receive: Receive, send: Send) -> None:
+        self._gate = gate
+        self._scope = scope
+        self._receive = receive
+        self._send = send
+        self._started = time.perf_counter()
+        self._status = 0
+
+    async def run(self) -> None:
+        scope = self._scope
+        headers = Headers(scope=scope)
+        given = headers.get("x-request-id", "")
+        scope["request_id"] = given if _REQUEST_ID.fullmatch(given) else uuid.uuid4().hex
+        scope["app"] = self._gate.parts
+        if len(scope["path"]) > 1:
+            scope["path"] = scope["path"].rstrip("/")
+        try:
+            await self._gate.admit(scope, headers)
+            await self._gate.forward(scope, self._receive, self._send_noted)
+        except Problem as problem:
+            await self._refuse(problem)
+        except HTTPException as error:
+            await self._refuse(_unrouted(error))
+        except (psycopg.OperationalError, PoolTimeout, BusError, TimeoutError) as error:
+            log.warning("a part is away", extra=fields(request_id=scope["request_id"], error=type(error).__name__))
+            await self._refuse(
+                overloaded("A part of the server is away. It should be back in a moment.", retry_after_s=2)
+            )
+        except ClientDisconnect:
+            self._status = 499
+        except Exception:
+            log.exception("request failed", extra=fields(request_id=scope["request_id"]))
+            await self._refuse(
+                Problem(Code.INTERNAL_ERROR, "The server failed. Its log says why, under the request id.")
+            )
+        finally:
+            self._note()
+
+    async def _send_noted(self, message: Message) -> None:
+        if message["type"] == "http.response.start":
+            self._status = message["status"]
+            MutableHeaders(scope=message)["X-Request-Id"] = self._scope["request_id"]
+        await self._send(message)
+
+    async def _refuse(self, problem: Problem) -> None:
+        if self._status:
+            return  # too late: an answer is under way
+        counters.refusals.labels(problem.code).inc()
+        await problem_answer(problem)(self._scope, self._receive, self._send_noted)
+
+    def _note(self) -> None:
+        endpoint = self._scope.get("endpoint")
+        route = getattr(endpoint, "__name__", "none")
+        seconds = time.perf_counter() - self._started
+        counters.requests.labels(route, self._status).inc()
+        counters.request_time.labels(route).observe(seconds)
+        level = logging.DEBUG if self._status < 300 else logging.INFO
+        if log.isEnabledFor(level):
+            stream = self._scope.get("stream")
+            line = fields(
+                request_id=self._scope["request_id"],
+                method=self._scope["method"],
+                route=route,
+                status=self._status,
+                ms=round(seconds * 1000, 1),
+                stream=stream.id if stream else None,
+            )
+            log.log(level, "request", extra=line)

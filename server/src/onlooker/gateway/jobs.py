@@ -1,0 +1,102 @@
+"""Jobs: computed at once, or accepted to be computed later."""
+
+import time
+import uuid
+from functools import partial
+
+from starlette.requests import Request
+from starlette.responses import Response
+
+from onlooker.bus.messages import Reply, Task
+from onlooker.catalogue.service import Service
+from onlooker.errors import not_found, overloaded
+from onlooker.gateway import counters
+from onlooker.gateway.accepted import accept_job, find_accepted, remove_accepted
+from onlooker.gateway.answers import job_answer
+from onlooker.gateway.bodies import read_body
+from onlooker.gateway.parts import Parts, id_of, parts_of, service_of, service_path, stream_of
+from onlooker.gateway.permits import permit_compute
+from onlooker.gateway.requested import collect_attachments, read_requested, session_key
+from onlooker.gateway.results import StoredResult
+from onlooker.gateway.tasks import new_task
+from onlooker.streams.credentials import StreamRecord
+
+
+async def create_job(request: Request) -> Response:
+    parts, stream, service = parts_of(request), stream_of(request), service_of(request)
+    body = await read_body(request, parts.settings)
+    requested = read_requested(service, body.fields)
+    permit_compute(parts, stream, service)
+    session = session_key(stream, service, requested.session_id) if requested.session_id else None
+    job_id = uuid.uuid4()
+    url = job_url(parts, service, job_id)
+    prepare = partial(new_task, parts, service, job_id=job_id, session=session, request_id=request.scope["request_id"])
+    if requested.is_async:
+        attachments = await collect_attachments(parts, stream, requested, body)
+        task = prepare(requested.params, attachments)
+        await accept_job(parts, stream, task)
+        counters.jobs.labels(service.name, "accepted", "").inc()
+        return job_answer(url, job_id, status=202)
+    async with parts.turns.take(session):
+        attachments = await collect_attachments(parts, stream, requested, body)
+        task = prepare(requested.params, attachments)
+        reply = await compute(parts, stream, service, task)
+    expires_at = await _keep(parts, stream, job_id, task, reply)
+    return job_answer(url, job_id, status=201, expires_at=expires_at, result=reply.result)
+
+
+def job_url(parts: Parts, service: Service, job_id: uuid.UUID) -> str:
+    return parts.url(f"{service_path(service)}/jobs/{job_id}")
+
+
+async def compute(parts: Parts, stream: StreamRecord, service: Service, task: Task) -> Reply:
+    """Have a task computed, and count it."""
+    if len(parts.under_way) >= parts.settings.gateway_jobs_limit:
+        raise overloaded("This gateway has as many jobs under way as it may. Send less, or add workers.")
+    job_id = uuid.UUID(task.id)
+    parts.under_way.add(job_id)
+    try:
+        reply = await parts.engine.run(service, task)
+    finally:
+        parts.under_way.discard(job_id)
+    parts.usage.add(stream.id, reply.video_s)
+    counters.jobs.labels(service.name, "failed" if reply.error_code else "computed", reply.error_code or "").inc()
+    counters.queue_time.labels(service.name).observe(reply.queue_s)
+    counters.compute_time.labels(service.name).observe(reply.compute_s)
+    return reply
+
+
+async def _keep(parts: Parts, stream: StreamRecord, job_id: uuid.UUID, task: Task, reply: Reply) -> float:
+    """Store the result before it is answered; returns when it expires."""
+    settings = parts.settings
+    in_session = task.session is not None
+    expires_at = time.time() + (settings.session_result_retention_s if in_session else settings.result_retention_s)
+    stored = StoredResult(task.service, task.version, expires_at, reply.result)
+    await parts.results.keep(stream.id, job_id, stored, in_session=in_session)
+    return expires_at
+
+
+async def show_job(request: Request) -> Response:
+    parts, stream, service = parts_of(request), stream_of(request), service_of(request)
+    job_id = id_of(request, "job")
+    url = job_url(parts, service, job_id)
+    stored = await parts.results.find(stream.id, job_id)
+    if stored and (stored.service, stored.version) == (service.name, service.version):
+        return job_answer(url, job_id, status=201, expires_at=stored.expires_at, result=stored.result)
+    accepted = await find_accepted(parts, stream, job_id)
+    if accepted is None or (accepted.service, accepted.version) != (service.name, service.version):
+        raise not_found("job")
+    if accepted.result is None:
+        return job_answer(url, job_id, status=202)
+    return job_answer(url, job_id, status=200, expires_at=accepted.expires_at, result=accepted.result)
+
+
+async def delete_job(request: Request) -> Response:
+    parts, stream, service = parts_of(request), stream_of(request), service_of(request)
+    job_id = id_of(request, "job")
+    stored = await parts.results.find(stream.id, job_id)
+    if stored and (stored.service, stored.version) == (service.name, service.version):
+        await parts.results.remove(stream.id, job_id)
+    elif not await remove_accepted(parts, stream, service, job_id):
+        raise not_found("job")
+    return Response(status_code=204)

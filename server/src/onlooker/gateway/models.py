@@ -1,0 +1,60 @@
+"""Tables of accepted jobs and of blobs."""
+
+from django.contrib.postgres.fields import ArrayField
+from django.db import models
+
+
+class Job(models.Model):
+    """A job that was accepted to be computed later; its number is the order of acceptance."""
+
+    number = models.BigAutoField(primary_key=True)
+    job_id = models.UUIDField(unique=True)
+    stream = models.ForeignKey("streams.Stream", on_delete=models.CASCADE)
+    service = models.TextField()
+    version = models.IntegerField()
+    session = models.TextField(null=True)
+    request_id = models.TextField()
+    params = models.BinaryField()
+    attachments = ArrayField(models.TextField())
+    accepted_at = models.DateTimeField()
+    deadline_at = models.DateTimeField()
+    leased_until = models.DateTimeField(null=True)
+    worker_deaths = models.SmallIntegerField(default=0)
+    result = models.BinaryField(null=True)
+    finished_at = models.DateTimeField(null=True)
+    expires_at = models.DateTimeField()
+
+    class Meta:
+        indexes = [
+            models.Index(fields=["number"], name="job_waiting", condition=models.Q(finished_at=None)),
+            models.Index(
+                fields=["session", "number"],
+                name="job_waiting_in_session",
+                condition=models.Q(finished_at=None, session__isnull=False),
+            ),
+            models.Index(fields=["stream"], name="job_waiting_of_stream", condition=models.Q(finished_at=None)),
+            models.Index(fields=["expires_at"], name="job_expiry"),
+        ]
+
+    def __str__(self) -> str:
+        return str(self.job_id)
+
+
+class Blob(models.Model):
+    """Bytes that an owner stored for a while; the bytes themselves are in the blob store."""
+
+    number = models.BigAutoField(primary_key=True)
+    blob_id = models.UUIDField(unique=True)
+    stream = models.ForeignKey("streams.Stream", on_delete=models.CASCADE)
+    size_bytes = models.BigIntegerField()
+    created_at = models.DateTimeField()
+    expires_at = models.DateTimeField()
+
+    class Meta:
+        indexes = [
+            models.Index(fields=["stream", "expires_at"], name="blob_of_stream"),
+            models.Index(fields=["expires_at"], name="blob_expiry"),
+        ]
+
+    def __str__(self) -> str:
+        return str(self.blob_id)

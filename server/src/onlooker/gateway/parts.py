@@ -1,0 +1,83 @@
+"""The parts that a request's handler works with, and finding them from a request."""
+
+import uuid
+from dataclasses import dataclass, field
+
+from nats.aio.client import Client
+from starlette.requests import Request
+
+from onlooker.bus.buckets import Bucket
+from onlooker.catalogue import Catalogue
+from onlooker.catalogue.service import Service
+from onlooker.database import Pool
+from onlooker.errors import not_found
+from onlooker.gateway.blobstore import BlobStore
+from onlooker.gateway.engine import Engine
+from onlooker.gateway.rates import Rates
+from onlooker.gateway.results import Results
+from onlooker.gateway.turns import Turns
+from onlooker.gateway.workers import Workers
+from onlooker.settings import Settings
+from onlooker.streams.credentials import Credentials, StreamRecord
+from onlooker.streams.usage import UsageMeter
+
+
+@dataclass(frozen=True, kw_only=True)
+class Parts:
+    """Everything one gateway process is made of."""
+
+    settings: Settings
+    catalogue: Catalogue
+    connection: Client
+    pool: Pool
+    credentials: Credentials
+    rates: Rates
+    usage: UsageMeter
+    workers: Workers
+    engine: Engine
+    turns: Turns
+    results: Results
+    sessions: Bucket
+    feeds: Bucket
+    blobs: BlobStore
+    under_way: set[uuid.UUID] = field(default_factory=set)
+    """Synchronous jobs that have no answer yet."""
+
+    def url(self, path: str) -> str:
+        """An absolute URL, from the configured public address and never from the request."""
+        return self.settings.public_url + path
+
+
+def parts_of(request: Request) -> Parts:
+    parts = request.scope["app"]
+    assert isinstance(parts, Parts)
+    return parts
+
+
+def stream_of(request: Request) -> StreamRecord:
+    """The stream whose credentials came with the request."""
+    stream = request.scope["stream"]
+    assert isinstance(stream, StreamRecord)
+    return stream
+
+
+def service_of(request: Request) -> Service:
+    """The service version that the path names."""
+    versions = parts_of(request).catalogue.get(request.path_params["name"], {})
+    version = request.path_params["version"]
+    service = versions.get(int(version)) if version.isdecimal() and len(version) < 10 else None
+    if service is None:
+        raise not_found("service version")
+    return service
+
+
+def id_of(request: Request, what: str) -> uuid.UUID:
+    """The id in the path; what is not a UUID names nothing."""
+    try:
+        return uuid.UUID(request.path_params["id"])
+    except ValueError:
+        raise not_found(what) from None
+
+
+def service_path(service: Service) -> str:
+    return f"/services/{service.name}/{service.version}"

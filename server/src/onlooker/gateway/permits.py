@@ -1,0 +1,31 @@
+"""Whether a stream may compute and store now: it is enabled and has some of its month left."""
+
+import time
+
+from onlooker.catalogue.service import Service
+from onlooker.errors import Code, Problem
+from onlooker.gateway.parts import Parts
+from onlooker.streams.credentials import StreamRecord
+from onlooker.streams.video_time import month_end
+
+
+def permit_compute(parts: Parts, stream: StreamRecord, service: Service) -> None:
+    """Refuse to compute for a stream that is disabled or has used up its month."""
+    if not service.takes_media:
+        return
+    permit_stream(stream)
+    used_s = parts.usage.used_s(stream.id, known_s=stream.video_s)
+    if stream.kind == "developer" and used_s >= parts.settings.developer_quota_s:
+        resets_at = month_end(time.time())
+        hours = parts.settings.developer_quota_s / 3600
+        raise Problem(
+            Code.QUOTA_EXCEEDED,
+            f"A developer stream computes {hours:g} hours of video a month. It goes on in the next month, "
+            "or at once as an enterprise stream.",
+            members={"resets_at": resets_at.isoformat()},
+        )
+
+
+def permit_stream(stream: StreamRecord) -> None:
+    if not stream.enabled:
+        raise Problem(Code.STREAM_DISABLED, "The owner has disabled this stream. Enable it to go on.")

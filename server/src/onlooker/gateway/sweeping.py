@@ -1,0 +1,73 @@
+"""Removing what is past its time: overdue jobs, expired results and blobs, attachments left behind."""
+
+import asyncio
+import logging
+from datetime import UTC, datetime, timedelta
+
+import psycopg
+from psycopg_pool import PoolTimeout
+
+from onlooker.bus.messages import failure
+from onlooker.database import Pool, load_queries
+from onlooker.gateway import counters
+from onlooker.gateway.blobstore import JOBS_PREFIX, BlobStore, attachment_path, blob_path
+from onlooker.logs import fields
+from onlooker.settings import Settings
+
+log = logging.getLogger(__name__)
+
+SWEEP_EVERY_S = 5.0
+ORPHANS_EVERY = 60
+"""Every so many sweeps the blob store is searched for attachments without a job."""
+
+_queries = load_queries("onlooker.gateway")
+
+
+async def sweep_for_ever(settings: Settings, pool: Pool, blobs: BlobStore) -> None:
+    sweeps = 0
+    while True:
+        try:
+            await end_overdue_jobs(settings, pool, blobs)
+            await remove_expired_results(pool)
+            await remove_expired_blobs(pool, blobs)
+            if sweeps % ORPHANS_EVERY == 0:
+                await remove_orphans(settings, blobs)
+        except (psycopg.OperationalError, PoolTimeout) as error:
+            log.warning("sweep put off", extra=fields(error=type(error).__name__))
+        sweeps += 1
+        await asyncio.sleep(SWEEP_EVERY_S)
+
+
+async def end_overdue_jobs(settings: Settings, pool: Pool, blobs: BlobStore) -> None:
+    """An accepted job ends within its time limit, if need be with an error."""
+    result = failure("time_limit", "The job could not be computed within its time limit.")
+    async with pool.connection() as connection:
+        for row in await (await connection.execute(_queries["overdue_jobs"])).fetchall():
+            values = {"number": row["number"], "result": result, "retention_s": settings.result_retention_s}
+            await connection.execute(_queries["finish_job"], values)
+            await blobs.remove([attachment_path(row["job_id"].hex, field) for field in row["attachments"]])
+            counters.jobs.labels(row["service"], "finished", "time_limit").inc()
+
+
+async def remove_expired_results(pool: Pool) -> None:
+    async with pool.connection() as connection:
+        cursor = await connection.execute(_queries["sweep_jobs"])
+        counters.swept.labels("result").inc(cursor.rowcount)
+
+
+async def remove_expired_blobs(pool: Pool, blobs: BlobStore) -> None:
+    """Bytes first: a row without bytes is found again, bytes without a row would not be."""
+    async with pool.connection() as connection:
+        rows = await (await connection.execute(_queries["expired_blobs"])).fetchall()
+        blob_ids = [row["blob_id"] for row in rows]
+        await blobs.remove([blob_path(blob_id) for blob_id in blob_ids])
+        await connection.execute(_queries["sweep_blobs"], {"blob_ids": blob_ids})
+        counters.swept.labels("blob").inc(len(blob_ids))
+
+
+async def remove_orphans(settings: Settings, blobs: BlobStore) -> None:
+    """Attachments whose job was never committed, or whose removal was interrupted: older than any job lives."""
+    moment = datetime.now(UTC) - timedelta(seconds=settings.async_time_limit_s + 60)
+    orphans = [path async for path in blobs.older_than(JOBS_PREFIX, moment)]
+    await blobs.remove(orphans)
+    counters.swept.labels("orphan").inc(len(orphans))

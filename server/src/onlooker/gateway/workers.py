@@ -1,0 +1,142 @@
+"""Which workers are live, what they host, and which one a session belongs to."""
+
+import asyncio
+import logging
+import time
+from dataclasses import dataclass
+from hashlib import blake2b
+
+import msgspec
+from nats.aio.client import Client
+from nats.aio.msg import Msg
+from nats.errors import Error as BusError
+
+from onlooker.bus.subjects import INFO_SUBJECT
+from onlooker.catalogue.service import Service
+from onlooker.gateway import counters
+
+log = logging.getLogger(__name__)
+
+ASK_EVERY_S = 1.0
+FORGET_AFTER_S = 3.5
+SEEN_LATELY_S = 15.0
+
+
+class _Endpoint(msgspec.Struct):
+    name: str
+    subject: str
+
+
+class _Info(msgspec.Struct):
+    """The part of a NATS services API INFO answer that matters here."""
+
+    id: str
+    endpoints: list[_Endpoint]
+    metadata: dict[str, str]
+
+
+_decode_info = msgspec.json.Decoder(_Info).decode
+_MASK = (1 << 64) - 1
+
+
+def _hash(text: str) -> int:
+    return int.from_bytes(blake2b(text.encode(), digest_size=8).digest(), "big")
+
+
+@dataclass(frozen=True)
+class LiveWorker:
+    """A worker process that answered lately."""
+
+    instance: str
+    name_hash: int
+    subjects: dict[str, str]
+    """Subject by endpoint, which is named `<service>-<version>`."""
+    seen_at: float
+
+    def subject_of(self, service: Service) -> str | None:
+        return self.subjects.get(f"{service.name}-{service.version}")
+
+    def rank(self, key_hash: int) -> int:
+        """Rendezvous hashing: every gateway gives a session's workers the same order."""
+        mixed = ((key_hash ^ self.name_hash) * 0x9E3779B97F4A7C15) & _MASK
+        return ((mixed ^ (mixed >> 29)) * 0xBF58476D1CE4E5B9) & _MASK
+
+
+class Workers:
+    """Keeps asking who is there, through the NATS services API."""
+
+    def __init__(self, connection: Client) -> None:
+        self._connection = connection
+        self._inbox = connection.new_inbox()
+        self._live: dict[str, LiveWorker] = {}
+        self._last_live: dict[str, float] = {}
+        self._news = asyncio.Event()
+
+    async def start(self) -> None:
+        await self._connection.subscribe(self._inbox, cb=self._note)
+        await self.ask()
+
+    async def run(self) -> None:
+        while True:
+            await asyncio.sleep(ASK_EVERY_S)
+            await self.ask()
+            limit = time.monotonic() - FORGET_AFTER_S
+            for worker in [worker for worker in self._live.values() if worker.seen_at < limit]:
+                self.remove(worker.instance)
+
+    async def ask(self) -> None:
+        try:
+            await self._connection.publish(INFO_SUBJECT, reply=self._inbox)
+        except BusError:
+            log.debug("nobody to ask for workers: the bus is away")
+
+    async def _note(self, message: Msg) -> None:
+        if not message.data:
+            return
+        try:
+            info = _decode_info(message.data)
+        except msgspec.DecodeError:
+            log.warning("an answer to INFO that is not one")
+            return
+        now = time.monotonic()
+        self._live[info.id] = LiveWorker(
+            instance=info.id,
+            name_hash=_hash(info.metadata.get("worker", info.id)),
+            subjects={endpoint.name: endpoint.subject for endpoint in info.endpoints},
+            seen_at=now,
+        )
+        for endpoint in info.endpoints:
+            self._last_live[endpoint.name] = now
+        counters.live_workers.set(len(self._live))
+        self._news.set()
+
+    def remove(self, instance: str) -> None:
+        self._live.pop(instance, None)
+        counters.live_workers.set(len(self._live))
+
+    def count(self, service: Service) -> int:
+        return sum(1 for worker in self._live.values() if worker.subject_of(service))
+
+    def choose(self, service: Service, key: str, *, besides: set[str]) -> LiveWorker | None:
+        """The session's own worker, or the next in its order that is live."""
+        able = [
+            worker for worker in self._live.values() if worker.subject_of(service) and worker.instance not in besides
+        ]
+        if len(able) <= 1:
+            return able[0] if able else None
+        key_hash = _hash(key)
+        return max(able, key=lambda worker: worker.rank(key_hash))
+
+    def was_live_lately(self, service: Service) -> bool:
+        last = self._last_live.get(f"{service.name}-{service.version}")
+        return last is not None and time.monotonic() - last < SEEN_LATELY_S
+
+    async def wait_for_news(self, timeout_s: float) -> None:
+        """Ask again and wait until some worker answers."""
+        self._news.clear()
+        await self.ask()
+        try:
+            async with asyncio.timeout(timeout_s):
+                await self._news.wait()
+        except TimeoutError:
+            return

@@ -1,0 +1,44 @@
+"""Structured logs: one JSON object a line, with only the fields that are named."""
+
+import logging
+import sys
+from datetime import UTC, datetime
+
+import msgspec
+
+_encoder = msgspec.json.Encoder(enc_hook=str)
+
+
+class JsonLines(logging.Formatter):
+    """Time, level, logger, event, and what `extra={"fields": ...}` carries."""
+
+    def __init__(self, process: str) -> None:
+        super().__init__()
+        self._process = process
+
+    def format(self, record: logging.LogRecord) -> str:
+        line = {
+            "time": datetime.fromtimestamp(record.created, UTC).isoformat(timespec="milliseconds"),
+            "level": record.levelname.lower(),
+            "process": self._process,
+            "logger": record.name,
+            "event": record.getMessage(),
+        }
+        line |= getattr(record, "fields", {})
+        if record.exc_info:
+            line["exception"] = self.formatException(record.exc_info)
+        return _encoder.encode(line).decode()
+
+
+def write_logs(process: str, *, level: str) -> None:
+    """Send every log line of this process to standard error as JSON."""
+    handler = logging.StreamHandler(sys.stderr)
+    handler.setFormatter(JsonLines(process))
+    logging.basicConfig(level=level.upper(), handlers=[handler], force=True)
+    logging.getLogger("nats").setLevel(logging.CRITICAL)  # we log losing and finding the bus ourselves
+    logging.getLogger("uvicorn").setLevel(logging.WARNING)
+
+
+def fields(**values: object) -> dict[str, dict[str, object]]:
+    """What a log call passes as `extra`, so that a line carries named fields only."""
+    return {"fields": values}

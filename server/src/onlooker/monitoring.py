@@ -1,0 +1,54 @@
+"""What a machine or a person can ask a process: is it alive, is it ready, what has it counted."""
+
+import asyncio
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+
+import uvicorn
+from prometheus_client import CONTENT_TYPE_LATEST, generate_latest
+from starlette.applications import Starlette
+from starlette.requests import Request
+from starlette.responses import JSONResponse, Response
+from starlette.routing import Route
+
+Readiness = Callable[[], dict[str, bool]]
+
+
+class EmbeddedServer(uvicorn.Server):
+    """A uvicorn server that leaves signals to the process it lives in."""
+
+    @contextmanager
+    def capture_signals(self) -> Iterator[None]:
+        yield
+
+
+def monitoring_app(readiness: Readiness) -> Starlette:
+    """/livez, /readyz and /metrics of one process."""
+
+    async def live(request: Request) -> Response:
+        return JSONResponse({"live": True})
+
+    async def ready(request: Request) -> Response:
+        checks = readiness()
+        ready = all(checks.values())
+        return JSONResponse({"ready": ready, "checks": checks}, status_code=200 if ready else 503)
+
+    async def metrics(request: Request) -> Response:
+        return Response(generate_latest(), media_type=CONTENT_TYPE_LATEST)
+
+    return Starlette(routes=[Route("/livez", live), Route("/readyz", ready), Route("/metrics", metrics)])
+
+
+async def serve_monitoring(port: int, readiness: Readiness) -> None:
+    """Serve them on loopback until cancelled; port 0 serves nothing."""
+    if not port:
+        await asyncio.Event().wait()
+    config = uvicorn.Config(
+        monitoring_app(readiness),
+        host="127.0.0.1",
+        port=port,
+        lifespan="off",
+        log_config=None,
+        access_log=False,
+    )
+    await EmbeddedServer(config).serve()

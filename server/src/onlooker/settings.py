@@ -1,0 +1,162 @@
+"""One frozen settings object, read once from `ONLOOKER_*` variables."""
+
+import difflib
+import os
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Annotated, Any, get_args, get_type_hints
+
+import msgspec
+from msgspec import Meta
+
+PREFIX = "ONLOOKER_"
+
+
+class SettingsError(Exception):
+    """A setting is unknown or has a wrong value; the message names it and the remedy."""
+
+
+def _about(description: str, *, secret: bool = False, **bounds: Any) -> Meta:
+    return Meta(description=description, extra={"secret": secret}, **bounds)
+
+
+Seconds = float
+
+
+class Settings(msgspec.Struct, frozen=True, kw_only=True):
+    """Every setting of every process, with its default."""
+
+    home: Annotated[str, _about("Folder for keys, certificates, the bus's files and local blobs.")] = (
+        "~/.local/share/onlooker"
+    )
+    log_level: Annotated[str, _about("debug, info, warning or error.", pattern="^(debug|info|warning|error)$")] = "info"
+
+    database_url: Annotated[str, _about("PostgreSQL 15 or later, as a postgresql:// URL.", secret=True)] = (
+        "postgresql://127.0.0.1:5432/onlooker"
+    )
+    database_pool_size: Annotated[int, _about("Connections a process may hold.", ge=1)] = 8
+
+    nats_url: Annotated[str, _about("Address of the bus. `onlooker up` starts one there.")] = "nats://127.0.0.1:4322"
+    nats_user: Annotated[str, _about("The role this process has on the bus.")] = ""
+    nats_password: Annotated[str, _about("Password of that role.", secret=True)] = ""
+    nats_server: Annotated[str, _about("Path of the nats-server program; empty: the one installed with Onlooker.")] = ""
+    bucket_shards: Annotated[int, _about("Buckets that session states and results are spread over.", ge=1, le=64)] = 1
+    results_disk_bytes: Annotated[
+        int, _about("Disk that stored results may fill, per bucket; oldest go first.", ge=1)
+    ] = 2 * 1024**3
+
+    public_url: Annotated[
+        str,
+        _about(
+            "Scheme and host that clients see; every URL in an answer starts with it.",
+            pattern="^https?://[^/]+$",
+        ),
+    ] = "https://localhost:8443"
+    https_host: Annotated[str, _about("Address that HTTPS listens on.")] = "0.0.0.0"  # noqa: S104
+    https_port: Annotated[
+        int, _about("Port that HTTPS listens on; 0: no HTTPS here, a proxy does it.", ge=0, le=65535)
+    ] = 8443
+    http_port: Annotated[
+        int, _about("Port for plain HTTP, on loopback only, for a proxy in front; 0: none.", ge=0, le=65535)
+    ] = 8080
+    tls_certificate_file: Annotated[str, _about("Certificate chain (PEM); empty: one from the local authority.")] = ""
+    tls_key_file: Annotated[str, _about("Its private key (PEM).")] = ""
+    trusted_proxies: Annotated[
+        str, _about("Addresses, separated by commas, whose X-Forwarded-* headers are believed.")
+    ] = ""
+    monitoring_port: Annotated[
+        int,
+        _about("Loopback port of /livez, /readyz and /metrics; `onlooker up` counts up from it.", ge=0, le=65535),
+    ] = 9100
+
+    body_limit_bytes: Annotated[int, _about("Largest request body.", ge=1024)] = 10 * 1024**2
+    body_time_limit_s: Annotated[Seconds, _about("Time a request body may take to arrive.", gt=0)] = 60
+    rate_limit_per_second: Annotated[float, _about("Requests a second for one stream, at each gateway.", gt=0)] = 30
+    rate_limit_burst: Annotated[int, _about("Requests a stream may send at once above that.", ge=1)] = 60
+    gateway_jobs_limit: Annotated[int, _about("Synchronous jobs a gateway has under way before it refuses.", ge=1)] = (
+        256
+    )
+    session_queue_limit: Annotated[int, _about("Requests of one session that wait for their turn.", ge=1)] = 16
+    credential_cache_s: Annotated[
+        Seconds, _about("How long a stream's credentials and switches are remembered.", ge=0, le=60)
+    ] = 20
+    feed_idle_s: Annotated[Seconds, _about("Idle limit of the streaming variant.", gt=0)] = 60
+
+    job_time_limit_s: Annotated[Seconds, _about("Time a job may compute before it ends with an error.", gt=0)] = 30
+    async_time_limit_s: Annotated[
+        Seconds, _about("Time within which an accepted job ends, whatever happens.", gt=0)
+    ] = 600
+    async_jobs_per_stream: Annotated[int, _about("Accepted jobs of one stream that may wait.", ge=1)] = 10_000
+    dispatcher_jobs: Annotated[int, _about("Accepted jobs a dispatcher has under way.", ge=1)] = 8
+    lease_s: Annotated[Seconds, _about("How long a dispatcher holds a job before it must renew.", gt=1)] = 6
+
+    result_retention_s: Annotated[
+        Seconds, _about("Results of async jobs and of synchronous ones without a session.", gt=0)
+    ] = 86_400
+    session_result_retention_s: Annotated[Seconds, _about("Results of synchronous jobs in a session.", gt=0)] = 900
+    session_idle_s: Annotated[Seconds, _about("A session that is idle for so long has ended.", gt=0)] = 60
+
+    blob_store_url: Annotated[str, _about("s3://bucket or s3://bucket/prefix; empty: a folder below home.")] = ""
+    s3_endpoint: Annotated[str, _about("Address of the S3 server; empty: Amazon's.")] = ""
+    s3_region: Annotated[str, _about("Region of the bucket.")] = "us-east-1"
+    s3_access_key: Annotated[str, _about("S3 access key.", secret=True)] = ""
+    s3_secret_key: Annotated[str, _about("S3 secret key.", secret=True)] = ""
+    blob_retention_s: Annotated[Seconds, _about("How long a blob is kept.", gt=0)] = 86_400
+    blob_bytes_per_stream: Annotated[int, _about("Bytes of blobs one stream may keep.", ge=1)] = 1024**3
+
+    developer_quota_s: Annotated[Seconds, _about("Computed video a developer stream has a month.", gt=0)] = 3 * 3600
+
+    workers: Annotated[int, _about("Worker processes `onlooker up` starts.", ge=1, le=64)] = 1
+    worker_name: Annotated[str, _about("This worker's own part of the bus.", pattern="^[a-z0-9-]+$")] = "worker-1"
+    worker_services: Annotated[str, _about("Services a worker hosts, separated by commas; empty: all it can.")] = ""
+    worker_threads: Annotated[int, _about("Jobs a worker computes at a time.", ge=1)] = 1
+    worker_queue_limit: Annotated[int, _about("Jobs that wait in a worker before it refuses.", ge=1)] = 64
+    extra_services: Annotated[
+        str, _about("Modules, separated by commas, that each add one service to the catalogue (a SERVICE).")
+    ] = ""
+
+    @property
+    def home_path(self) -> Path:
+        return Path(self.home).expanduser()
+
+
+def variable_name(field: str) -> str:
+    return PREFIX + field.upper()
+
+
+def describe_settings() -> list[tuple[str, Meta, Any]]:
+    """Name, description and default of every setting, in order of declaration."""
+    hints = get_type_hints(Settings, include_extras=True)
+    fields = msgspec.structs.fields(Settings)
+    return [(variable_name(f.name), get_args(hints[f.name])[1], f.default) for f in fields]
+
+
+def read_settings(environ: Mapping[str, str] = os.environ) -> Settings:
+    """Read and check all settings; raise SettingsError with the remedy."""
+    known = {name: meta for name, meta, _ in describe_settings()}
+    values: dict[str, str] = {}
+    for name, value in environ.items():
+        if not name.startswith(PREFIX):
+            continue
+        base = name.removesuffix("_FILE")
+        if name in known:
+            values[name.removeprefix(PREFIX).lower()] = value
+        elif base in known and (known[base].extra or {})["secret"]:
+            values[base.removeprefix(PREFIX).lower()] = _read_secret(name, value)
+        else:
+            near = difflib.get_close_matches(name, known, n=1)
+            hint = f" Did you mean {near[0]}?" if near else " `onlooker settings` lists all of them."
+            raise SettingsError(f"{name} is not a setting of Onlooker.{hint}")
+    try:
+        return msgspec.convert(values, Settings, strict=False)
+    except msgspec.ValidationError as error:
+        where = str(error).partition("`$.")[2].rstrip("`")
+        message = str(error).partition(" - at")[0]
+        raise SettingsError(f"{variable_name(where)} has a wrong value: {message}.") from None
+
+
+def _read_secret(name: str, path: str) -> str:
+    try:
+        return Path(path).read_text(encoding="utf-8").strip()
+    except OSError as error:
+        raise SettingsError(f"{name} names a file that can't be read: {error.strerror}: {path}") from None

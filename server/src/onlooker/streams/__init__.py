@@ -1,0 +1,1 @@
+"""Streams, their credentials and their use: what several stages read."""

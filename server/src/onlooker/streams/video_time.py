@@ -1,0 +1,25 @@
+"""Computed video time: what a frame counts, and the months it is counted in. Pure."""
+
+from datetime import UTC, date, datetime
+
+SHORTEST_FRAME_S = 1 / 30
+LONGEST_FRAME_S = 1.0
+SINGLE_JOB_S = 0.1
+
+
+def count_frame(gap_s: float | None) -> float:
+    """Seconds that one frame counts, given the gap to its session's previous frame."""
+    if gap_s is None:
+        return SHORTEST_FRAME_S
+    return min(max(gap_s, SHORTEST_FRAME_S), LONGEST_FRAME_S)
+
+
+def month_of(unix_time: float) -> date:
+    return datetime.fromtimestamp(unix_time, UTC).date().replace(day=1)
+
+
+def month_end(unix_time: float) -> datetime:
+    """The moment the quota starts anew."""
+    first = month_of(unix_time)
+    year, month = (first.year + 1, 1) if first.month == 12 else (first.year, first.month + 1)
+    return datetime(year, month, 1, tzinfo=UTC)

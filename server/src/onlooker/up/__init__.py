@@ -1,0 +1,1 @@
+"""`onlooker up`: the whole product on one machine."""

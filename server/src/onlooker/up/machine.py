@@ -1,0 +1,204 @@
+"""Starting everything on one machine, in order, and saying what is where."""
+
+import asyncio
+import fcntl
+import logging
+import os
+import signal
+import socket
+import sys
+import urllib.error
+import urllib.request
+from collections.abc import Callable
+from pathlib import Path
+from typing import IO
+from urllib.parse import urlsplit
+
+import nats.errors
+
+from onlooker.settings import PREFIX, Settings, SettingsError, variable_name
+from onlooker.up.bus import DISPATCHER, GATEWAY, SETUP, find_program, prepare_bus, worker_names, write_configuration
+from onlooker.up.certificates import authority_file, ensure_certificate
+from onlooker.up.processes import Child
+
+log = logging.getLogger(__name__)
+
+READY_LIMIT_S = 60.0
+PASSED_TO_WORKERS = (
+    "bucket_shards",
+    "extra_services",
+    "log_level",
+    "session_idle_s",
+    "worker_queue_limit",
+    "worker_services",
+    "worker_threads",
+)
+PASSED_FROM_SYSTEM = ("PATH", "LANG", "LC_ALL", "PYTHONPATH", "VIRTUAL_ENV", "TZ")
+
+Say = Callable[[str], None]
+
+
+class Machine:
+    """The processes of one `onlooker up`."""
+
+    def __init__(self, settings: Settings, say: Say) -> None:
+        self._settings = settings
+        self._say = say
+        self._children: list[Child] = []
+
+    async def run(self) -> None:
+        """Start, serve until SIGTERM or SIGINT, stop in the opposite order."""
+        stop = asyncio.Event()
+        for number in (signal.SIGTERM, signal.SIGINT):
+            asyncio.get_running_loop().add_signal_handler(number, stop.set)
+        home = self._settings.home_path
+        home.mkdir(parents=True, exist_ok=True, mode=0o700)
+        with _lock(home):
+            starting = asyncio.create_task(self._start())
+            stopping = asyncio.create_task(stop.wait())
+            try:
+                await asyncio.wait([starting, stopping], return_when=asyncio.FIRST_COMPLETED)
+                if starting.done():
+                    starting.result()
+                    self._say("Ready. Stop with Ctrl-C.")
+                    await stopping
+                self._say("Stopping ...")
+            finally:
+                starting.cancel()
+                for child in reversed(self._children):
+                    await child.stop()
+            self._say("Stopped.")
+
+    async def _start(self) -> None:
+        settings = self._settings
+        program = find_program(settings)
+        certificate, key = self._certificate()
+        await self._migrate()
+        configuration, passwords = write_configuration(settings.home_path / "nats", settings)
+        _require_free_port(settings.nats_url)
+        self._say(f"  bus         {settings.nats_url}")
+        await self._launch("nats", [program, "-c", str(configuration)], _system_environment())
+        await self._prepare(passwords[SETUP])
+
+        whole = _system_environment() | {k: v for k, v in os.environ.items() if k.startswith(PREFIX)}
+        tls = {"ONLOOKER_TLS_CERTIFICATE_FILE": certificate, "ONLOOKER_TLS_KEY_FILE": key}
+        port = settings.monitoring_port
+        ports: dict[str, int] = {}
+        for name in (GATEWAY, DISPATCHER, *worker_names(settings)):
+            ports[name] = port + len(ports) if port else 0
+            role = {
+                "ONLOOKER_NATS_USER": name,
+                "ONLOOKER_NATS_PASSWORD": passwords[name],
+                "ONLOOKER_MONITORING_PORT": str(ports[name]),
+            }
+            if name in (GATEWAY, DISPATCHER):
+                await self._launch(name, _command(name), whole | tls | role)
+            else:
+                await self._launch(name, _command("worker"), _worker_environment(settings, name) | role)
+        await self._await_ready(ports)
+        self._describe(Path(certificate).parent)
+
+    async def _launch(self, name: str, command: list[str], environment: dict[str, str]) -> None:
+        child = Child(name, command, environment)
+        self._children.append(child)
+        await child.start()
+
+    def _certificate(self) -> tuple[str, str]:
+        settings = self._settings
+        if settings.tls_certificate_file:
+            return settings.tls_certificate_file, settings.tls_key_file
+        names = [urlsplit(settings.public_url).hostname or "localhost", "localhost", "127.0.0.1", "::1"]
+        names.append(socket.gethostname())
+        chain, key = ensure_certificate(settings.home_path / "tls", list(dict.fromkeys(names)))
+        return str(chain), str(key)
+
+    async def _migrate(self) -> None:
+        """In a process of its own, so that Django does not stay in memory here."""
+        database = urlsplit(self._settings.database_url)
+        where = f"{database.hostname}:{database.port or 5432}{database.path}"
+        self._say(f"  database    {where}, applying migrations ...")
+        process = await asyncio.create_subprocess_exec(*_command("migrate"), env=dict(os.environ))
+        if await process.wait():
+            raise SettingsError(
+                f"The database at {where} could not be migrated (see above). "
+                f"Make it with `createdb`, or name another one in {variable_name('database_url')}."
+            )
+
+    async def _prepare(self, password: str) -> None:
+        for attempt in range(100):
+            try:
+                await prepare_bus(self._settings, password)
+                return
+            except (OSError, nats.errors.Error, TimeoutError):
+                self._require_steady()
+                if attempt == 99:
+                    raise
+                await asyncio.sleep(0.1)
+
+    async def _await_ready(self, ports: dict[str, int]) -> None:
+        loop = asyncio.get_running_loop()
+        give_up_at = loop.time() + READY_LIMIT_S
+        for name, port in ports.items():
+            while port and not await asyncio.to_thread(_is_ready, port):
+                self._require_steady()
+                if loop.time() > give_up_at:
+                    raise SettingsError(f"{name} did not become ready in {READY_LIMIT_S:g} s. Its log lines say why.")
+                await asyncio.sleep(0.1)
+
+    def _require_steady(self) -> None:
+        """What dies at once, again and again, will not come up by waiting."""
+        for child in self._children:
+            if child.starts > 3:
+                raise SettingsError(f"{child.name} can't be started. What it printed above says why.")
+
+    def _describe(self, tls_folder: Path) -> None:
+        settings = self._settings
+        self._say(f"  gateway     {settings.public_url}")
+        if settings.http_port:
+            self._say(f"              http://127.0.0.1:{settings.http_port} (plain, for a proxy in front)")
+        self._say(f"  workers     {', '.join(worker_names(settings))}")
+        if settings.monitoring_port:
+            self._say(f"  monitoring  http://127.0.0.1:{settings.monitoring_port}/metrics and the ports after it")
+        if not settings.tls_certificate_file:
+            self._say(f"  authority   {authority_file(tls_folder)} (curl --cacert)")
+
+
+def _command(process: str) -> list[str]:
+    return [sys.executable, "-m", "onlooker", process]
+
+
+def _system_environment() -> dict[str, str]:
+    return {name: os.environ[name] for name in PASSED_FROM_SYSTEM if name in os.environ}
+
+
+def _worker_environment(settings: Settings, name: str) -> dict[str, str]:
+    """Named variables only: a worker decodes what strangers send, and knows no secret but its own."""
+    passed = {variable_name(field): str(getattr(settings, field)) for field in PASSED_TO_WORKERS}
+    return _system_environment() | passed | {"ONLOOKER_NATS_URL": settings.nats_url, "ONLOOKER_WORKER_NAME": name}
+
+
+def _require_free_port(url: str) -> None:
+    address = urlsplit(url)
+    with socket.socket() as probe:
+        probe.settimeout(1)
+        if probe.connect_ex((address.hostname or "127.0.0.1", address.port or 4222)) == 0:
+            raise SettingsError(f"Something listens on {url} already. Stop it, or set {variable_name('nats_url')}.")
+
+
+def _is_ready(port: int) -> bool:
+    try:
+        with urllib.request.urlopen(f"http://127.0.0.1:{port}/readyz", timeout=2) as answer:
+            return bool(answer.status == 200)
+    except (OSError, urllib.error.URLError):
+        return False
+
+
+def _lock(home: Path) -> IO[str]:
+    """Two of us on one home would share a bus and its files."""
+    lock = (home / "lock").open("w")
+    try:
+        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError:
+        lock.close()
+        raise SettingsError(f"Onlooker runs already with {home}. Stop it, or set {variable_name('home')}.") from None
+    return lock

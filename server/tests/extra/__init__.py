@@ -1,0 +1,1 @@
+"""Services that only tests host: each module is a SERVICE and its `compute`."""
