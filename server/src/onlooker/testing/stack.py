@@ -2,9 +2,7 @@
 
 import json
 import os
-import secrets
 import signal
-import socket
 import subprocess
 import sys
 import tempfile
@@ -15,51 +13,13 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
-from urllib.parse import urlsplit, urlunsplit
 
 import psycopg
 
 from onlooker.streams.credentials import hash_access_token, new_access_token
+from onlooker.testing.ports import free_ports
 
 START_LIMIT_S = 90.0
-
-
-def free_ports(count: int) -> list[int]:
-    """Ports that nobody listens on now, in one row, so that one can count up from the first."""
-    while True:
-        with socket.socket() as probe:
-            probe.bind(("127.0.0.1", 0))
-            first = int(probe.getsockname()[1])
-        if first + count < 60_000 and all(map(_is_free, range(first, first + count))):
-            return list(range(first, first + count))
-
-
-def _is_free(port: int) -> bool:
-    with socket.socket() as probe:
-        try:
-            probe.bind(("127.0.0.1", port))
-        except OSError:
-            return False
-    return True
-
-
-def server_url() -> str:
-    """The PostgreSQL that tests use: `TEST_DATABASE_URL`, or the one on this machine."""
-    return os.environ.get("TEST_DATABASE_URL", "postgresql://127.0.0.1:5432/test")
-
-
-@contextmanager
-def fresh_database(server: str | None = None) -> Iterator[str]:
-    """URL of a new, empty database, dropped on leaving."""
-    server = server or server_url()
-    name = f"onlooker_test_{secrets.token_hex(6)}"
-    with psycopg.connect(server, autocommit=True) as connection:
-        connection.execute(f"CREATE DATABASE {name}")
-    try:
-        yield urlunsplit(urlsplit(server)._replace(path=f"/{name}"))
-    finally:
-        with psycopg.connect(server, autocommit=True) as connection:
-            connection.execute(f"DROP DATABASE {name} WITH (FORCE)")
 
 
 @dataclass(frozen=True)

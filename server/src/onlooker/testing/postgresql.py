@@ -1,0 +1,91 @@
+"""Databases for tests: a fresh one on the server there is, or on a cluster of the test's own."""
+
+import os
+import pwd
+import secrets
+import shutil
+import subprocess
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from urllib.parse import urlsplit, urlunsplit
+
+import psycopg
+
+from onlooker.testing.ports import free_ports
+
+
+def server_url() -> str:
+    """The PostgreSQL that tests use: `TEST_DATABASE_URL`, or the one on this machine."""
+    return os.environ.get("TEST_DATABASE_URL", "postgresql://127.0.0.1:5432/test")
+
+
+@contextmanager
+def fresh_database(server: str | None = None) -> Iterator[str]:
+    """URL of a new, empty database, dropped on leaving."""
+    server = server or server_url()
+    name = f"onlooker_test_{secrets.token_hex(6)}"
+    with psycopg.connect(server, autocommit=True) as connection:
+        connection.execute(f"CREATE DATABASE {name}")
+    try:
+        yield urlunsplit(urlsplit(server)._replace(path=f"/{name}"))
+    finally:
+        with psycopg.connect(server, autocommit=True) as connection:
+            connection.execute(f"DROP DATABASE {name} WITH (FORCE)")
+
+
+def is_reachable() -> bool:
+    try:
+        psycopg.connect(server_url(), connect_timeout=3).close()
+    except psycopg.OperationalError:
+        return False
+    return True
+
+
+@dataclass(frozen=True)
+class Cluster:
+    """A PostgreSQL server that a test may restart and tune."""
+
+    programs: Path
+    data: Path
+    port: int
+    user: str
+
+    @property
+    def url(self) -> str:
+        return f"postgresql://postgres@127.0.0.1:{self.port}/postgres"
+
+    def control(self, *arguments: str) -> None:
+        """Run pg_ctl as the cluster's user; PostgreSQL refuses to run as root."""
+        options = f"-p {self.port} -c listen_addresses=127.0.0.1 -k {self.data}"
+        command = [str(self.programs / "pg_ctl"), "-D", str(self.data), "-o", options, "-w", "-l"]
+        log = str(self.data / "server.log")
+        subprocess.run([*command, log, *arguments], check=True, user=self.user, stdout=subprocess.DEVNULL, cwd="/")
+
+    def restart(self) -> None:
+        self.control("restart", "-m", "fast")
+
+
+@contextmanager
+def own_cluster() -> Iterator[Cluster]:
+    """A new cluster on a free port, removed on leaving."""
+    programs = sorted(Path("/usr/lib/postgresql").glob("*/bin/initdb"))
+    found = str(programs[-1]) if programs else shutil.which("initdb")
+    if not found:
+        raise RuntimeError("PostgreSQL's programs are missing. Install them with: apt-get install postgresql")
+    user = "postgres" if os.getuid() == 0 else pwd.getpwuid(os.getuid()).pw_name
+    folder = Path(tempfile.mkdtemp(prefix="onlooker-postgresql-"))
+    shutil.chown(folder, user)
+    cluster = Cluster(Path(found).parent, folder / "data", free_ports(1)[0], user)
+    initialise = [found, "-D", str(cluster.data), "-U", "postgres", "-A", "trust", "-E", "UTF8", "--locale=C.UTF-8"]
+    try:
+        subprocess.run(initialise, check=True, user=user, stdout=subprocess.DEVNULL, cwd="/")
+        cluster.control("start")
+        try:
+            yield cluster
+        finally:
+            cluster.control("stop", "-m", "immediate")
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
