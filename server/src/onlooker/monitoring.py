@@ -3,13 +3,24 @@
 import asyncio
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import lru_cache
+from typing import TypeVar
 
 import uvicorn
 from prometheus_client import CONTENT_TYPE_LATEST, generate_latest
+from prometheus_client.metrics import MetricWrapperBase
 from starlette.applications import Starlette
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
+
+Metric = TypeVar("Metric", bound=MetricWrapperBase)
+
+
+def by_labels(metric: Metric) -> Callable[..., Metric]:
+    """A metric as a function of its labels, which remembers: looking labels up anew costs more than counting."""
+    return lru_cache(maxsize=4096)(metric.labels)
+
 
 Readiness = Callable[[], dict[str, bool]]
 

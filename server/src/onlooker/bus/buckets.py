@@ -2,18 +2,19 @@
 
 from dataclasses import dataclass
 
-from nats.aio.client import Client
+import msgspec
 from nats.js.api import DiscardPolicy, StorageType, StreamConfig
 from nats.js.client import JetStreamContext
-from nats.js.errors import KeyNotFoundError, NotFoundError
-from nats.js.kv import KeyValue
+from nats.js.errors import NotFoundError
 
+from onlooker.bus.connection import Bus, BusError
 from onlooker.bus.subjects import FEEDS, RESULTS, SESSION_RESULTS, SESSIONS, shard_of
 from onlooker.settings import Settings
 
 KEPT_AFTER_USE_S = 60
 """How much longer than its use an entry stays on disk; readers check the exact time themselves."""
 STATES_DISK_BYTES = 1024**3
+ANSWER_LIMIT_S = 2.0
 
 
 @dataclass(frozen=True)
@@ -24,40 +25,66 @@ class Entry:
     revision: int
 
 
+class WrongRevision(Exception):
+    """Somebody else wrote since the revision that was named."""
+
+
+class _Error(msgspec.Struct):
+    err_code: int
+    description: str = ""
+
+
+class _Ack(msgspec.Struct):
+    seq: int = 0
+    error: _Error | None = None
+
+
+_decode_ack = msgspec.json.Decoder(_Ack).decode
+_WRONG_REVISION = (10071, 10164)
+_EXPECTED = "Nats-Expected-Last-Subject-Sequence"
+_PURGE = {"KV-Operation": "PURGE", "Nats-Rollup": "sub"}
+
+
 class Bucket:
-    """One kind of bucket, spread over its shards; never asks the server for leave to administer."""
+    """One kind of key-value bucket, spread over its shards, by the subjects that NATS documents for them."""
 
-    def __init__(self, connection: Client, name: str, *, shards: int) -> None:
-        jetstream = connection.jetstream(timeout=2)
-        self._shards = shards
+    def __init__(self, bus: Bus, name: str, *, shards: int) -> None:
+        self._bus = bus
         self._name = name
-        self._stores = {
-            shard: KeyValue(name=shard, stream=f"KV_{shard}", pre=f"$KV.{shard}.", js=jetstream, direct=True)
-            for shard in (f"{name}-{index}" for index in range(shards))
-        }
+        self._shards = shards
 
-    def _store(self, key: str) -> KeyValue:
-        return self._stores[shard_of(self._name, key, self._shards)]
+    def _subject(self, key: str) -> str:
+        return f"$KV.{shard_of(self._name, key, self._shards)}.{key}"
 
     async def get(self, key: str) -> Entry | None:
         """The value, or None; an entry that was removed has an empty value and a revision."""
-        try:
-            found = await self._store(key).get(key, validate_keys=False)
-        except KeyNotFoundError as error:
-            if error.entry is None:
-                return None
-            return Entry(b"", error.entry.revision)
-        return Entry(found.value or b"", found.revision or 0)
+        shard = shard_of(self._name, key, self._shards)
+        subject = f"$JS.API.DIRECT.GET.KV_{shard}.$KV.{shard}.{key}"
+        found = await self._bus.ask(subject, timeout_s=ANSWER_LIMIT_S)
+        headers = found.headers or {}
+        if "Status" in headers:
+            return None
+        value = b"" if "KV-Operation" in headers or "Nats-Marker-Reason" in headers else found.data
+        return Entry(value, int(headers["Nats-Sequence"]))
 
     async def put(self, key: str, value: bytes) -> int:
-        return await self._store(key).put(key, value, validate_keys=False)
+        return await self._write(key, value, None)
 
     async def replace(self, key: str, value: bytes, *, revision: int) -> int:
-        """Compare-and-set; raises KeyWrongLastSequenceError when somebody else wrote since."""
-        return await self._store(key).update(key, value, last=revision, validate_keys=False)
+        """Compare-and-set; raises WrongRevision when somebody else wrote since."""
+        return await self._write(key, value, {_EXPECTED: str(revision)})
 
     async def remove(self, key: str) -> None:
-        await self._store(key).purge(key)
+        await self._write(key, b"", _PURGE)
+
+    async def _write(self, key: str, value: bytes, headers: dict[str, str] | None) -> int:
+        answer = await self._bus.ask(self._subject(key), value, headers=headers, timeout_s=ANSWER_LIMIT_S)
+        ack = _decode_ack(answer.data)
+        if ack.error is None:
+            return ack.seq
+        if ack.error.err_code in _WRONG_REVISION:
+            raise WrongRevision(key)
+        raise BusError(f"{self._name}: {ack.error.description}")
 
 
 @dataclass(frozen=True)

@@ -2,10 +2,19 @@
 
 from prometheus_client import Counter, Histogram
 
+from onlooker.monitoring import by_labels
+
 BUCKETS = (0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 30)
 
-jobs = Counter("onlooker_worker_jobs", "Tasks by service and how they ended", ["service", "outcome"])
-queue_time = Histogram("onlooker_worker_queue_seconds", "From sending to computing", ["service"], buckets=BUCKETS)
-compute_time = Histogram("onlooker_worker_compute_seconds", "Computing", ["service"], buckets=BUCKETS)
-session_loads = Counter("onlooker_worker_session_loads", "Session states read from the bus", ["reason"])
-"""Reasons: `unknown` (first seen here), `conflict` (another worker wrote since)."""
+jobs = by_labels(Counter("onlooker_worker_jobs", "Tasks by service and how they ended", ["service", "outcome"]))
+queue_time = by_labels(
+    Histogram("onlooker_worker_queue_seconds", "From sending to computing", ["service"], buckets=BUCKETS)
+)
+compute_time = by_labels(Histogram("onlooker_worker_compute_seconds", "Computing", ["service"], buckets=BUCKETS))
+session_loads = by_labels(
+    Counter(
+        "onlooker_worker_session_loads",
+        "Session states read from the bus, by reason (unknown: first seen here; conflict: another worker wrote since)",
+        ["reason"],
+    )
+)

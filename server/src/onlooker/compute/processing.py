@@ -75,7 +75,7 @@ class Processor:
         call = Call(task.params, task.attachments, in_session=task.session is not None)
         loop = asyncio.get_running_loop()
         computed = await loop.run_in_executor(self._pool, _call_service, hosted, call, state, task.request_id)
-        counters.compute_time.labels(task.service).observe(computed.compute_s)
+        counters.compute_time(task.service).observe(computed.compute_s)
         return computed
 
 

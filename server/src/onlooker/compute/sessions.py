@@ -7,10 +7,9 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import msgspec
-from nats.errors import Error as BusError
-from nats.js.errors import KeyWrongLastSequenceError
 
-from onlooker.bus.buckets import Bucket
+from onlooker.bus.buckets import Bucket, WrongRevision
+from onlooker.bus.connection import BusError
 from onlooker.compute import counters
 
 REMEMBERED_JOBS = 16
@@ -67,8 +66,8 @@ class Sessions:
         """The session under a key; its state may not have been read yet."""
         session = self._held.get(key)
         if session is None:
-            session = self._held[key] = Session(key)
             self._drop_oldest()
+            session = self._held[key] = Session(key)
         else:
             self._held.move_to_end(key)
         return session
@@ -84,10 +83,10 @@ class Sessions:
     async def read(self, session: Session) -> State:
         """The current state; a new one when the session has ended or never began."""
         if session.state is None:
-            counters.session_loads.labels("unknown").inc()
+            counters.session_loads("unknown").inc()
             try:
                 entry = await self._bucket.get(session.key)
-            except (BusError, TimeoutError) as error:
+            except BusError as error:
                 raise StateNotKept from error
             session.revision = entry.revision if entry else 0
             session.state = _decode(entry.value) if entry and entry.value else None
@@ -99,11 +98,11 @@ class Sessions:
         """Make `state` the session's, if nobody else wrote since it was read."""
         try:
             session.revision = await self._bucket.replace(session.key, _encode(state), revision=session.revision)
-        except KeyWrongLastSequenceError:
+        except WrongRevision:
             session.forget()
-            counters.session_loads.labels("conflict").inc()
+            counters.session_loads("conflict").inc()
             raise StateConflict from None
-        except (BusError, TimeoutError) as error:
+        except BusError as error:
             session.forget()
             raise StateNotKept from error
         session.state = state

@@ -6,7 +6,7 @@ import signal
 from collections.abc import Awaitable, Callable
 
 import msgspec
-from nats.errors import Error as BusError
+from nats.errors import Error as ClientError
 from nats.micro import add_service
 from nats.micro.request import Request
 
@@ -47,7 +47,7 @@ class Worker:
                 await request.respond(LEAVING)
                 return
             if len(self._under_way) >= self._queue_limit:
-                counters.jobs.labels(hosted.service.name, "refused").inc()
+                counters.jobs(hosted.service.name, "refused").inc()
                 await request.respond(BUSY)
                 return
             work = asyncio.create_task(self._answer(hosted, request))
@@ -61,19 +61,19 @@ class Worker:
         try:
             task = decode_task(request.data)
         except msgspec.DecodeError:
-            counters.jobs.labels(name, "undecodable").inc()
+            counters.jobs(name, "undecodable").inc()
             return
         reply = await self._processor.process(hosted, task)
         if reply is None:
-            counters.jobs.labels(name, "expired").inc()
+            counters.jobs(name, "expired").inc()
             return
-        counters.queue_time.labels(name).observe(reply.queue_s)
-        counters.jobs.labels(name, reply.error_code or "done").inc()
+        counters.queue_time(name).observe(reply.queue_s)
+        counters.jobs(name, reply.error_code or "done").inc()
         log.debug("job computed", extra=fields(request_id=task.request_id, job=task.id, service=name))
         try:
             await request.respond(encode_reply(reply))
-        except BusError:
-            counters.jobs.labels(name, "unanswered").inc()
+        except ClientError:
+            counters.jobs(name, "unanswered").inc()
 
     async def drain(self) -> None:
         """Send newcomers elsewhere and finish what was taken."""
@@ -89,12 +89,12 @@ async def run_worker(settings: Settings) -> None:
     for number in (signal.SIGTERM, signal.SIGINT):
         asyncio.get_running_loop().add_signal_handler(number, stop.set)
 
-    connection = await connect(settings, name=settings.worker_name)
-    sessions = Sessions(Bucket(connection, SESSIONS, shards=settings.bucket_shards), idle_s=settings.session_idle_s)
+    bus = await connect(settings, name=settings.worker_name)
+    sessions = Sessions(Bucket(bus, SESSIONS, shards=settings.bucket_shards), idle_s=settings.session_idle_s)
     processor = Processor(sessions, threads=settings.worker_threads)
     worker = Worker(processor, queue_limit=settings.worker_queue_limit)
     announced = await add_service(
-        connection,
+        bus.client,
         name=COMPUTE,
         version="1.0.0",
         description="An Onlooker worker",
@@ -107,16 +107,14 @@ async def run_worker(settings: Settings) -> None:
             subject=worker_subject(settings.worker_name, announced.id, service.name, service.version),
             handler=worker.handler_of(hosted),
         )
-    await connection.flush()
+    await bus.client.flush()
     names = [hosted.service.name for hosted in hosted_services]
     log.info("worker ready", extra=fields(worker=settings.worker_name, instance=announced.id, services=names))
 
-    monitoring = asyncio.create_task(
-        serve_monitoring(settings.monitoring_port, lambda: {"bus": connection.is_connected})
-    )
+    monitoring = asyncio.create_task(serve_monitoring(settings.monitoring_port, lambda: {"bus": bus.is_connected}))
     await stop.wait()
     await worker.drain()
     await announced.stop()
     monitoring.cancel()
-    await connection.drain()
+    await bus.client.drain()
     log.info("worker stopped")

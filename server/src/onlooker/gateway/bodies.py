@@ -2,7 +2,6 @@
 
 import asyncio
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -42,39 +41,31 @@ async def read_body(request: Request, settings: Settings) -> Body:
             "Send application/json, or multipart/form-data with a part named `meta`.",
             headers=CLOSE,
         )
-    async with _arriving(request, settings) as chunks:
-        if media_type == "application/json":
-            return Body(parse_object(b"".join([chunk async for chunk in chunks])))
-        return await _read_multipart(chunks, options.get("boundary", ""))
-
-
-@asynccontextmanager
-async def _arriving(request: Request, settings: Settings) -> AsyncIterator[AsyncIterator[bytes]]:
-    """The chunks of a body that is neither too large nor too slow."""
-    too_large = Problem(
-        Code.TOO_LARGE,
-        f"A request may have {settings.body_limit_bytes} bytes. Send a smaller one.",
-        headers=CLOSE,
-    )
-    announced = request.headers.get("content-length", "0")
-    if announced.isdecimal() and int(announced) > settings.body_limit_bytes:
-        raise too_large
-
-    async def chunks() -> AsyncIterator[bytes]:
-        received = 0
-        async for chunk in request.stream():
-            received += len(chunk)
-            if received > settings.body_limit_bytes:
-                raise too_large
-            if chunk:
-                yield chunk
-
+    chunks = _arriving(request, settings.body_limit_bytes)
     try:
         async with asyncio.timeout(settings.body_time_limit_s):
-            yield chunks()
+            if media_type == "application/json":
+                return Body(parse_object(b"".join([chunk async for chunk in chunks])))
+            return await _read_multipart(chunks, options.get("boundary", ""))
     except TimeoutError:
         detail = f"The body did not arrive within {settings.body_time_limit_s:g} seconds."
         raise Problem(Code.REQUEST_TIMEOUT, detail, headers=CLOSE) from None
+
+
+async def _arriving(request: Request, limit_bytes: int) -> AsyncIterator[bytes]:
+    """The chunks of a body that is not too large."""
+    announced = request.headers.get("content-length", "0")
+    received = int(announced) if announced.isdecimal() and len(announced) < 20 else 0
+    if received <= limit_bytes:
+        received = 0
+        async for chunk in request.stream():
+            received += len(chunk)
+            if received > limit_bytes:
+                break
+            if chunk:
+                yield chunk
+    if received > limit_bytes:
+        raise Problem(Code.TOO_LARGE, f"A request may have {limit_bytes} bytes. Send a smaller one.", headers=CLOSE)
 
 
 async def _read_multipart(chunks: AsyncIterator[bytes], boundary: str) -> Body:

@@ -143,9 +143,9 @@ class Dispatcher:
         except Problem:
             return None
         self._usage.add(row["stream_id"], reply.video_s)
-        counters.jobs.labels(service.name, "finished", reply.error_code or "").inc()
-        counters.queue_time.labels(service.name).observe(reply.queue_s)
-        counters.compute_time.labels(service.name).observe(reply.compute_s)
+        counters.jobs(service.name, "finished", reply.error_code or "").inc()
+        counters.queue_time(service.name).observe(reply.queue_s)
+        counters.compute_time(service.name).observe(reply.compute_s)
         log.debug("job finished", extra=fields(request_id=task.request_id, job=task.id))
         return reply.result
 
@@ -190,7 +190,7 @@ async def run_dispatcher(settings: Settings) -> None:
             asyncio.create_task(
                 serve_monitoring(
                     settings.monitoring_port,
-                    lambda: {"bus": engine.connection.is_connected, "database": dispatcher.ready},
+                    lambda: {"bus": engine.bus.is_connected, "database": dispatcher.ready},
                 )
             ),
         ]

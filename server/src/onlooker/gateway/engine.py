@@ -3,13 +3,12 @@
 import asyncio
 import time
 
-from nats.aio.client import Client
-
+from onlooker.bus.connection import Bus, BusLost, NoAnswer, NobodyThere
 from onlooker.bus.messages import Outcome, Reply, Task, encode_task, failure
 from onlooker.catalogue.service import Service
 from onlooker.errors import overloaded
 from onlooker.gateway import counters
-from onlooker.gateway.exchange import BusLost, Exchange, JobOverdue, WorkerAbsent, WorkerDied
+from onlooker.gateway.exchange import Exchange, WorkerDied
 from onlooker.gateway.workers import LiveWorker, Workers
 
 DEATHS_LIMIT = 2
@@ -21,8 +20,8 @@ WAIT_FOR_BUS_S = 5.0
 class Engine:
     """The one way to compute a job, for gateways and dispatchers alike."""
 
-    def __init__(self, connection: Client, workers: Workers, exchange: Exchange) -> None:
-        self.connection = connection
+    def __init__(self, bus: Bus, workers: Workers, exchange: Exchange) -> None:
+        self.bus = bus
         self._workers = workers
         self._exchange = exchange
 
@@ -35,20 +34,20 @@ class Engine:
             worker = await self._choose(service, task, avoided, give_up_at=give_up_at)
             try:
                 reply = await self._send(service, worker, payload, task)
-            except WorkerAbsent:
+            except NobodyThere:
                 self._avoid(worker, avoided)
             except WorkerDied:
                 self._avoid(worker, avoided)
-                counters.resends.labels("worker_died").inc()
+                counters.resends("worker_died").inc()
                 deaths += 1
                 if deaths >= DEATHS_LIMIT:
                     return _failed("worker_died", "The computation brought its process down, twice. Try another input.")
             except BusLost:
-                counters.resends.labels("bus_lost").inc()
+                counters.resends("bus_lost").inc()
                 await self._await_bus()
                 avoided.clear()
                 give_up_at = time.monotonic() + WAIT_FOR_WORKER_S
-            except JobOverdue:
+            except NoAnswer:
                 return _failed("time_limit", "The computation took longer than its time limit.")
             else:
                 if reply.outcome is Outcome.DONE:
@@ -56,7 +55,7 @@ class Engine:
                 if reply.outcome is Outcome.BUSY:
                     raise overloaded(f"Every place to compute {service.name} is taken. Send less, or add workers.")
                 avoided.add(worker.instance)
-                counters.resends.labels("worker_left").inc()
+                counters.resends("worker_left").inc()
 
     async def _send(self, service: Service, worker: LiveWorker, payload: bytes, task: Task) -> Reply:
         subject = worker.subject_of(service)
@@ -84,7 +83,7 @@ class Engine:
 
     async def _await_bus(self) -> None:
         give_up_at = time.monotonic() + WAIT_FOR_BUS_S
-        while not self.connection.is_connected:
+        while not self.bus.is_connected:
             if time.monotonic() > give_up_at:
                 raise overloaded("The bus is away. It should be back in a moment.", retry_after_s=2)
             await asyncio.sleep(0.05)

@@ -10,10 +10,9 @@ from typing import Any
 
 import msgspec
 from multipart import MultipartError, MultipartSegment, ParserError, PushMultipartParser
-from nats.errors import Error as BusError
-from nats.errors import NoRespondersError
 from starlette.requests import Request
 
+from onlooker.bus.connection import BusError, NobodyThere
 from onlooker.bus.messages import Task, failure
 from onlooker.bus.subjects import feed_subject
 from onlooker.catalogue.service import Service
@@ -144,10 +143,10 @@ class FeedInput:
         payload = result if result == END else json.dumps(json.loads(result)).encode("ascii")
         while time.monotonic() < give_up_at:
             try:
-                await self._parts.connection.request(subject, payload, timeout=self._parts.settings.feed_idle_s)
-            except NoRespondersError:
+                await self._parts.bus.ask(subject, payload, timeout_s=self._parts.settings.feed_idle_s)
+            except NobodyThere:
                 await asyncio.sleep(OUTPUT_RETRY_S)
-            except (BusError, TimeoutError):
+            except BusError:
                 return False
             else:
                 return True

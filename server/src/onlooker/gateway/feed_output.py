@@ -18,13 +18,13 @@ class FeedOutput:
     """Takes results off the bus one at a time; each is acknowledged when it has been written."""
 
     def __init__(self, parts: Parts, feed_id: uuid.UUID) -> None:
-        self._connection = parts.connection
+        self._client = parts.bus.client
         self._idle_s = parts.settings.feed_idle_s
         self._subject = feed_subject(feed_id.hex)
         self._results: asyncio.Queue[Msg] = asyncio.Queue(maxsize=4)
 
     async def parts(self) -> AsyncIterator[bytes]:
-        subscription = await self._connection.subscribe(self._subject, queue="output", cb=self._results.put)
+        subscription = await self._client.subscribe(self._subject, queue="output", cb=self._results.put)
         try:
             while True:
                 try:

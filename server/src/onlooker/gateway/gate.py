@@ -3,16 +3,16 @@
 import logging
 import re
 import time
-import uuid
+from secrets import token_hex
 
 import psycopg
-from nats.errors import Error as BusError
 from psycopg_pool import PoolTimeout
-from starlette.datastructures import Headers, MutableHeaders
+from starlette.datastructures import Headers
 from starlette.exceptions import HTTPException
 from starlette.requests import ClientDisconnect
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from onlooker.bus.connection import BusError
 from onlooker.errors import Code, Problem, not_found, overloaded
 from onlooker.gateway import counters
 from onlooker.gateway.answers import problem_answer
@@ -76,7 +76,7 @@ class Passage:
         scope = self._scope
         headers = Headers(scope=scope)
         given = headers.get("x-request-id", "")
-        scope["request_id"] = given if _REQUEST_ID.fullmatch(given) else uuid.uuid4().hex
+        scope["request_id"] = given if _REQUEST_ID.fullmatch(given) else token_hex(16)
         scope["app"] = self._gate.parts
         if len(scope["path"]) > 1:
             scope["path"] = scope["path"].rstrip("/")
@@ -87,7 +87,7 @@ class Passage:
             await self._refuse(problem)
         except HTTPException as error:
             await self._refuse(_unrouted(error))
-        except (psycopg.OperationalError, PoolTimeout, BusError, TimeoutError) as error:
+        except (psycopg.OperationalError, PoolTimeout, BusError) as error:
             log.warning("a part is away", extra=fields(request_id=scope["request_id"], error=type(error).__name__))
             await self._refuse(
                 overloaded("A part of the server is away. It should be back in a moment.", retry_after_s=2)
@@ -105,21 +105,21 @@ class Passage:
     async def _send_noted(self, message: Message) -> None:
         if message["type"] == "http.response.start":
             self._status = message["status"]
-            MutableHeaders(scope=message)["X-Request-Id"] = self._scope["request_id"]
+            message["headers"].append((b"x-request-id", self._scope["request_id"].encode()))
         await self._send(message)
 
     async def _refuse(self, problem: Problem) -> None:
         if self._status:
             return  # too late: an answer is under way
-        counters.refusals.labels(problem.code).inc()
+        counters.refusals(problem.code).inc()
         await problem_answer(problem)(self._scope, self._receive, self._send_noted)
 
     def _note(self) -> None:
         endpoint = self._scope.get("endpoint")
         route = getattr(endpoint, "__name__", "none")
         seconds = time.perf_counter() - self._started
-        counters.requests.labels(route, self._status).inc()
-        counters.request_time.labels(route).observe(seconds)
+        counters.requests(route, self._status).inc()
+        counters.request_time(route).observe(seconds)
         level = logging.DEBUG if self._status < 300 else logging.INFO
         if log.isEnabledFor(level):
             stream = self._scope.get("stream")

@@ -12,12 +12,14 @@ async def show_live(request: Request) -> Response:
 
 
 async def show_ready(request: Request) -> Response:
-    checks = readiness(parts_of(request))
+    parts = parts_of(request)
+    checks = readiness(parts)
     ready = all(checks.values())
-    return json_answer({"ready": ready, "checks": checks}, status=200 if ready else 503)
+    members = {"ready": ready, "checks": checks, "workers": len(parts.workers)}
+    return json_answer(members, status=200 if ready else 503)
 
 
 def readiness(parts: Parts) -> dict[str, bool]:
     """What must be there before frames are sent this way."""
     database = parts.pool.get_stats().get("pool_size", 0) > 0
-    return {"bus": parts.connection.is_connected, "database": database}
+    return {"bus": parts.bus.is_connected, "database": database}

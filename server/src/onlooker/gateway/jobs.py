@@ -9,7 +9,7 @@ from starlette.responses import Response
 
 from onlooker.bus.messages import Reply, Task
 from onlooker.catalogue.service import Service
-from onlooker.errors import not_found, overloaded
+from onlooker.errors import not_found
 from onlooker.gateway import counters
 from onlooker.gateway.accepted import accept_job, find_accepted, remove_accepted
 from onlooker.gateway.answers import job_answer
@@ -35,7 +35,7 @@ async def create_job(request: Request) -> Response:
         attachments = await collect_attachments(parts, stream, requested, body)
         task = prepare(requested.params, attachments)
         await accept_job(parts, stream, task)
-        counters.jobs.labels(service.name, "accepted", "").inc()
+        counters.jobs(service.name, "accepted", "").inc()
         return job_answer(url, job_id, status=202)
     async with parts.turns.take(session):
         attachments = await collect_attachments(parts, stream, requested, body)
@@ -51,18 +51,12 @@ def job_url(parts: Parts, service: Service, job_id: uuid.UUID) -> str:
 
 async def compute(parts: Parts, stream: StreamRecord, service: Service, task: Task) -> Reply:
     """Have a task computed, and count it."""
-    if len(parts.under_way) >= parts.settings.gateway_jobs_limit:
-        raise overloaded("This gateway has as many jobs under way as it may. Send less, or add workers.")
-    job_id = uuid.UUID(task.id)
-    parts.under_way.add(job_id)
-    try:
+    with parts.places:
         reply = await parts.engine.run(service, task)
-    finally:
-        parts.under_way.discard(job_id)
     parts.usage.add(stream.id, reply.video_s)
-    counters.jobs.labels(service.name, "failed" if reply.error_code else "computed", reply.error_code or "").inc()
-    counters.queue_time.labels(service.name).observe(reply.queue_s)
-    counters.compute_time.labels(service.name).observe(reply.compute_s)
+    counters.jobs(service.name, "failed" if reply.error_code else "computed", reply.error_code or "").inc()
+    counters.queue_time(service.name).observe(reply.queue_s)
+    counters.compute_time(service.name).observe(reply.compute_s)
     return reply
 
 

@@ -13,6 +13,7 @@ from onlooker.gateway.blobstore import BlobStore, open_store
 from onlooker.gateway.engine import Engine
 from onlooker.gateway.exchange import Exchange
 from onlooker.gateway.parts import Parts
+from onlooker.gateway.places import Places
 from onlooker.gateway.rates import Rates
 from onlooker.gateway.results import Results
 from onlooker.gateway.turns import Turns
@@ -25,24 +26,16 @@ from onlooker.streams.usage import UsageMeter
 @asynccontextmanager
 async def open_engine(settings: Settings, *, name: str) -> AsyncIterator[tuple[Engine, Workers]]:
     """A connection to the bus and everything that computes over it; closed on leaving."""
-    exchanges: list[Exchange] = []
-
-    async def lost() -> None:
-        for exchange in exchanges:
-            await exchange.fail_all()
-
-    connection = await connect(settings, name=name, on_lost=lost)
-    workers, exchange = Workers(connection), Exchange(connection)
-    exchanges.append(exchange)
+    bus = await connect(settings, name=name)
+    workers, exchange = Workers(bus), Exchange(bus)
     await workers.start()
-    await exchange.start()
     tasks = [asyncio.create_task(workers.run()), asyncio.create_task(exchange.watch())]
     try:
-        yield Engine(connection, workers, exchange), workers
+        yield Engine(bus, workers, exchange), workers
     finally:
         for task in tasks:
             task.cancel()
-        await connection.close()
+        await bus.close()
 
 
 @asynccontextmanager
@@ -51,21 +44,22 @@ async def open_parts(settings: Settings) -> AsyncIterator[Parts]:
     async with AsyncExitStack() as stack:
         engine, workers = await stack.enter_async_context(open_engine(settings, name="gateway"))
         pool = await stack.enter_async_context(open_pool(settings))
-        connection = engine.connection
+        bus = engine.bus
         parts = Parts(
             settings=settings,
             catalogue=read_catalogue(settings.extra_services),
-            connection=connection,
+            bus=bus,
             pool=pool,
             credentials=Credentials(pool, remember_s=settings.credential_cache_s),
             rates=Rates(per_second=settings.rate_limit_per_second, burst=settings.rate_limit_burst),
             usage=UsageMeter(pool),
             workers=workers,
             engine=engine,
+            places=Places(settings.gateway_jobs_limit),
             turns=Turns(limit=settings.session_queue_limit),
-            results=Results(connection, settings),
-            sessions=Bucket(connection, SESSIONS, shards=settings.bucket_shards),
-            feeds=Bucket(connection, FEEDS, shards=1),
+            results=Results(bus, settings),
+            sessions=Bucket(bus, SESSIONS, shards=settings.bucket_shards),
+            feeds=Bucket(bus, FEEDS, shards=1),
             blobs=BlobStore(open_store(settings)),
         )
         metering = asyncio.create_task(parts.usage.run())

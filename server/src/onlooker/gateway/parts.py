@@ -1,18 +1,19 @@
 """The parts that a request's handler works with, and finding them from a request."""
 
 import uuid
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
-from nats.aio.client import Client
 from starlette.requests import Request
 
 from onlooker.bus.buckets import Bucket
+from onlooker.bus.connection import Bus
 from onlooker.catalogue import Catalogue
 from onlooker.catalogue.service import Service
 from onlooker.database import Pool
 from onlooker.errors import not_found
 from onlooker.gateway.blobstore import BlobStore
 from onlooker.gateway.engine import Engine
+from onlooker.gateway.places import Places
 from onlooker.gateway.rates import Rates
 from onlooker.gateway.results import Results
 from onlooker.gateway.turns import Turns
@@ -28,7 +29,7 @@ class Parts:
 
     settings: Settings
     catalogue: Catalogue
-    connection: Client
+    bus: Bus
     pool: Pool
     credentials: Credentials
     rates: Rates
@@ -40,8 +41,8 @@ class Parts:
     sessions: Bucket
     feeds: Bucket
     blobs: BlobStore
-    under_way: set[uuid.UUID] = field(default_factory=set)
-    """Synchronous jobs that have no answer yet."""
+    places: Places
+    """For synchronous jobs that have no answer yet."""
 
     def url(self, path: str) -> str:
         """An absolute URL, from the configured public address and never from the request."""

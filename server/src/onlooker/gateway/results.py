@@ -6,10 +6,9 @@ import time
 import uuid
 
 import msgspec
-from nats.aio.client import Client
-from nats.errors import Error as BusError
 
 from onlooker.bus.buckets import Bucket
+from onlooker.bus.connection import Bus, BusError
 from onlooker.bus.subjects import RESULTS, SESSION_RESULTS
 from onlooker.gateway import counters
 from onlooker.settings import Settings
@@ -38,17 +37,17 @@ def _key(stream_id: int, job_id: uuid.UUID) -> str:
 class Results:
     """Two buckets: one for frames of a live camera, one for the rest."""
 
-    def __init__(self, connection: Client, settings: Settings) -> None:
+    def __init__(self, bus: Bus, settings: Settings) -> None:
         self._buckets = {
-            True: Bucket(connection, SESSION_RESULTS, shards=settings.bucket_shards),
-            False: Bucket(connection, RESULTS, shards=settings.bucket_shards),
+            True: Bucket(bus, SESSION_RESULTS, shards=settings.bucket_shards),
+            False: Bucket(bus, RESULTS, shards=settings.bucket_shards),
         }
 
     async def keep(self, stream_id: int, job_id: uuid.UUID, stored: StoredResult, *, in_session: bool) -> None:
         """Store, or count that it could not be: the answer goes out all the same."""
         try:
             await self._buckets[in_session].put(_key(stream_id, job_id), _encode(stored))
-        except (BusError, TimeoutError):
+        except BusError:
             counters.results_not_stored.inc()
             log.warning("result not stored")
 

@@ -46,13 +46,13 @@ async def end_overdue_jobs(settings: Settings, pool: Pool, blobs: BlobStore) -> 
             values = {"number": row["number"], "result": result, "retention_s": settings.result_retention_s}
             await connection.execute(_queries["finish_job"], values)
             await blobs.remove([attachment_path(row["job_id"].hex, field) for field in row["attachments"]])
-            counters.jobs.labels(row["service"], "finished", "time_limit").inc()
+            counters.jobs(row["service"], "finished", "time_limit").inc()
 
 
 async def remove_expired_results(pool: Pool) -> None:
     async with pool.connection() as connection:
         cursor = await connection.execute(_queries["sweep_jobs"])
-        counters.swept.labels("result").inc(cursor.rowcount)
+        counters.swept("result").inc(cursor.rowcount)
 
 
 async def remove_expired_blobs(pool: Pool, blobs: BlobStore) -> None:
@@ -62,7 +62,7 @@ async def remove_expired_blobs(pool: Pool, blobs: BlobStore) -> None:
         blob_ids = [row["blob_id"] for row in rows]
         await blobs.remove([blob_path(blob_id) for blob_id in blob_ids])
         await connection.execute(_queries["sweep_blobs"], {"blob_ids": blob_ids})
-        counters.swept.labels("blob").inc(len(blob_ids))
+        counters.swept("blob").inc(len(blob_ids))
 
 
 async def remove_orphans(settings: Settings, blobs: BlobStore) -> None:
@@ -70,4 +70,4 @@ async def remove_orphans(settings: Settings, blobs: BlobStore) -> None:
     moment = datetime.now(UTC) - timedelta(seconds=settings.async_time_limit_s + 60)
     orphans = [path async for path in blobs.older_than(JOBS_PREFIX, moment)]
     await blobs.remove(orphans)
-    counters.swept.labels("orphan").inc(len(orphans))
+    counters.swept("orphan").inc(len(orphans))

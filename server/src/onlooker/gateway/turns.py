@@ -1,9 +1,8 @@
 """Requests of one session take turns, in order of arrival, and only so many wait."""
 
 import asyncio
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
+from types import TracebackType
 
 from onlooker.errors import overloaded
 
@@ -14,6 +13,43 @@ class _Queue:
     inside: int = 0
 
 
+class Turn:
+    """`async with turn:` waits for those before it; a request without a session waits for nobody."""
+
+    def __init__(self, queues: dict[str, _Queue], session: str | None, limit: int) -> None:
+        self._queues = queues
+        self._session = session
+        self._limit = limit
+
+    async def __aenter__(self) -> None:
+        if self._session is None:
+            return
+        queue = self._queues.get(self._session)
+        if queue is None:
+            queue = self._queues[self._session] = _Queue()
+        if queue.inside > self._limit:
+            raise overloaded("Too many requests of this session wait already. Send the next after an answer.")
+        queue.inside += 1
+        try:
+            await queue.lock.acquire()
+        except BaseException:
+            self._leave(queue)
+            raise
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if self._session is not None:
+            queue = self._queues[self._session]
+            queue.lock.release()
+            self._leave(queue)
+
+    def _leave(self, queue: _Queue) -> None:
+        queue.inside -= 1
+        if not queue.inside and self._session is not None:
+            del self._queues[self._session]
+
+
 class Turns:
     """One queue for each session that has a request here now."""
 
@@ -21,19 +57,5 @@ class Turns:
         self._limit = limit
         self._queues: dict[str, _Queue] = {}
 
-    @asynccontextmanager
-    async def take(self, session: str | None) -> AsyncIterator[None]:
-        if session is None:
-            yield
-            return
-        queue = self._queues.setdefault(session, _Queue())
-        if queue.inside > self._limit:
-            raise overloaded("Too many requests of this session wait already. Send the next after an answer.")
-        queue.inside += 1
-        try:
-            async with queue.lock:
-                yield
-        finally:
-            queue.inside -= 1
-            if not queue.inside:
-                del self._queues[session]
+    def take(self, session: str | None) -> Turn:
+        return Turn(self._queues, session, self._limit)

@@ -7,10 +7,9 @@ from dataclasses import dataclass
 from hashlib import blake2b
 
 import msgspec
-from nats.aio.client import Client
 from nats.aio.msg import Msg
-from nats.errors import Error as BusError
 
+from onlooker.bus.connection import Bus, BusError
 from onlooker.bus.subjects import INFO_SUBJECT
 from onlooker.catalogue.service import Service
 from onlooker.gateway import counters
@@ -65,15 +64,15 @@ class LiveWorker:
 class Workers:
     """Keeps asking who is there, through the NATS services API."""
 
-    def __init__(self, connection: Client) -> None:
-        self._connection = connection
-        self._inbox = connection.new_inbox()
+    def __init__(self, bus: Bus) -> None:
+        self._bus = bus
+        self._inbox = bus.client.new_inbox()
         self._live: dict[str, LiveWorker] = {}
         self._last_live: dict[str, float] = {}
         self._news = asyncio.Event()
 
     async def start(self) -> None:
-        await self._connection.subscribe(self._inbox, cb=self._note)
+        await self._bus.client.subscribe(self._inbox, cb=self._note)
         await self.ask()
 
     async def run(self) -> None:
@@ -86,7 +85,7 @@ class Workers:
 
     async def ask(self) -> None:
         try:
-            await self._connection.publish(INFO_SUBJECT, reply=self._inbox)
+            await self._bus.publish(INFO_SUBJECT, reply=self._inbox)
         except BusError:
             log.debug("nobody to ask for workers: the bus is away")
 
@@ -113,6 +112,9 @@ class Workers:
     def remove(self, instance: str) -> None:
         self._live.pop(instance, None)
         counters.live_workers.set(len(self._live))
+
+    def __len__(self) -> int:
+        return len(self._live)
 
     def count(self, service: Service) -> int:
         return sum(1 for worker in self._live.values() if worker.subject_of(service))

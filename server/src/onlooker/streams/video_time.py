@@ -1,6 +1,7 @@
 """Computed video time: what a frame counts, and the months it is counted in. Pure."""
 
 from datetime import UTC, date, datetime
+from functools import lru_cache
 
 SHORTEST_FRAME_S = 1 / 30
 LONGEST_FRAME_S = 1.0
@@ -15,6 +16,12 @@ def count_frame(gap_s: float | None) -> float:
 
 
 def month_of(unix_time: float) -> date:
+    return _month_of_day(int(unix_time // 86_400))
+
+
+@lru_cache(maxsize=8)
+def _month_of_day(days: int) -> date:
+    unix_time = days * 86_400
     return datetime.fromtimestamp(unix_time, UTC).date().replace(day=1)
 
 

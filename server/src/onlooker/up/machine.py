@@ -4,6 +4,7 @@ import asyncio
 import fcntl
 import logging
 import os
+import re
 import signal
 import socket
 import sys
@@ -144,6 +145,9 @@ class Machine:
                 if loop.time() > give_up_at:
                     raise SettingsError(f"{name} did not become ready in {READY_LIMIT_S:g} s. Its log lines say why.")
                 await asyncio.sleep(0.1)
+        while ports[GATEWAY] and await asyncio.to_thread(_live_workers, ports[GATEWAY]) < self._settings.workers:
+            self._require_steady()
+            await asyncio.sleep(0.1)
 
     def _require_steady(self) -> None:
         """What dies at once, again and again, will not come up by waiting."""
@@ -191,6 +195,13 @@ def _is_ready(port: int) -> bool:
             return bool(answer.status == 200)
     except (OSError, urllib.error.URLError):
         return False
+
+
+def _live_workers(port: int) -> int:
+    """How many workers a gateway sees."""
+    with urllib.request.urlopen(f"http://127.0.0.1:{port}/metrics", timeout=2) as answer:
+        found = re.search(rb"^onlooker_live_workers (\d+)", answer.read(), re.MULTILINE)
+    return int(found[1]) if found else 0
 
 
 def _lock(home: Path) -> IO[str]:
