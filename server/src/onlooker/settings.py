@@ -40,6 +40,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     nats_user: Annotated[str, _about("The role this process has on the bus.")] = ""
     nats_password: Annotated[str, _about("Password of that role.", secret=True)] = ""
     nats_server: Annotated[str, _about("Path of the nats-server program; empty: the one installed with Onlooker.")] = ""
+    nats_cores: Annotated[int, _about("Cores the bus's server uses; with one it costs a quarter less a job.", ge=1)] = 1
     bucket_shards: Annotated[int, _about("Buckets that session states and results are spread over.", ge=1, le=64)] = 1
     results_disk_bytes: Annotated[
         int, _about("Disk that stored results may fill, per bucket; oldest go first.", ge=1)

@@ -1,9 +1,8 @@
 """From a task to a reply: the session's turn, the computation, the state that is kept."""
 
-import asyncio
 import logging
 import time
-from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from typing import Any
 
 import msgspec
@@ -14,6 +13,7 @@ from onlooker.compute import counters
 from onlooker.compute.call import Call, ComputeError
 from onlooker.compute.hosting import Hosted
 from onlooker.compute.sessions import REMEMBERED_JOBS, Sessions, State, StateConflict, StateNotKept
+from onlooker.compute.threads import ComputeThreads
 from onlooker.logs import fields
 from onlooker.streams.video_time import SINGLE_JOB_S, count_frame
 
@@ -37,7 +37,7 @@ class Processor:
 
     def __init__(self, sessions: Sessions, *, threads: int) -> None:
         self._sessions = sessions
-        self._pool = ThreadPoolExecutor(threads, thread_name_prefix="compute")
+        self._threads: ComputeThreads[Computed] = ComputeThreads(threads)
 
     async def process(self, hosted: Hosted, task: Task) -> Reply | None:
         """The answer, or None when nobody waits for it any more."""
@@ -73,8 +73,7 @@ class Processor:
 
     async def _compute(self, hosted: Hosted, task: Task, state: Any) -> Computed:
         call = Call(task.params, task.attachments, in_session=task.session is not None)
-        loop = asyncio.get_running_loop()
-        computed = await loop.run_in_executor(self._pool, _call_service, hosted, call, state, task.request_id)
+        computed = await self._threads.run(partial(_call_service, hosted, call, state, task.request_id))
         counters.compute_time(task.service).observe(computed.compute_s)
         return computed
 

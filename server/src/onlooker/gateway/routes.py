@@ -26,6 +26,8 @@ class RouteRow:
 
 
 ROUTES: tuple[RouteRow, ...] = (
+    # The way of a frame comes first: routes are tried in this order.
+    RouteRow("POST", f"{VERSION}/jobs", jobs.create_job, "Create a job"),
     RouteRow("GET", "/livez", health.show_live, "Whether the process runs", open=True),
     RouteRow("GET", "/readyz", health.show_ready, "Whether it can serve", open=True),
     RouteRow("GET", "/openapi.json", show_openapi, "This interface, as an OpenAPI document", open=True),
@@ -33,7 +35,6 @@ ROUTES: tuple[RouteRow, ...] = (
     RouteRow("GET", "/services/{name}", directory.show_service, "A service and its versions"),
     RouteRow("GET", VERSION, directory.show_version, "A service version"),
     RouteRow("GET", f"{VERSION}/description", directory.show_version, "The same, for historic clients"),
-    RouteRow("POST", f"{VERSION}/jobs", jobs.create_job, "Create a job"),
     RouteRow("GET", f"{VERSION}/jobs/{{id}}", jobs.show_job, "A job and its result"),
     RouteRow("DELETE", f"{VERSION}/jobs/{{id}}", jobs.delete_job, "Delete a job and its result"),
     RouteRow("DELETE", f"{VERSION}/sessions/{{id}}", sessions.end_session, "End a session at once"),

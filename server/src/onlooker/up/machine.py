@@ -78,7 +78,8 @@ class Machine:
         configuration, passwords = write_configuration(settings.home_path / "nats", settings)
         _require_free_port(settings.nats_url)
         self._say(f"  bus         {settings.nats_url}")
-        await self._launch("nats", [program, "-c", str(configuration)], _system_environment())
+        bus_environment = _system_environment() | {"GOMAXPROCS": str(settings.nats_cores)}
+        await self._launch("nats", [program, "-c", str(configuration)], bus_environment)
         await self._prepare(passwords[SETUP])
 
         whole = _system_environment() | {k: v for k, v in os.environ.items() if k.startswith(PREFIX)}

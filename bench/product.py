@@ -1,0 +1,33 @@
+"""The product as the commands here run it, and how they end."""
+
+import json
+import os
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, NoReturn
+
+from onlooker.testing import Stack, fresh_database, running_stack
+
+ROOT = Path(__file__).parent.parent
+EXTRA_SERVICES = ROOT / "server" / "tests"
+
+
+@contextmanager
+def running_product(**settings: object) -> Iterator[Stack]:
+    """`onlooker up` with the `measure` service that only tests host, on a database of its own."""
+    os.environ["PYTHONPATH"] = str(EXTRA_SERVICES)
+    with fresh_database() as url, running_stack(url, extra_services="extra.measure", **settings) as stack:
+        yield stack
+
+
+def say(text: str) -> None:
+    """Progress, for whoever watches."""
+    print(text, file=sys.stderr, flush=True)
+
+
+def conclude(figures: dict[str, Any]) -> NoReturn:
+    """Print the one JSON object that a command ends with; succeed only if its `ok` is true."""
+    print(json.dumps(figures), flush=True)
+    sys.exit(0 if figures["ok"] is True else 1)
