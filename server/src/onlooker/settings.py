@@ -145,7 +145,7 @@ def read_settings(environ: Mapping[str, str] = os.environ) -> Settings:
         elif base in known and (known[base].extra or {})["secret"]:
             values[base.removeprefix(PREFIX).lower()] = _read_secret(name, value)
         else:
-            near = difflib.get_close_matches(name, known, n=1)
+            near = difflib.get_close_matches(base, known, n=1, cutoff=0.85)
             hint = f" Did you mean {near[0]}?" if near else " `onlooker settings` lists all of them."
             raise SettingsError(f"{name} is not a setting of Onlooker.{hint}")
     try:

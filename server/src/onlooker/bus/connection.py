@@ -49,7 +49,7 @@ class Question:
 
 
 class Bus:
-    """Asks questions over one inbox: half the CPU of the client's own `request`, and told at once of a loss."""
+    """Asks questions over one inbox; cheaper than the client's own `request`, and told at once of a loss."""
 
     def __init__(self, client: Client) -> None:
         self.client = client

@@ -11,7 +11,7 @@ Work = Callable[[], Result]
 
 
 class ComputeThreads(Generic[Result]):
-    """Runs work that never raises, first come first served; a third of the cost of a ThreadPoolExecutor's way back."""
+    """Runs work that never raises, first come first served; cheaper than a ThreadPoolExecutor's way back."""
 
     def __init__(self, count: int) -> None:
         self._loop = asyncio.get_running_loop()

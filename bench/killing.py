@@ -1,0 +1,51 @@
+"""Killing processes of a running product with SIGKILL, one after another, at random moments."""
+
+import random
+import sys
+import threading
+import time
+from collections import Counter
+
+from onlooker.testing import Stack
+
+SEED = 20261115
+
+
+class Killer:
+    """Kills `kills` times; between two kills the processes have a moment to come back."""
+
+    def __init__(self, stack: Stack, names: list[str], *, kills: int) -> None:
+        self._stack = stack
+        self._names = names
+        self._random = random.Random(SEED)
+        self._thread = threading.Thread(target=self._run, daemon=True)
+        self.target = kills
+        self.killed: Counter[str] = Counter()
+
+    @property
+    def done(self) -> bool:
+        return self.killed.total() >= self.target
+
+    def start(self) -> None:
+        self._thread.start()
+
+    def wait(self) -> None:
+        self._thread.join(self.target * 15)
+
+    def _run(self) -> None:
+        # Every process is killed at least once where there are kills enough; the rest is chance.
+        order = list(self._names)
+        self._random.shuffle(order)
+        while not self.done:
+            time.sleep(self._random.uniform(0.5, 2.0))
+            self._await_all()
+            name = order.pop() if order else self._random.choice(self._names)
+            if self._stack.kill(name):
+                self.killed[name] += 1
+                print(f"killed {name}: {self.killed.total()} of {self.target}", file=sys.stderr, flush=True)
+
+    def _await_all(self) -> None:
+        """Until every process that may be killed runs."""
+        give_up_at = time.monotonic() + 10
+        while not set(self._names) <= self._stack.children().keys() and time.monotonic() < give_up_at:
+            time.sleep(0.05)

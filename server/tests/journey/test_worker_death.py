@@ -1,0 +1,143 @@
+"""Workers that die, hang or are slow: what a client sees of it."""
+
+import os
+import signal
+import threading
+import time
+import uuid
+from collections.abc import Iterator
+from typing import Any
+
+import httpx2
+import pytest
+from conftest import EXTRA_SERVICES, client_of
+from onlooker.testing import Stack, running_stack
+
+TROUBLE = "/services/trouble/1/jobs"
+
+
+@pytest.fixture(scope="module")
+def two_workers(database_url: str) -> Iterator[Stack]:
+    """A product of its own: its workers are killed."""
+    roomy = {"rate_limit_per_second": 1e5, "rate_limit_burst": 10**5}
+    with running_stack(database_url, workers=2, extra_services=EXTRA_SERVICES, **roomy) as running:
+        yield running
+
+
+@pytest.fixture
+def caller(two_workers: Stack) -> Iterator[httpx2.Client]:
+    _await_workers(two_workers, 2)
+    with client_of(two_workers, two_workers.create_stream()) as made:
+        yield made
+
+
+def _await_workers(stack: Stack, count: int) -> None:
+    give_up_at = time.monotonic() + 15
+    while f"onlooker_live_workers {count}.0" not in stack.metrics("gateway"):
+        assert time.monotonic() < give_up_at, "the workers did not come back"
+        time.sleep(0.1)
+
+
+def _call(client: httpx2.Client, **fields: Any) -> dict[str, Any]:
+    answer = client.post(TROUBLE, json={"async": False} | fields)
+    assert answer.status_code == 201, answer.text
+    body: dict[str, Any] = answer.json()
+    return body
+
+
+def _resends(stack: Stack) -> list[str]:
+    """What the gateway counted of jobs sent once more."""
+    return [line for line in stack.metrics("gateway").splitlines() if line.startswith("onlooker_job_resends_total")]
+
+
+def _while_calling(client: httpx2.Client, state: dict[str, str], act: Any) -> tuple[dict[str, Any], float]:
+    """Call for half a second in a session and do something while the call is under way."""
+    acting = threading.Timer(0.2, act)
+    acting.start()
+    started = time.monotonic()
+    body = _call(client, sleep_s=0.5, state=state)
+    acting.join()
+    return body, time.monotonic() - started
+
+
+def test_a_job_on_a_worker_that_dies_is_sent_once_more_within_two_seconds(
+    two_workers: Stack, caller: httpx2.Client
+) -> None:
+    state = {"session_id": str(uuid.uuid4())}
+    first = _call(caller, state=state)
+    body, elapsed_s = _while_calling(caller, state, lambda: os.kill(first["pid"], signal.SIGKILL))
+    assert body["pid"] != first["pid"]
+    assert body["calls"] == 2
+    assert elapsed_s < 0.2 + 2.0 + 0.5
+
+
+def test_a_worker_that_hangs_is_taken_for_dead_and_its_late_answer_changes_nothing(
+    two_workers: Stack, caller: httpx2.Client
+) -> None:
+    state = {"session_id": str(uuid.uuid4())}
+    first = _call(caller, state=state)
+    body, elapsed_s = _while_calling(caller, state, lambda: os.kill(first["pid"], signal.SIGSTOP))
+    os.kill(first["pid"], signal.SIGCONT)
+    assert body["pid"] != first["pid"]
+    assert body["calls"] == 2
+    assert elapsed_s < 0.2 + 2.0 + 0.5
+    assert _call(caller, state=state)["calls"] == 3
+
+
+def test_a_slow_job_is_told_apart_from_a_dead_worker(two_workers: Stack, caller: httpx2.Client) -> None:
+    state = {"session_id": str(uuid.uuid4())}
+    first = _call(caller, state=state)
+    before = _resends(two_workers)
+    slow = _call(caller, sleep_s=4, state=state)
+    assert (slow["pid"], slow["calls"]) == (first["pid"], 2)
+    assert _resends(two_workers) == before
+
+
+def test_a_job_that_brings_two_workers_down_ends_with_an_error_and_is_not_tried_a_third_time(
+    two_workers: Stack, caller: httpx2.Client
+) -> None:
+    before = two_workers.children()
+    body = _call(caller, die=True)
+    assert body["error_code"] == "worker_died"
+    _await_workers(two_workers, 2)
+    after = two_workers.children()
+    assert before["worker-1"] != after["worker-1"]
+    assert before["worker-2"] != after["worker-2"]
+    assert _call(caller)["calls"] == 1
+
+
+def test_an_accepted_job_that_brings_two_workers_down_ends_with_an_error(
+    two_workers: Stack, caller: httpx2.Client
+) -> None:
+    url = caller.post(TROUBLE, json={"die": True}).json()["url"]
+    give_up_at = time.monotonic() + 30
+    while (answer := caller.get(url)).status_code == 202:
+        assert time.monotonic() < give_up_at
+        time.sleep(0.2)
+    assert answer.status_code == 200
+    assert answer.json()["error_code"] == "worker_died"
+
+
+def test_a_worker_that_is_asked_to_stop_finishes_what_it_took(two_workers: Stack, caller: httpx2.Client) -> None:
+    state = {"session_id": str(uuid.uuid4())}
+    first = _call(caller, state=state)
+    body, _ = _while_calling(caller, state, lambda: os.kill(first["pid"], signal.SIGTERM))
+    assert (body["pid"], body["calls"]) == (first["pid"], 2)
+    assert _call(caller, state=state)["calls"] == 3
+
+
+def test_whether_workers_are_live_shows_in_the_service_version(two_workers: Stack, caller: httpx2.Client) -> None:
+    assert caller.get("/services/trouble/1").json()["workers"] == 2
+    pids = two_workers.children()
+    for name in ("worker-1", "worker-2"):
+        os.kill(pids[name], signal.SIGSTOP)
+    try:
+        give_up_at = time.monotonic() + 8
+        while caller.get("/services/trouble/1").json()["live"]:
+            assert time.monotonic() < give_up_at
+            time.sleep(0.2)
+    finally:
+        for name in ("worker-1", "worker-2"):
+            os.kill(pids[name], signal.SIGCONT)
+    _await_workers(two_workers, 2)
+    assert caller.get("/services/trouble/1").json()["live"] is True
