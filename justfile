@@ -28,11 +28,36 @@ lint:
     ruff format --check .
     mypy
     lint-imports
+    python docs/generate.py --check
 
 # Mend what can be mended by itself.
 format:
     ruff check --fix .
     ruff format .
+
+# Write docs/reference anew from the source.
+docs:
+    python docs/generate.py
+
+# The historic public client, unchanged but for one Python identifier, against a running gateway.
+conformance:
+    uv venv --quiet --allow-existing --python 3.11 .conformance-venv
+    python -m bench.conformance
+
+# Accepted jobs and sessions while processes are killed.
+chaos-jobs jobs="1000":
+    python -m bench.chaos_jobs {{jobs}}
+
+# What the whole path costs around a computation.
+bench-gateway rounds="30":
+    python -m bench.gateway_cost {{rounds}}
+
+# Schemathesis and hand-made abuse.
+fuzz-gateway requests="5000":
+    python -m bench.fuzz_gateway {{requests}}
+
+# What CI runs, with the slow ones shorter: 200 of 1,000 jobs, 6 of 30 rounds, 1,000 of 5,000 requests.
+ci: lint test conformance (chaos-jobs "200") (bench-gateway "6") (fuzz-gateway "1000")
 
 # Resolve the pins anew.
 pins:

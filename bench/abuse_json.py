@@ -22,7 +22,7 @@ WRONG_TYPES = (
     *({"echo": {}}, {"echo": [[]]}, {"state": None}, {"state": []}, {"state": "x"}, {"state": {}}),
     *({"state": {"session_id": value}} for value in (None, 5, "", "not-a-uuid", "\0", "0" * 33, {}, ["x"])),
 )
-DEPTHS = (10, 100, 300, 500, 700, 900, *range(930, 1010, 3), 2_000, 20_000, 100_000)
+DEPTHS = (10, 100, 300, 500, 700, 900, *range(950, 1000), 2_000, 20_000, 100_000)
 
 
 def nest(source: random.Random, attacker: Attacker) -> None:
@@ -39,10 +39,11 @@ def nest_unclosed(source: random.Random, attacker: Attacker) -> None:
 
 
 def send_number(source: random.Random, attacker: Attacker) -> None:
-    field = source.choice(["x", "echo", "async", "state", "timestamp"])
+    number = source.choice(NUMBERS)
+    field = source.choice(["x", "x", "x", "echo", "async", "state"])
     state = source.choice(["", f', "state": {{"session_id": "{new_session_id()}"}}']) if field != "state" else ""
     mode = source.choice(["", ', "async": false', ', "async": true']) if field != "async" else ""
-    body = f'{{"{field}": {source.choice(NUMBERS)}{state}{mode}}}'
+    body = f'{{"{field}": {number}{state}{mode}}}'
     attacker.post("numbers", DUMMY_JOBS, body.encode(), JSON, expected=ANSWERED)
 
 
@@ -63,10 +64,10 @@ def send_wrong_type(source: random.Random, attacker: Attacker) -> None:
 
 
 def send_random_bytes(source: random.Random, attacker: Attacker) -> None:
-    body = source.randbytes(source.randrange(1, 4000))
     kind = source.choice(
         ["application/json", "application/json; charset=utf-16", "text/html", "", "multipart/form-data"]
     )
+    body = source.randbytes(source.randrange(1, 4000))
     attacker.post("random bytes", source.choice([DUMMY_JOBS, "/blobs"]), body, ("Content-Type", kind))
 
 

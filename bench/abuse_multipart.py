@@ -3,7 +3,7 @@
 import json
 import random
 
-from bench.attacker import ANSWERED, BOUNDARY, DUMMY_JOBS, END, MEASURE_JOBS, MULTIPART, Attacker, part
+from bench.attacker import ANSWERED, BOUNDARY, DUMMY_JOBS, END, MEASURE_JOBS, MULTIPART, Attacker, new_session_id, part
 from bench.wire import Message, head
 
 IMAGE = "attachment://image"
@@ -11,6 +11,10 @@ META = json.dumps({"async": False, "image": IMAGE}).encode()
 PLAIN_META = b'{"async": false}'
 JOB = part(IMAGE, b"\xff\xd8 a picture \x00\r\n--lim" * 20, b"Content-Type: image/jpeg") + part("meta", META) + END
 BLOB = part(IMAGE, b"bytes" * 50) + part("meta", json.dumps({"content": IMAGE}).encode()) + END
+SERVICES = (
+    *("face_detection", "gaze_analysis", "motion_detection", "age_and_gender_estimation"),
+    *("face_expression_estimation", "sound_localization", "scene_analysis"),
+)
 NAMES = (
     *(b"", b"\x00", b"attachment://\x00", b"meta\x00", b"\xff\xfe", b"a" * 5000, b"attachment://" + b"a" * 3000),
     *(b'meta"; name="other', b"a\rb", b"../meta", b"META", b"attachment://../../etc/passwd", "é☃".encode()),
@@ -86,6 +90,14 @@ def wrong_structure(source: random.Random, attacker: Attacker) -> None:
     attacker.post("multipart structure", MEASURE_JOBS, body, MULTIPART)
 
 
+def any_service(source: random.Random, attacker: Attacker) -> None:
+    """A picture that is none, for every service: where nobody hosts it, the refusal says so."""
+    name = source.choice(SERVICES)
+    meta = json.dumps({"async": False, "image": IMAGE, "sound": IMAGE, "state": {"session_id": new_session_id()}})
+    body = part(IMAGE, source.randbytes(2000)) + part("meta", meta.encode()) + END
+    attacker.post("every service", f"/services/{name}/1/jobs", body, MULTIPART, expected=ANSWERED)
+
+
 def right_among_wrong(source: random.Random, attacker: Attacker) -> None:
     """So that the abused code paths also hold real work."""
     for path, whole, found in ((MEASURE_JOBS, JOB, 201), ("/blobs", BLOB, 200)):
@@ -100,5 +112,5 @@ def right_among_wrong(source: random.Random, attacker: Attacker) -> None:
 
 SCENARIOS = (
     *(truncate, mutate, many_parts, wrong_name, wrong_boundary, wrong_type, wrong_part_header, wrong_structure),
-    right_among_wrong,
+    *(any_service, right_among_wrong),
 )

@@ -4,7 +4,7 @@ import itertools
 import random
 import socket
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable
 
 from bench.abuse_feeds import FRAMES_TYPE, frame, open_feed, right_frame
 from bench.attacker import ANSWERED, CUT_OFF, DUMMY_JOBS, END, JSON, MEASURE_JOBS, MULTIPART, Attacker, basic, part
@@ -15,7 +15,9 @@ MEBIBYTE = 1024**2
 META_BYTES = 50 * MEBIBYTE
 SLOW_BODY_BYTES = 1024**3
 BODY_LIMIT_BYTES = 10 * MEBIBYTE
-HEADER_BYTES = 20 * MEBIBYTE
+FLOOD_BYTES = 64 * MEBIBYTE
+TAKEN_LIMIT_BYTES = 32 * MEBIBYTE
+"""More than the sockets' own buffers and the body limit together: who takes more, takes anything."""
 
 
 def large_meta(source: random.Random, attacker: Attacker) -> None:
@@ -49,18 +51,17 @@ def long_text(source: random.Random, attacker: Attacker) -> None:
 
 def slow_gigabyte(source: random.Random, attacker: Attacker) -> None:
     """A gigabyte in no hurry: cut off at the size limit or the time limit, whichever comes first."""
-    sent = itertools.count()
-
-    def pieces() -> Iterator[bytes]:
-        opening = part("meta", b"{}") + part("attachment://image", b"")[:-2]
-        yield opening
-        for _ in range(SLOW_BODY_BYTES // (256 * 1024)):
-            next(sent)
-            yield bytes(256 * 1024)
-
-    attacker.post_chunks("slow gigabyte", MEASURE_JOBS, pieces(), MULTIPART, expected=(408, 413), pause_s=0.05)
-    if next(sent) * 256 * 1024 > 4 * BODY_LIMIT_BYTES:
-        attacker.tally.note("slow gigabyte", "was read on beyond four times the limit", Answer(HUNG), expected=())
+    opening = part("meta", b"{}") + part("attachment://image", b"")[:-2]
+    pieces = itertools.chain([opening], itertools.repeat(bytes(256 * 1024), SLOW_BODY_BYTES // (256 * 1024)))
+    attacker.post_chunks(
+        "slow gigabyte",
+        MEASURE_JOBS,
+        pieces,
+        MULTIPART,
+        expected=(408, 413),
+        pause_s=0.05,
+        taken_limit_bytes=TAKEN_LIMIT_BYTES,
+    )
 
 
 def dribble(source: random.Random, attacker: Attacker) -> None:
@@ -92,21 +93,34 @@ def large_frame(source: random.Random, attacker: Attacker) -> None:
     attacker.post_chunks("large frames", f"{path}/input", [data], FRAMES_TYPE, expected=(400, 413))
 
 
+def flood(attacker: Attacker, family: str, opening: bytes, pieces: Iterable[bytes]) -> None:
+    """Keep sending, whatever is answered: it must be cut off."""
+    message = Message(opening, pieces, half_close=True, stubborn=True)
+    attacker.send(family, message, expected=CUT_OFF, taken_limit_bytes=TAKEN_LIMIT_BYTES)
+
+
 def header_flood(source: random.Random, attacker: Attacker) -> None:
-    """Headers without end, before any credentials: one that is long, and many that are short."""
-    one = itertools.chain([b"GET /services HTTP/1.1\r\nX: "], [b"a" * MEBIBYTE] * (HEADER_BYTES // MEBIBYTE))
-    attacker.send("header flood", Message(b"", one, half_close=True), expected=CUT_OFF)
-    lines = [b"X: a\r\n" * 10_000] * (HEADER_BYTES // 60_000)
-    many = itertools.chain([b"GET /services HTTP/1.1\r\n"], lines, [b"\r\n"])
-    attacker.send("header flood", Message(b"", many, half_close=True), expected=CUT_OFF)
+    """A head without end, before any credentials: a long path, a long header, many short ones; and trailers."""
+    long = [b"a" * MEBIBYTE] * (FLOOD_BYTES // MEBIBYTE)
+    flood(attacker, "header flood", b"GET /", long)
+    flood(attacker, "header flood", b"GET /services HTTP/1.1\r\nX: ", long)
+    many = [b"X: a\r\n" * 10_000] * (FLOOD_BYTES // 60_000)
+    flood(attacker, "header flood", b"GET /services HTTP/1.1\r\n", many)
+    opening = head("POST", DUMMY_JOBS, [attacker.auth, JSON, ("Transfer-Encoding", "chunked")])
+    flood(attacker, "trailer flood", opening + b"2\r\n{}\r\n0\r\n", many)
 
 
 def unasked_body(source: random.Random, attacker: Attacker) -> None:
-    """Large bodies of strangers, and for resources that are not there."""
-    pieces = [bytes(MEBIBYTE)] * 30
-    for auth, path, status in ((basic("x", "y"), DUMMY_JOBS, 401), (attacker.auth, "/services/none/1/jobs", 404)):
-        lines = [auth, MULTIPART, ("Transfer-Encoding", "chunked")]
-        attacker.send("unasked bodies", Message(head("POST", path, lines), chunked(pieces)), expected=(status,))
+    """Bodies of strangers, for what is not there, and behind a mistake: nobody reads on after the answer."""
+    large = list(chunked([b"a" * MEBIBYTE] * (FLOOD_BYTES // MEBIBYTE)))
+    for auth, path in (
+        (basic("x", "y"), DUMMY_JOBS),
+        (attacker.auth, "/services/none/1/jobs"),
+        (attacker.auth, "/services"),
+        (attacker.auth, MEASURE_JOBS),
+    ):
+        opening = head("POST", path, [auth, MULTIPART, ("Transfer-Encoding", "chunked")])
+        flood(attacker, "unasked bodies", opening.replace(b"Connection: close\r\n", b""), large)
 
 
 def open_connections(source: random.Random, attacker: Attacker) -> None:

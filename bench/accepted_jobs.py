@@ -14,10 +14,10 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import httpx2
-from onlooker.testing import Stack, TestStream
 
 from bench.https import open_client
 from bench.killing import Killer
+from onlooker.testing import Stack, TestStream
 
 SENDERS = 4
 END_LIMIT_S = 180.0

@@ -5,10 +5,9 @@ import uuid
 from collections.abc import Container, Iterable
 from dataclasses import dataclass
 
-from onlooker.testing import Stack, TestStream
-
-from bench.tally import Answer, Tally
+from bench.tally import SWALLOWED, Answer, Tally
 from bench.wire import Message, chunked, exchange, head
+from onlooker.testing import Stack, TestStream
 
 Header = tuple[str | bytes, str | bytes]
 
@@ -48,8 +47,12 @@ class Attacker:
     foreign_auth: Header
     tally: Tally
 
-    def send(self, family: str, message: Message, *, expected: Container[int] = REFUSED) -> Answer:
+    def send(
+        self, family: str, message: Message, *, expected: Container[int] = REFUSED, taken_limit_bytes: int = 1024**4
+    ) -> Answer:
         answer = exchange(self.port, message)
+        if answer.taken_bytes > taken_limit_bytes:
+            answer = Answer(SWALLOWED, b"took in %d bytes" % answer.taken_bytes)
         self.tally.note(family, str(message), answer, expected=expected)
         return answer
 
@@ -74,11 +77,13 @@ class Attacker:
         *headers: Header,
         expected: Container[int] = REFUSED,
         pause_s: float = 0.0,
+        taken_limit_bytes: int = 1024**4,
     ) -> Answer:
         """A body of unknown length."""
         lines = [self.auth, ("Transfer-Encoding", "chunked"), *headers]
-        message = Message(head("POST", path, lines), chunked(pieces), pause_s=pause_s)
-        return self.send(family, message, expected=expected)
+        body = list(chunked(pieces)) if isinstance(pieces, list) else chunked(pieces)
+        message = Message(head("POST", path, lines), body, pause_s=pause_s)
+        return self.send(family, message, expected=expected, taken_limit_bytes=taken_limit_bytes)
 
     def get(self, family: str, path: str, *headers: Header, expected: Container[int] = REFUSED) -> Answer:
         return self.send(family, Message(head("GET", path, [self.auth, *headers])), expected=expected)

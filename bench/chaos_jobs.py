@@ -6,11 +6,10 @@ import os
 import sys
 from pathlib import Path
 
-from onlooker.testing import fresh_database, own_cluster, running_stack
-
 from bench.accepted_jobs import run_accepted_jobs
 from bench.killing import Killer
 from bench.session_calls import run_session_calls
+from onlooker.testing import fresh_database, own_cluster, running_stack
 
 ROOT = Path(__file__).parent.parent
 FULL_SIZE = 1000

@@ -16,9 +16,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from urllib.parse import urlsplit
 
-from onlooker.testing import Stack, TestStream, free_ports, fresh_database, running_stack
-
 from bench.cpu import cpu_seconds
+from onlooker.testing import Stack, TestStream, free_ports, fresh_database, running_stack
 
 ROOT = Path(__file__).parent.parent
 IMAGE = os.urandom(40 * 1024)

@@ -3,6 +3,7 @@
 import ssl
 
 import httpx2
+
 from onlooker.testing import Stack, TestStream
 
 

@@ -7,11 +7,11 @@ import requests
 import schemathesis
 from hypothesis import HealthCheck, Phase, given, seed, settings
 from hypothesis.errors import Unsatisfiable
-from onlooker.testing import Stack, TestStream
 from schemathesis import Case, GenerationMode
 
 from bench.product import say
 from bench.tally import CLOSED, HUNG, Answer, Tally
+from onlooker.testing import Stack, TestStream
 
 ANSWER_LIMIT_S = 20.0
 STRANGERS_EVERY = 10

@@ -7,10 +7,10 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import httpx2
-from onlooker.testing import Stack, TestStream
 
 from bench.https import open_client
 from bench.killing import Killer
+from onlooker.testing import Stack, TestStream
 
 SESSIONS = 10
 SLOWEST_TARGET_S = 3.0

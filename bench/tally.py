@@ -12,6 +12,8 @@ CLOSED = 0
 """Instead of a status: the connection was closed without an answer."""
 HUNG = -1
 """Instead of a status: nothing came for as long as anybody would wait."""
+SWALLOWED = -2
+"""Instead of a status: far more was taken in than anybody asked for."""
 
 
 @dataclass(frozen=True)
@@ -21,6 +23,8 @@ class Answer:
     status: int
     body: bytes = b""
     content_type: str = ""
+    taken_bytes: int = 0
+    """How much of the request went out before the connection ended."""
 
     @property
     def code(self) -> str:

@@ -5,7 +5,7 @@ import select
 import socket
 import time
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from bench.tally import CLOSED, HUNG, Answer
 
@@ -23,11 +23,13 @@ class Message:
     """Between two pieces of the body."""
     half_close: bool = False
     """Whether to say that nothing more will come, as a client does that dies."""
+    stubborn: bool = False
+    """Whether to go on sending after the answer, for as long as somebody takes it."""
 
     def __str__(self) -> str:
         line, _, rest = self.head.partition(b"\r\n")
-        shown = b"".join(self.body) if isinstance(self.body, tuple | list) else b"..."
-        return f"{line[:120].decode('latin-1')} | {len(rest)} bytes of head | {shown[:160]!r}"
+        shown = b"".join(self.body[:2])[:160] if isinstance(self.body, tuple | list) else b"..."
+        return f"{line[:120].decode('latin-1')} | {rest.strip()[-100:]!r} | {shown!r}"
 
 
 def head(method: str | bytes, path: str | bytes, headers: Iterable[tuple[str | bytes, str | bytes]]) -> bytes:
@@ -53,27 +55,31 @@ def exchange(port: int, message: Message) -> Answer:
     """Send until the server answers or closes; then read its answer."""
     try:
         with socket.create_connection(("127.0.0.1", port), timeout=ANSWER_LIMIT_S) as connection:
-            _send(connection, message)
-            return _receive(connection, is_head=message.head.startswith(b"HEAD "))
+            taken_bytes = _send(connection, message)
+            answer = _receive(connection, is_head=message.head.startswith(b"HEAD "))
+            return replace(answer, taken_bytes=taken_bytes)
     except TimeoutError:
         return Answer(HUNG)
     except OSError:
         return Answer(CLOSED)
 
 
-def _send(connection: socket.socket, message: Message) -> None:
+def _send(connection: socket.socket, message: Message) -> int:
+    taken_bytes = 0
     try:
         connection.sendall(message.head)
         for piece in message.body:
             for start in range(0, len(piece), PIECE_BYTES):
-                if select.select([connection], [], [], 0)[0]:
-                    return
+                if not message.stubborn and select.select([connection], [], [], 0)[0]:
+                    return taken_bytes
                 connection.sendall(piece[start : start + PIECE_BYTES])
+                taken_bytes += PIECE_BYTES
             time.sleep(message.pause_s)
         if message.half_close:
             connection.shutdown(socket.SHUT_WR)
     except (BrokenPipeError, ConnectionResetError):
-        return  # the answer may be there all the same
+        pass  # the answer may be there all the same
+    return taken_bytes
 
 
 def _receive(connection: socket.socket, *, is_head: bool) -> Answer:

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import httpx2
 import pytest
+
 from onlooker.testing import Stack, TestStream, fresh_database, running_stack
 
 EXTRA_SERVICES = "extra.measure,extra.trouble"

@@ -3,6 +3,7 @@
 from pathlib import Path
 
 import pytest
+
 from onlooker.settings import SettingsError, describe_settings, read_settings
 
 

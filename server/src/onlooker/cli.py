@@ -15,14 +15,32 @@ from onlooker.settings import Settings, SettingsError, describe_settings, read_s
 
 
 class Onlooker(click.Group):
-    """Turns a wrong setting into one line and exit code 2."""
+    """Turns what its user can mend into one line and exit code 2."""
 
     def invoke(self, context: click.Context) -> Any:
         try:
             return super().invoke(context)
-        except SettingsError as error:
-            click.echo(f"onlooker: {error}", err=True)
+        except Exception as error:
+            complaint = _explain(error)
+            if complaint is None:
+                raise
+            click.echo(f"onlooker: {complaint}", err=True)
             sys.exit(2)
+
+
+def _explain(error: Exception) -> str | None:
+    """A sentence with the remedy, or None where the traceback says more."""
+    if isinstance(error, ExceptionGroup):
+        explained = [_explain(one) for one in error.exceptions if isinstance(one, Exception)]
+        return next((one for one in explained if one), None)
+    if isinstance(error, SettingsError):
+        return str(error)
+    if type(error).__module__ == "django.db.utils":
+        if type(error).__name__ == "ProgrammingError":
+            return "The database has no tables yet. Run `onlooker migrate`, or `onlooker up`, first."
+        reason = str(error).strip().splitlines()[0]
+        return f"The database can't be used: {reason}. ONLOOKER_DATABASE_URL names it."
+    return None
 
 
 @click.group(cls=Onlooker)
@@ -80,12 +98,8 @@ def migrate() -> None:
     """Bring the database's tables up to date."""
     _open_django()
     from django.core.management import call_command
-    from django.db.utils import OperationalError
 
-    try:
-        call_command("migrate", verbosity=0)
-    except OperationalError as error:
-        raise click.ClickException(str(error).strip()) from None
+    call_command("migrate", verbosity=0)
 
 
 @main.command()
@@ -104,16 +118,20 @@ def stream() -> None:
 @click.argument("name")
 @click.option("--owner", default="owner@localhost", show_default=True, help="E-mail address of the account.")
 @click.option("--kind", type=click.Choice(["developer", "enterprise"]), default="developer", show_default=True)
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
-def create(name: str, owner: str, kind: str, *, as_json: bool) -> None:
+@click.option("--json", "form", flag_value="json", help="Print one JSON object.")
+@click.option("--env", "form", flag_value="env", help="Print CLIENT_ID= and ACCESS_TOKEN= lines for a shell's eval.")
+def create(name: str, owner: str, kind: str, form: str | None) -> None:
     """Make a stream and print its credentials; the access_token is shown this once."""
     _open_django()
     from onlooker.streams.administration import create_stream
 
     made = create_stream(name, owner_email=owner, kind=kind)
     members = {"client_id": str(made.stream.client_id), "access_token": made.access_token}
-    if as_json:
+    if form == "json":
         click.echo(json.dumps(members))
+        return
+    if form == "env":
+        click.echo("\n".join(f"{key.upper()}={value}" for key, value in members.items()))
         return
     click.echo(f"Stream {name!r} ({kind}), owned by {owner}.\n")
     for key, value in members.items():
@@ -138,7 +156,7 @@ def list_all() -> None:
 @click.option("--kind", type=click.Choice(["developer", "enterprise"]), help="Developer streams have a monthly quota.")
 @click.option("--enabled/--disabled", default=None, help="Whether it may compute and store.")
 def change(client_id: uuid.UUID, **given: Any) -> None:
-    """Change a stream; gateways see it within a minute."""
+    """Change a stream; gateways see it within ONLOOKER_CREDENTIAL_CACHE_S (20 seconds)."""
     _open_django()
     from onlooker.streams.administration import set_stream
     from onlooker.streams.models import Stream

@@ -1,6 +1,7 @@
 """What a machine or a person can ask a process: is it alive, is it ready, what has it counted."""
 
 import asyncio
+import socket
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import lru_cache
@@ -13,6 +14,8 @@ from starlette.applications import Starlette
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
+
+from onlooker.settings import SettingsError, variable_name
 
 Metric = TypeVar("Metric", bound=MetricWrapperBase)
 
@@ -50,16 +53,23 @@ def monitoring_app(readiness: Readiness) -> Starlette:
     return Starlette(routes=[Route("/livez", live), Route("/readyz", ready), Route("/metrics", metrics)])
 
 
+def listen(host: str, port: int, *, setting: str) -> socket.socket:
+    """A listening socket, or a SettingsError that names the remedy; uvicorn itself would end the process."""
+    try:
+        return socket.create_server((host, port), family=_family(host), backlog=2048)
+    except OSError as error:
+        raise SettingsError(
+            f"Can't listen on {host}:{port} ({error.strerror}). Stop what uses it, or set {variable_name(setting)}."
+        ) from None
+
+
+def _family(host: str) -> socket.AddressFamily:
+    return socket.AF_INET6 if ":" in host else socket.AF_INET
+
+
 async def serve_monitoring(port: int, readiness: Readiness) -> None:
     """Serve them on loopback until cancelled; port 0 serves nothing."""
     if not port:
         await asyncio.Event().wait()
-    config = uvicorn.Config(
-        monitoring_app(readiness),
-        host="127.0.0.1",
-        port=port,
-        lifespan="off",
-        log_config=None,
-        access_log=False,
-    )
-    await EmbeddedServer(config).serve()
+    config = uvicorn.Config(monitoring_app(readiness), lifespan="off", log_config=None, access_log=False)
+    await EmbeddedServer(config).serve(sockets=[listen("127.0.0.1", port, setting="monitoring_port")])

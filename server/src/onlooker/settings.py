@@ -32,7 +32,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     log_level: Annotated[str, _about("debug, info, warning or error.", pattern="^(debug|info|warning|error)$")] = "info"
 
     database_url: Annotated[str, _about("PostgreSQL 15 or later, as a postgresql:// URL.", secret=True)] = (
-        "postgresql://127.0.0.1:5432/onlooker"
+        "postgresql:///onlooker"
     )
     database_pool_size: Annotated[int, _about("Connections a process may hold.", ge=1)] = 8
 
@@ -152,8 +152,9 @@ def read_settings(environ: Mapping[str, str] = os.environ) -> Settings:
         return msgspec.convert(values, Settings, strict=False)
     except msgspec.ValidationError as error:
         where = str(error).partition("`$.")[2].rstrip("`")
-        message = str(error).partition(" - at")[0]
-        raise SettingsError(f"{variable_name(where)} has a wrong value: {message}.") from None
+        complaint = str(error).partition(" - at")[0].replace("Expected `int`, got `str`", "it must be a whole number")
+        complaint = complaint.replace("Expected `float`, got `str`", "it must be a number")
+        raise SettingsError(f"{variable_name(where)} has a wrong value: {complaint}.") from None
 
 
 def _read_secret(name: str, path: str) -> str:

@@ -5,6 +5,7 @@ import uuid
 from collections.abc import Awaitable, Callable
 
 import pytest
+
 from onlooker.bus.buckets import Bucket, Entry, WrongRevision
 from onlooker.bus.connection import Bus, BusError, connect
 from onlooker.bus.subjects import SESSIONS, shard_of

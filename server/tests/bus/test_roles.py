@@ -4,6 +4,7 @@ import asyncio
 
 import pytest
 from nats.aio.client import Client
+
 from onlooker.bus.roles import Role, dispatcher_role, gateway_role, inbox_of, setup_role, worker_role
 from onlooker.testing import Stack
 

@@ -9,6 +9,7 @@ import msgspec
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+
 from onlooker.bus.buckets import Bucket
 from onlooker.bus.connection import connect
 from onlooker.bus.messages import Reply, Task

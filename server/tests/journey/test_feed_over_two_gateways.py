@@ -2,8 +2,9 @@
 
 import httpx2
 import pytest
+
 from conftest import client_of
-from feeding import exchange, live_input, live_output, open_feed, part, results_of
+from feeding import CLOSING, exchange, live_input, live_output, open_feed, part, results_of
 from onlooker.testing import Stack, TestStream
 from wire import dummy, finished, new_state, store_blob
 
@@ -38,10 +39,13 @@ def test_results_cross_gateways_while_the_input_goes_on(stack: Stack, stream: Te
         feed = open_feed(first)
         output = at(second_gateway, feed["output"], stack)
         with live_input(first, feed["input"]) as frames, live_output(second, output) as results:
-            for number in range(3):
-                frames.write(part(params={"echo": str(number)}) + part(params={"echo": "and"}))
-                if number == 0:
-                    assert results.next_result()["echo"] == "0"
+            frames.write(part(params={"echo": "early"}) + part())
+            assert results.next_result()["echo"] == "early"
+            assert not frames.answer.done()
+            frames.write(CLOSING)
+            frames.end()
+            assert results.next_result()["echo"] == "echo"
+            assert results.rest() == b"--myboundary--\r\n"
 
 
 def test_jobs_blobs_and_sessions_are_the_same_at_every_gateway(

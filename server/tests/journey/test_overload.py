@@ -7,24 +7,28 @@ from concurrent.futures import ThreadPoolExecutor
 
 import httpx2
 import pytest
+
 from conftest import EXTRA_SERVICES, client_of
-from onlooker.testing import Stack, running_stack
+from onlooker.testing import Stack, fresh_database, running_stack
 
 
 @pytest.fixture(scope="module")
-def narrow(database_url: str) -> Iterator[Stack]:
+def narrow() -> Iterator[Stack]:
     """A product with little room: two jobs in the worker, six in the gateway, two waiting in a session."""
-    with running_stack(
-        database_url,
-        extra_services=EXTRA_SERVICES,
-        worker_queue_limit=2,
-        gateway_jobs_limit=6,
-        session_queue_limit=2,
-        async_jobs_per_stream=5,
-        rate_limit_per_second=1e5,
-        rate_limit_burst=10**5,
-        job_time_limit_s=3,
-    ) as running:
+    with (
+        fresh_database() as url,
+        running_stack(
+            url,
+            extra_services=EXTRA_SERVICES,
+            worker_queue_limit=2,
+            gateway_jobs_limit=6,
+            session_queue_limit=2,
+            async_jobs_per_stream=5,
+            rate_limit_per_second=1e5,
+            rate_limit_burst=10**5,
+            job_time_limit_s=3,
+        ) as running,
+    ):
         yield running
 
 

@@ -11,7 +11,8 @@ from pathlib import Path
 
 import psutil
 import pytest
-from onlooker.testing import Stack, running_stack
+
+from onlooker.testing import Stack, fresh_database, running_stack
 from onlooker.up.certificates import ensure_certificate
 
 
@@ -93,16 +94,16 @@ def test_a_wrong_setting_is_refused_with_the_remedy(
     assert "Traceback" not in refused.stderr
 
 
-def test_a_given_certificate_is_used(database_url: str, tmp_path: Path) -> None:
+def test_a_given_certificate_is_used(tmp_path: Path) -> None:
     chain, key = ensure_certificate(tmp_path, ["localhost", "127.0.0.1"])
-    with running_stack(database_url, tls_certificate_file=chain, tls_key_file=key) as stack:
+    with fresh_database() as url, running_stack(url, tls_certificate_file=chain, tls_key_file=key) as stack:
         assert not (stack.home / "tls").exists()
         command = ["curl", "-sS", "--cacert", str(tmp_path / "ca.pem"), f"{stack.url}/livez"]
         assert subprocess.run(command, capture_output=True, text=True, check=True).stdout == '{"live":true}'
 
 
-def test_stopping_is_clean_and_leaves_nothing(database_url: str) -> None:
-    with running_stack(database_url) as stack:
+def test_stopping_is_clean_and_leaves_nothing() -> None:
+    with fresh_database() as url, running_stack(url) as stack:
         pids = stack.children()
         stack.stop()
         output = stack.output.read_text()
@@ -112,8 +113,8 @@ def test_stopping_is_clean_and_leaves_nothing(database_url: str) -> None:
     assert not any(psutil.pid_exists(pid) for pid in pids.values())
 
 
-def test_when_it_is_killed_its_processes_end_too(database_url: str) -> None:
-    with running_stack(database_url) as stack:
+def test_when_it_is_killed_its_processes_end_too() -> None:
+    with fresh_database() as url, running_stack(url) as stack:
         pids = stack.children()
         os.kill(stack.process.pid, signal.SIGKILL)
         give_up_at = time.monotonic() + 20

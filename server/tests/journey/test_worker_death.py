@@ -10,17 +10,18 @@ from typing import Any
 
 import httpx2
 import pytest
+
 from conftest import EXTRA_SERVICES, client_of
-from onlooker.testing import Stack, running_stack
+from onlooker.testing import Stack, fresh_database, running_stack
 
 TROUBLE = "/services/trouble/1/jobs"
 
 
 @pytest.fixture(scope="module")
-def two_workers(database_url: str) -> Iterator[Stack]:
+def two_workers() -> Iterator[Stack]:
     """A product of its own: its workers are killed."""
     roomy = {"rate_limit_per_second": 1e5, "rate_limit_burst": 10**5}
-    with running_stack(database_url, workers=2, extra_services=EXTRA_SERVICES, **roomy) as running:
+    with fresh_database() as url, running_stack(url, workers=2, extra_services=EXTRA_SERVICES, **roomy) as running:
         yield running
 
 

@@ -5,6 +5,7 @@ from datetime import UTC, datetime
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+
 from onlooker.streams.video_time import count_frame, month_end, month_of
 
 

@@ -6,6 +6,7 @@ from pathlib import Path
 from unittest.mock import patch
 
 from cryptography import x509
+
 from onlooker.up import certificates
 from onlooker.up.certificates import authority_file, ensure_certificate
 

@@ -30,6 +30,8 @@ class Outcome(enum.IntEnum):
     """Too many tasks wait here already."""
     LEAVING = 2
     """This worker is stopping; ask another."""
+    NOT_KEPT = 3
+    """The session's state could not be kept, so the call did not happen; send it again."""
 
 
 class Reply(msgspec.Struct, frozen=True, array_like=True, gc=False):

@@ -61,8 +61,7 @@ class Processor:
                 except StateNotKept:
                     break
                 return _reply(task, computed, started, video_s)
-        sentence = "The session's state could not be kept. Send the request again."
-        return Reply(Outcome.DONE, failure("state_not_kept", sentence), "state_not_kept")
+        return Reply(Outcome.NOT_KEPT)
 
     async def _process_single(self, hosted: Hosted, task: Task) -> Reply | None:
         if time.time() > task.deadline:

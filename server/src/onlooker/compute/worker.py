@@ -68,7 +68,7 @@ class Worker:
             counters.jobs(name, "expired").inc()
             return
         counters.queue_time(name).observe(reply.queue_s)
-        counters.jobs(name, reply.error_code or "done").inc()
+        counters.jobs(name, reply.error_code or reply.outcome.name.lower()).inc()
         log.debug("job computed", extra=fields(request_id=task.request_id, job=task.id, service=name))
         try:
             await request.respond(encode_reply(reply))

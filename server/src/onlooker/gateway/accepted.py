@@ -5,13 +5,15 @@ from dataclasses import dataclass
 
 import msgspec
 
-from onlooker.bus.messages import Task
+from onlooker.bus.messages import Task, failure
 from onlooker.catalogue.service import Service
 from onlooker.database import load_queries
 from onlooker.errors import overloaded
 from onlooker.gateway.blobstore import attachment_path
 from onlooker.gateway.parts import Parts
 from onlooker.streams.credentials import StreamRecord
+
+OVERDUE = failure("time_limit", "The job could not be computed within its time limit.")
 
 _queries = load_queries("onlooker.gateway")
 
@@ -58,7 +60,9 @@ async def find_accepted(parts: Parts, stream: StreamRecord, job_id: uuid.UUID) -
         row = await (await connection.execute(_queries["find_job"], values)).fetchone()
     if row is None:
         return None
-    return AcceptedJob(row["service"], row["version"], row["result"], row["expires_at"].timestamp())
+    # A job past its time limit has ended, even before the dispatcher comes round to write that down.
+    result = OVERDUE if row["is_overdue"] else row["result"]
+    return AcceptedJob(row["service"], row["version"], result, row["expires_at"].timestamp())
 
 
 async def remove_accepted(parts: Parts, stream: StreamRecord, service: Service, job_id: uuid.UUID) -> bool:

@@ -3,7 +3,7 @@
 import asyncio
 import logging
 import signal
-from typing import Any
+import socket
 
 import uvicorn
 from starlette.routing import Route, Router
@@ -15,7 +15,7 @@ from onlooker.gateway.opening import open_parts
 from onlooker.gateway.parts import Parts
 from onlooker.gateway.routes import ROUTES
 from onlooker.logs import fields
-from onlooker.monitoring import EmbeddedServer, serve_monitoring
+from onlooker.monitoring import EmbeddedServer, listen, serve_monitoring
 from onlooker.settings import Settings
 
 log = logging.getLogger(__name__)
@@ -32,45 +32,42 @@ async def run_gateway(settings: Settings) -> None:
     stop = asyncio.Event()
     for number in (signal.SIGTERM, signal.SIGINT):
         asyncio.get_running_loop().add_signal_handler(number, stop.set)
-    async with open_parts(settings) as parts:
+    sockets = open_sockets(settings)
+    async with open_parts(settings) as parts, asyncio.TaskGroup() as group:
         app = build_app(parts)
-        servers = [EmbeddedServer(config) for config in listeners(settings, app)]
-        serving = [asyncio.create_task(server.serve()) for server in servers]
-        monitoring = asyncio.create_task(serve_monitoring(settings.monitoring_port, lambda: readiness(parts)))
+        servers = [EmbeddedServer(_server_config(settings, app, tls=tls)) for tls in sockets]
+        for server, listening in zip(servers, sockets.values(), strict=True):
+            group.create_task(server.serve(sockets=[listening]))
+        monitoring = group.create_task(serve_monitoring(settings.monitoring_port, lambda: readiness(parts)))
         log.info("gateway ready", extra=fields(url=settings.public_url))
         await stop.wait()
         for server in servers:
             server.should_exit = True
-        await asyncio.gather(*serving)
         monitoring.cancel()
     log.info("gateway stopped")
 
 
-def listeners(settings: Settings, app: ASGIApp) -> list[uvicorn.Config]:
-    """HTTPS where clients are; plain HTTP on loopback only, for a proxy in front."""
-    common: dict[str, Any] = {
-        "app": app,
-        "lifespan": "off",
-        "log_config": None,
-        "access_log": False,
-        "server_header": False,
-        "proxy_headers": bool(settings.trusted_proxies),
-        "forwarded_allow_ips": settings.trusted_proxies,
-        "timeout_keep_alive": 75,
-        "timeout_graceful_shutdown": 5,
-        "h11_max_incomplete_event_size": 64 * 1024,
-    }
-    configs = []
+def open_sockets(settings: Settings) -> dict[bool, socket.socket]:
+    """HTTPS (True) where clients are; plain HTTP (False) on loopback only, for a proxy in front."""
+    sockets = {}
     if settings.https_port:
-        configs.append(
-            uvicorn.Config(
-                host=settings.https_host,
-                port=settings.https_port,
-                ssl_certfile=settings.tls_certificate_file,
-                ssl_keyfile=settings.tls_key_file,
-                **common,
-            )
-        )
+        sockets[True] = listen(settings.https_host, settings.https_port, setting="https_port")
     if settings.http_port:
-        configs.append(uvicorn.Config(host="127.0.0.1", port=settings.http_port, **common))
-    return configs
+        sockets[False] = listen("127.0.0.1", settings.http_port, setting="http_port")
+    return sockets
+
+
+def _server_config(settings: Settings, app: ASGIApp, *, tls: bool) -> uvicorn.Config:
+    return uvicorn.Config(
+        app,
+        lifespan="off",
+        log_config=None,
+        access_log=False,
+        server_header=False,
+        proxy_headers=bool(settings.trusted_proxies),
+        forwarded_allow_ips=settings.trusted_proxies,
+        timeout_keep_alive=75,
+        timeout_graceful_shutdown=5,
+        ssl_certfile=settings.tls_certificate_file if tls else None,
+        ssl_keyfile=settings.tls_key_file if tls else None,
+    )

@@ -19,8 +19,8 @@ _queries = load_queries("onlooker.gateway")
 
 async def create_blob(request: Request) -> Response:
     parts, stream = parts_of(request), stream_of(request)
-    body = await read_body(request, parts.settings)
     permit_stream(stream)
+    body = await read_body(request, parts.settings)
     reference = body.fields.get("content")
     if not isinstance(reference, str) or reference not in body.attachments:
         raise bad_request("`content` must be `attachment://<name>` of a part of this request.")

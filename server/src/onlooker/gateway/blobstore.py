@@ -1,17 +1,20 @@
 """Where bytes wait: a folder on one machine, an S3 bucket in a cluster."""
 
 from collections.abc import AsyncIterator
-from datetime import datetime
+from datetime import datetime, timedelta
 from pathlib import Path
 from urllib.parse import urlsplit
 
 import obstore
+from obstore.exceptions import BaseError as StoreError
 from obstore.exceptions import NotFoundError
 from obstore.store import LocalStore, S3Store
 
 from onlooker.settings import Settings, SettingsError
 
 Store = LocalStore | S3Store
+
+__all__ = ["JOBS_PREFIX", "BlobStore", "StoreError", "attachment_path", "blob_path", "open_store"]
 
 
 def open_store(settings: Settings) -> Store:
@@ -31,6 +34,7 @@ def open_store(settings: Settings) -> Store:
         access_key_id=settings.s3_access_key,
         secret_access_key=settings.s3_secret_key,
         client_options={"allow_http": settings.s3_endpoint.startswith("http://"), "timeout": "20s"},
+        retry_config={"max_retries": 2, "retry_timeout": timedelta(seconds=5)},
         virtual_hosted_style_request=False,
     )
 

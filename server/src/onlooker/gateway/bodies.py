@@ -94,7 +94,7 @@ async def _read_multipart(chunks: AsyncIterator[bytes], boundary: str) -> Body:
 async def _segments(chunks: AsyncIterator[bytes], boundary: str) -> AsyncIterator[tuple[str, bytes]]:
     """Name and bytes of each part."""
     name, pieces, size = "", list[bytes](), 0
-    with PushMultipartParser(boundary, max_segment_count=PARTS_LIMIT, strict=True) as parser:
+    with PushMultipartParser(boundary, max_segment_count=PARTS_LIMIT) as parser:
         async for chunk in chunks:
             for event in parser.parse(chunk):
                 if isinstance(event, MultipartSegment):

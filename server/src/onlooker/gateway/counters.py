@@ -23,7 +23,11 @@ queue_time = by_labels(
 )
 compute_time = by_labels(Histogram("onlooker_job_compute_seconds", "Computing a job", ["service"], buckets=BUCKETS))
 resends = by_labels(
-    Counter("onlooker_job_resends", "Jobs sent once more, by reason (worker_died, worker_left, bus_lost)", ["reason"])
+    Counter(
+        "onlooker_job_resends",
+        "Jobs sent once more, by reason (worker_died, worker_left, bus_lost, state_not_kept)",
+        ["reason"],
+    )
 )
 results_not_stored = Counter("onlooker_results_not_stored", "Results that were answered but could not be kept")
 live_workers = Gauge("onlooker_live_workers", "Workers that answer on the bus")

@@ -16,7 +16,7 @@ from onlooker.catalogue import Catalogue, read_catalogue
 from onlooker.database import Pool, load_queries, open_pool
 from onlooker.errors import Problem
 from onlooker.gateway import counters
-from onlooker.gateway.blobstore import BlobStore, attachment_path, open_store
+from onlooker.gateway.blobstore import BlobStore, StoreError, attachment_path, open_store
 from onlooker.gateway.engine import Engine
 from onlooker.gateway.opening import open_engine
 from onlooker.gateway.sweeping import sweep_for_ever
@@ -110,8 +110,8 @@ class Dispatcher:
             retention_s = self._settings.result_retention_s
             await self._execute("finish_job", number=row["number"], result=result, retention_s=retention_s)
             await self._blobs.remove([attachment_path(row["job_id"].hex, field) for field in row["attachments"]])
-        except AWAY:
-            log.warning("a result waits for the database", extra=fields(request_id=row["request_id"]))
+        except (*AWAY, StoreError):
+            log.warning("a job waits for the database or the blob store", extra=fields(request_id=row["request_id"]))
         except Exception:
             log.exception("job could not be finished", extra=fields(request_id=row["request_id"]))
 
@@ -139,7 +139,8 @@ class Dispatcher:
             sent_at=now,
         )
         try:
-            reply = await self._engine.run(service, task, deaths=row["worker_deaths"])
+            count_death = partial(self._execute, "count_death", number=row["number"])
+            reply = await self._engine.run(service, task, deaths=row["worker_deaths"], count_death=count_death)
         except Problem:
             return None
         self._usage.add(row["stream_id"], reply.video_s)
@@ -184,21 +185,20 @@ async def run_dispatcher(settings: Settings) -> None:
     async with open_engine(settings, name="dispatcher") as (engine, _), open_pool(settings) as pool:
         blobs = BlobStore(open_store(settings))
         dispatcher = Dispatcher(settings, pool, engine, blobs)
-        tasks = [
-            asyncio.create_task(dispatcher.run()),
-            asyncio.create_task(sweep_for_ever(settings, pool, blobs)),
-            asyncio.create_task(
-                serve_monitoring(
-                    settings.monitoring_port,
-                    lambda: {"bus": engine.bus.is_connected, "database": dispatcher.ready},
-                )
-            ),
-        ]
+        checks = partial(_readiness, engine, dispatcher)
         log.info("dispatcher ready")
-        await asyncio.wait([asyncio.create_task(stop.wait()), *tasks], return_when=asyncio.FIRST_COMPLETED)
-        for task in tasks:
-            if task.done():
-                task.result()
-            task.cancel()
+        async with asyncio.TaskGroup() as group:
+            tasks = [
+                group.create_task(dispatcher.run()),
+                group.create_task(sweep_for_ever(settings, pool, blobs)),
+                group.create_task(serve_monitoring(settings.monitoring_port, checks)),
+            ]
+            await stop.wait()
+            for task in tasks:
+                task.cancel()
         await dispatcher.stop()
     log.info("dispatcher stopped")
+
+
+def _readiness(engine: Engine, dispatcher: Dispatcher) -> dict[str, bool]:
+    return {"bus": engine.bus.is_connected, "database": dispatcher.ready}

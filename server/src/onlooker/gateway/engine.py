@@ -2,11 +2,12 @@
 
 import asyncio
 import time
+from collections.abc import Awaitable, Callable
 
 from onlooker.bus.connection import Bus, BusLost, NoAnswer, NobodyThere
 from onlooker.bus.messages import Outcome, Reply, Task, encode_task, failure
 from onlooker.catalogue.service import Service
-from onlooker.errors import overloaded
+from onlooker.errors import Problem, overloaded
 from onlooker.gateway import counters
 from onlooker.gateway.exchange import Exchange, WorkerDied
 from onlooker.gateway.workers import LiveWorker, Workers
@@ -15,6 +16,7 @@ DEATHS_LIMIT = 2
 """A job that two workers died on is not tried a third time."""
 WAIT_FOR_WORKER_S = 5.0
 WAIT_FOR_BUS_S = 5.0
+PAUSE_S = 0.2
 
 
 class Engine:
@@ -25,8 +27,13 @@ class Engine:
         self._workers = workers
         self._exchange = exchange
 
-    async def run(self, service: Service, task: Task, *, deaths: int = 0) -> Reply:
-        """The reply; raises an `overloaded` problem where there is no capacity."""
+    async def run(
+        self, service: Service, task: Task, *, deaths: int = 0, count_death: Callable[[], Awaitable[None]] | None = None
+    ) -> Reply:
+        """The reply; raises an `overloaded` problem where there is no capacity.
+
+        `deaths` is how many workers died on this job before; `count_death` keeps count where the job outlives us.
+        """
         payload = encode_task(task)
         give_up_at = time.monotonic() + WAIT_FOR_WORKER_S
         avoided: set[str] = set()
@@ -40,6 +47,8 @@ class Engine:
                 self._avoid(worker, avoided)
                 counters.resends("worker_died").inc()
                 deaths += 1
+                if count_death:
+                    await count_death()
                 if deaths >= DEATHS_LIMIT:
                     return _failed("worker_died", "The computation brought its process down, twice. Try another input.")
             except BusLost:
@@ -52,10 +61,25 @@ class Engine:
             else:
                 if reply.outcome is Outcome.DONE:
                     return reply
-                if reply.outcome is Outcome.BUSY:
-                    raise overloaded(f"Every place to compute {service.name} is taken. Send less, or add workers.")
-                avoided.add(worker.instance)
-                counters.resends("worker_left").inc()
+                if reply.outcome is Outcome.NOT_KEPT:
+                    await self._pause(give_up_at)
+                else:
+                    avoided.add(worker.instance)
+                    self._heed_refusal(service, task, reply, avoided)
+
+    def _heed_refusal(self, service: Service, task: Task, reply: Reply, avoided: set[str]) -> None:
+        """Another worker may take what this one can't, but for a session's job: it would overtake those that wait."""
+        if reply.outcome is Outcome.LEAVING:
+            counters.resends("worker_left").inc()
+        elif task.session or not self._workers.choose(service, task.id, besides=avoided):
+            raise overloaded(f"Every place to compute {service.name} is taken. Send less, or add workers.")
+
+    async def _pause(self, give_up_at: float) -> None:
+        """Before the same job goes to the same worker again: its session's state could not be kept."""
+        counters.resends("state_not_kept").inc()
+        if time.monotonic() > give_up_at:
+            raise overloaded("The session's state could not be kept. Send the request again.")
+        await asyncio.sleep(PAUSE_S)
 
     async def _send(self, service: Service, worker: LiveWorker, payload: bytes, task: Task) -> Reply:
         subject = worker.subject_of(service)
@@ -74,11 +98,7 @@ class Engine:
                 return worker
             left_s = min(give_up_at, time.monotonic() + task.deadline - time.time()) - time.monotonic()
             if left_s <= 0 or not self._workers.was_live_lately(service):
-                raise overloaded(
-                    f"No live worker hosts {service.name} version {service.version}. "
-                    "Its resource in the directory says when one is live.",
-                    retry_after_s=2,
-                )
+                raise no_worker(service)
             await self._workers.wait_for_news(min(left_s, 0.25))
 
     async def _await_bus(self) -> None:
@@ -87,6 +107,14 @@ class Engine:
             if time.monotonic() > give_up_at:
                 raise overloaded("The bus is away. It should be back in a moment.", retry_after_s=2)
             await asyncio.sleep(0.05)
+
+
+def no_worker(service: Service) -> Problem:
+    return overloaded(
+        f"No live worker hosts {service.name} version {service.version}. "
+        "Its resource in the directory says when one is live.",
+        retry_after_s=2,
+    )
 
 
 def _failed(code: str, sentence: str) -> Reply:

@@ -9,7 +9,6 @@ from dataclasses import dataclass
 from typing import Any
 
 import msgspec
-from multipart import MultipartError, MultipartSegment, ParserError, PushMultipartParser
 from starlette.requests import Request
 
 from onlooker.bus.connection import BusError, NobodyThere
@@ -18,24 +17,17 @@ from onlooker.bus.subjects import feed_subject
 from onlooker.catalogue.service import Service
 from onlooker.errors import Code, Problem, bad_request
 from onlooker.gateway.bodies import CLOSE, parse_object
-from onlooker.gateway.feed_record import END, FeedRecord, feed_key
+from onlooker.gateway.feed_parts import Part, PartReader
+from onlooker.gateway.feed_record import AGAIN, END, FeedRecord, feed_key
 from onlooker.gateway.jobs import compute
 from onlooker.gateway.parts import Parts
-from onlooker.gateway.permits import permit_compute
+from onlooker.gateway.permits import permit_job
 from onlooker.gateway.tasks import new_task
 from onlooker.streams.credentials import StreamRecord
 
 PARAMETERS_LIMIT_BYTES = 16 * 1024
-HEADER_NAMES_BYTES = 64
 REFRESH_EVERY_S = 20.0
 OUTPUT_RETRY_S = 0.1
-
-
-class FrameParser(PushMultipartParser):
-    """Parts of multipart/x-mixed-replace have no Content-Disposition."""
-
-    def _create_segment(self, headerlist: list[tuple[str, str]]) -> MultipartSegment:
-        return MultipartSegment(headerlist)
 
 
 @dataclass(frozen=True)
@@ -66,31 +58,25 @@ class FeedInput:
         try:
             async for frame in self._frames(request, boundary):
                 await self._refresh()
-                result = await self._compute(frame, request.scope["request_id"])
+                result = await self._compute(frame, request)
                 if not await self._hand_over(result):
                     break
                 frames += 1
-        except MultipartError as error:
-            raise bad_request(f"The multipart body is malformed: {error}.") from None
         finally:
             await self._hand_over(END)
         return {"frames": frames}
 
     async def _frames(self, request: Request, boundary: str) -> AsyncIterator[Frame]:
-        limit = self._parts.settings.body_limit_bytes
-        header_limit = PARAMETERS_LIMIT_BYTES + HEADER_NAMES_BYTES
+        reader = PartReader(boundary, limit_bytes=self._parts.settings.body_limit_bytes)
         chunks = request.stream()
-        segment: MultipartSegment | None = None
-        pieces: list[bytes] = []
-        with FrameParser(boundary, max_header_size=header_limit, max_segment_size=limit, strict=True) as parser:
-            while not parser.closed and (chunk := await self._next_chunk(chunks)) is not None:
-                for event in parser.parse(chunk):
-                    if isinstance(event, MultipartSegment):
-                        segment, pieces = event, []
-                    elif event:
-                        pieces.append(event)
-                    elif segment:
-                        yield _read_frame(segment, b"".join(pieces))
+        while not reader.ended:
+            chunk = await self._next_chunk(chunks)
+            if chunk is None:
+                if not reader.is_between_parts:
+                    raise bad_request("The multipart body is malformed: it ends inside a part.")
+                return
+            for part in reader.feed(chunk):
+                yield _read_frame(part)
 
     async def _next_chunk(self, chunks: AsyncIterator[bytes]) -> bytes | None:
         """The next bytes, or None when the input has ended; an idle one is refused."""
@@ -105,15 +91,16 @@ class FeedInput:
             raise Problem(Code.REQUEST_TIMEOUT, detail, headers=CLOSE) from None
         return None
 
-    async def _compute(self, frame: Frame, request_id: str) -> bytes:
+    async def _compute(self, frame: Frame, request: Request) -> bytes:
         """The result of one frame; what would refuse a job is an `error` in it here."""
         try:
+            self._stream = await request.scope["check_again"]()
             wait_s = self._parts.rates.wait_s(self._stream.id)
             while wait_s > 0:
                 await asyncio.sleep(wait_s)
                 wait_s = self._parts.rates.wait_s(self._stream.id)
-            permit_compute(self._parts, self._stream, self._service)
-            task = self._task(frame, request_id)
+            permit_job(self._parts, self._stream, self._service)
+            task = self._task(frame, request.scope["request_id"])
             async with self._parts.turns.take(self._record.session):
                 reply = await compute(self._parts, self._stream, self._service, task)
         except Problem as problem:
@@ -143,13 +130,14 @@ class FeedInput:
         payload = result if result == END else json.dumps(json.loads(result)).encode("ascii")
         while time.monotonic() < give_up_at:
             try:
-                await self._parts.bus.ask(subject, payload, timeout_s=self._parts.settings.feed_idle_s)
+                answer = await self._parts.bus.ask(subject, payload, timeout_s=self._parts.settings.feed_idle_s)
             except NobodyThere:
                 await asyncio.sleep(OUTPUT_RETRY_S)
             except BusError:
                 return False
             else:
-                return True
+                if answer.data != AGAIN:
+                    return True
         return False
 
     async def _refresh(self) -> None:
@@ -160,8 +148,11 @@ class FeedInput:
             await self._parts.feeds.put(key, msgspec.msgpack.encode(self._record))
 
 
-def _read_frame(segment: MultipartSegment, data: bytes) -> Frame:
-    field = segment.header("X-Angus-DataField")
+def _read_frame(part: Part) -> Frame:
+    field = part.headers.get("x-angus-datafield")
     if not field:
-        raise ParserError("a part has no X-Angus-DataField header")
-    return Frame(field, parse_object(segment.header("X-Angus-Parameters", "{}").encode()), data)
+        raise bad_request("A part has no X-Angus-DataField header: the field its bytes are for.")
+    parameters = part.headers.get("x-angus-parameters", "{}").encode()
+    if len(parameters) > PARAMETERS_LIMIT_BYTES:
+        raise bad_request(f"X-Angus-Parameters may have {PARAMETERS_LIMIT_BYTES} bytes.")
+    return Frame(field, parse_object(parameters), part.data)

@@ -5,13 +5,16 @@ import uuid
 from collections.abc import AsyncIterator
 
 from nats.aio.msg import Msg
+from nats.aio.subscription import Subscription
 
 from onlooker.bus.subjects import feed_subject
-from onlooker.gateway.feed_record import END
+from onlooker.gateway.feed_record import AGAIN, END
 from onlooker.gateway.parts import Parts
 
 OUTPUT_TYPE = "multipart/x-mixed-replace; boundary=myboundary; charset=utf-8"
 CLOSING = b"--myboundary--\r\n"
+WRITTEN = b""
+_leaving: set[asyncio.Task[None]] = set()
 
 
 class FeedOutput:
@@ -25,21 +28,35 @@ class FeedOutput:
 
     async def parts(self) -> AsyncIterator[bytes]:
         subscription = await self._client.subscribe(self._subject, queue="output", cb=self._results.put)
+        unwritten: Msg | None = None
         try:
-            while True:
-                try:
-                    async with asyncio.timeout(self._idle_s):
-                        message = await self._results.get()
-                except TimeoutError:
-                    break
-                if message.data == END:
-                    await message.respond(b"")
-                    break
-                yield _part(message.data)
-                await message.respond(b"")
+            while (unwritten := await self._next()) and unwritten.data != END:
+                yield _part(unwritten.data)
+                await unwritten.respond(WRITTEN)
+            if unwritten:
+                await unwritten.respond(WRITTEN)
+            unwritten = None
         finally:
-            await subscription.unsubscribe()
+            # In a task of its own: a reader that left has cancelled this one.
+            leaving = asyncio.create_task(self._leave(subscription, unwritten))
+            _leaving.add(leaving)
+            leaving.add_done_callback(_leaving.discard)
         yield CLOSING
+
+    async def _next(self) -> Msg | None:
+        """The next result, or None when the feed has been idle for too long."""
+        try:
+            async with asyncio.timeout(self._idle_s):
+                return await self._results.get()
+        except TimeoutError:
+            return None
+
+    async def _leave(self, subscription: Subscription, unwritten: Msg | None) -> None:
+        """Give back what was not written, so that the input can give it to the next reader."""
+        await subscription.unsubscribe()
+        for message in [unwritten, *(self._results.get_nowait() for _ in range(self._results.qsize()))]:
+            if message:
+                await message.respond(AGAIN)
 
 
 def _part(result: bytes) -> bytes:

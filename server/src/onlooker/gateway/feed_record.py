@@ -20,5 +20,7 @@ def feed_key(stream_id: int, feed_id: uuid.UUID) -> str:
     return f"{stream_id}.{feed_id.hex}"
 
 
+AGAIN = b"again"
+"""Answered by a reader that left before it had the whole result: give it to the next one."""
 END = b"end"
 """Sent to the holder of the output when the input has ended; a result starts with a brace."""

@@ -3,28 +3,28 @@
 import uuid
 
 import msgspec
+from multipart import parse_options_header
 from starlette.requests import Request
 from starlette.responses import Response, StreamingResponse
 
 from onlooker.catalogue.service import Service
-from onlooker.errors import bad_request, not_found
+from onlooker.errors import Code, Problem, bad_request, not_found
 from onlooker.gateway.answers import json_answer
-from onlooker.gateway.bodies import read_body
+from onlooker.gateway.bodies import CLOSE, read_body
 from onlooker.gateway.feed_input import FeedInput
 from onlooker.gateway.feed_output import OUTPUT_TYPE, FeedOutput
 from onlooker.gateway.feed_record import FeedRecord, feed_key
 from onlooker.gateway.parts import Parts, id_of, parts_of, service_of, service_path, stream_of
-from onlooker.gateway.permits import permit_compute, permit_stream
+from onlooker.gateway.permits import permit_compute
 from onlooker.gateway.requested import read_requested, session_key
 
 
 async def create_feed(request: Request) -> Response:
     parts, stream, service = parts_of(request), stream_of(request), service_of(request)
+    permit_compute(parts, stream)
     body = await read_body(request, parts.settings)
     fields = body.fields | {field.name: "attachment://frame" for field in service.media_fields}
     requested = read_requested(service, fields)
-    permit_stream(stream)
-    permit_compute(parts, stream, service)
     session = session_key(stream, service, requested.session_id) if requested.session_id else None
     feed_id = uuid.uuid4()
     record = FeedRecord(service.name, service.version, session, requested.params)
@@ -53,15 +53,14 @@ async def take_input(request: Request) -> Response:
     """One long POST of frames; answered when it ends, with how many there were."""
     record = await _find(request)
     parts, stream, service = parts_of(request), stream_of(request), service_of(request)
-    permit_stream(stream)
-    permit_compute(parts, stream, service)
-    media_type, _, options = request.headers.get("content-type", "").partition(";")
-    _, _, boundary = options.partition("boundary=")
-    if media_type.strip().lower() != "multipart/x-mixed-replace" or not boundary:
-        raise bad_request("Send multipart/x-mixed-replace with a boundary.")
-    boundary = boundary.split(";")[0].strip().strip('"')
+    permit_compute(parts, stream)
+    media_type, options = parse_options_header(request.headers.get("content-type", ""))
+    if media_type != "multipart/x-mixed-replace":
+        raise Problem(Code.UNSUPPORTED_MEDIA_TYPE, "Send multipart/x-mixed-replace with a boundary.", headers=CLOSE)
+    if not options.get("boundary"):
+        raise bad_request("The Content-Type names no boundary.")
     feed = FeedInput(parts, stream, service, record, feed_id=id_of(request, "stream"))
-    return json_answer(await feed.take(request, boundary) | {"status": 200})
+    return json_answer(await feed.take(request, options["boundary"]) | {"status": 200})
 
 
 async def give_output(request: Request) -> Response:

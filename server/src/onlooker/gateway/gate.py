@@ -3,6 +3,7 @@
 import logging
 import re
 import time
+from functools import partial
 from secrets import token_hex
 
 import psycopg
@@ -17,8 +18,10 @@ from onlooker.errors import Code, Problem, not_found, overloaded
 from onlooker.gateway import counters
 from onlooker.gateway.answers import problem_answer
 from onlooker.gateway.auth import read_credentials, refusal
+from onlooker.gateway.blobstore import StoreError
 from onlooker.gateway.parts import Parts
 from onlooker.logs import fields
+from onlooker.streams.credentials import StreamRecord
 
 log = logging.getLogger(__name__)
 
@@ -42,12 +45,16 @@ class Gate:
         """Check credentials and rate, before anything of the request is looked at."""
         if scope["path"] in self._open_paths:
             return
-        client_id, access_token = read_credentials(headers.get("authorization"))
+        check = partial(self._check, *read_credentials(headers.get("authorization")))
+        stream = scope["stream"] = await check()
+        scope["check_again"] = check
+        self.parts.rates.take(stream.id)
+
+    async def _check(self, client_id: str, access_token: str) -> StreamRecord:
         stream = await self.parts.credentials.check(client_id, access_token)
         if stream is None:
             raise refusal()
-        scope["stream"] = stream
-        self.parts.rates.take(stream.id)
+        return stream
 
     async def forward(self, scope: Scope, receive: Receive, send: Send) -> None:
         await self._app(scope, receive, send)
@@ -87,7 +94,7 @@ class Passage:
             await self._refuse(problem)
         except HTTPException as error:
             await self._refuse(_unrouted(error))
-        except (psycopg.OperationalError, PoolTimeout, BusError) as error:
+        except (psycopg.OperationalError, PoolTimeout, BusError, StoreError) as error:
             log.warning("a part is away", extra=fields(request_id=scope["request_id"], error=type(error).__name__))
             await self._refuse(
                 overloaded("A part of the server is away. It should be back in a moment.", retry_after_s=2)

@@ -14,8 +14,9 @@ from onlooker.gateway import counters
 from onlooker.gateway.accepted import accept_job, find_accepted, remove_accepted
 from onlooker.gateway.answers import job_answer
 from onlooker.gateway.bodies import read_body
+from onlooker.gateway.engine import no_worker
 from onlooker.gateway.parts import Parts, id_of, parts_of, service_of, service_path, stream_of
-from onlooker.gateway.permits import permit_compute
+from onlooker.gateway.permits import permit_job
 from onlooker.gateway.requested import collect_attachments, read_requested, session_key
 from onlooker.gateway.results import StoredResult
 from onlooker.gateway.tasks import new_task
@@ -24,14 +25,16 @@ from onlooker.streams.credentials import StreamRecord
 
 async def create_job(request: Request) -> Response:
     parts, stream, service = parts_of(request), stream_of(request), service_of(request)
+    permit_job(parts, stream, service)
     body = await read_body(request, parts.settings)
     requested = read_requested(service, body.fields)
-    permit_compute(parts, stream, service)
     session = session_key(stream, service, requested.session_id) if requested.session_id else None
     job_id = uuid.uuid4()
     url = job_url(parts, service, job_id)
     prepare = partial(new_task, parts, service, job_id=job_id, session=session, request_id=request.scope["request_id"])
     if requested.is_async:
+        if not parts.workers.was_ever_live(service):
+            raise no_worker(service)
         attachments = await collect_attachments(parts, stream, requested, body)
         task = prepare(requested.params, attachments)
         await accept_job(parts, stream, task)

@@ -9,10 +9,14 @@ from onlooker.streams.credentials import StreamRecord
 from onlooker.streams.video_time import month_end
 
 
-def permit_compute(parts: Parts, stream: StreamRecord, service: Service) -> None:
+def permit_job(parts: Parts, stream: StreamRecord, service: Service) -> None:
+    """A job without picture or sound costs next to nothing and is always permitted."""
+    if service.takes_media:
+        permit_compute(parts, stream)
+
+
+def permit_compute(parts: Parts, stream: StreamRecord) -> None:
     """Refuse to compute for a stream that is disabled or has used up its month."""
-    if not service.takes_media:
-        return
     permit_stream(stream)
     used_s = parts.usage.used_s(stream.id, known_s=stream.video_s)
     if stream.kind == "developer" and used_s >= parts.settings.developer_quota_s:
@@ -27,5 +31,6 @@ def permit_compute(parts: Parts, stream: StreamRecord, service: Service) -> None
 
 
 def permit_stream(stream: StreamRecord) -> None:
+    """Refuse a stream that is disabled."""
     if not stream.enabled:
         raise Problem(Code.STREAM_DISABLED, "The owner has disabled this stream. Enable it to go on.")

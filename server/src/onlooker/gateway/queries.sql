@@ -10,7 +10,7 @@ WHERE (SELECT count(*) FROM (SELECT 1 FROM gateway_job
 RETURNING expires_at, pg_notify('jobs', '');
 
 -- name: find_job  an accepted job of one stream, unless it is past its retention
-SELECT service, version, result, finished_at, expires_at
+SELECT service, version, result, expires_at, finished_at IS NULL AND deadline_at < now() AS is_overdue
 FROM gateway_job
 WHERE job_id = %(job_id)s AND stream_id = %(stream_id)s AND expires_at > now();
 

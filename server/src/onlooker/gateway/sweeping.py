@@ -7,17 +7,17 @@ from datetime import UTC, datetime, timedelta
 import psycopg
 from psycopg_pool import PoolTimeout
 
-from onlooker.bus.messages import failure
 from onlooker.database import Pool, load_queries
 from onlooker.gateway import counters
-from onlooker.gateway.blobstore import JOBS_PREFIX, BlobStore, attachment_path, blob_path
+from onlooker.gateway.accepted import OVERDUE
+from onlooker.gateway.blobstore import JOBS_PREFIX, BlobStore, StoreError, attachment_path, blob_path
 from onlooker.logs import fields
 from onlooker.settings import Settings
 
 log = logging.getLogger(__name__)
 
-SWEEP_EVERY_S = 5.0
-ORPHANS_EVERY = 60
+SWEEP_EVERY_S = 2.0
+ORPHANS_EVERY = 150
 """Every so many sweeps the blob store is searched for attachments without a job."""
 
 _queries = load_queries("onlooker.gateway")
@@ -32,7 +32,7 @@ async def sweep_for_ever(settings: Settings, pool: Pool, blobs: BlobStore) -> No
             await remove_expired_blobs(pool, blobs)
             if sweeps % ORPHANS_EVERY == 0:
                 await remove_orphans(settings, blobs)
-        except (psycopg.OperationalError, PoolTimeout) as error:
+        except (psycopg.OperationalError, PoolTimeout, StoreError) as error:
             log.warning("sweep put off", extra=fields(error=type(error).__name__))
         sweeps += 1
         await asyncio.sleep(SWEEP_EVERY_S)
@@ -40,10 +40,9 @@ async def sweep_for_ever(settings: Settings, pool: Pool, blobs: BlobStore) -> No
 
 async def end_overdue_jobs(settings: Settings, pool: Pool, blobs: BlobStore) -> None:
     """An accepted job ends within its time limit, if need be with an error."""
-    result = failure("time_limit", "The job could not be computed within its time limit.")
     async with pool.connection() as connection:
         for row in await (await connection.execute(_queries["overdue_jobs"])).fetchall():
-            values = {"number": row["number"], "result": result, "retention_s": settings.result_retention_s}
+            values = {"number": row["number"], "result": OVERDUE, "retention_s": settings.result_retention_s}
             await connection.execute(_queries["finish_job"], values)
             await blobs.remove([attachment_path(row["job_id"].hex, field) for field in row["attachments"]])
             counters.jobs(row["service"], "finished", "time_limit").inc()

@@ -133,6 +133,9 @@ class Workers:
         last = self._last_live.get(f"{service.name}-{service.version}")
         return last is not None and time.monotonic() - last < SEEN_LATELY_S
 
+    def was_ever_live(self, service: Service) -> bool:
+        return f"{service.name}-{service.version}" in self._last_live
+
     async def wait_for_news(self, timeout_s: float) -> None:
         """Ask again and wait until some worker answers."""
         self._news.clear()

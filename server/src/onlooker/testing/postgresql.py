@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from urllib.parse import urlsplit, urlunsplit
+from urllib.parse import urlsplit
 
 import psycopg
 
@@ -30,7 +30,8 @@ def fresh_database(server: str | None = None) -> Iterator[str]:
     with psycopg.connect(server, autocommit=True) as connection:
         connection.execute(f"CREATE DATABASE {name}")
     try:
-        yield urlunsplit(urlsplit(server)._replace(path=f"/{name}"))
+        address = urlsplit(server)
+        yield f"{address.scheme}://{address.netloc}/{name}" + (f"?{address.query}" if address.query else "")
     finally:
         with psycopg.connect(server, autocommit=True) as connection:
             connection.execute(f"DROP DATABASE {name} WITH (FORCE)")

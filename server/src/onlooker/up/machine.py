@@ -82,7 +82,7 @@ class Machine:
         await self._launch("nats", [program, "-c", str(configuration)], bus_environment)
         await self._prepare(passwords[SETUP])
 
-        whole = _system_environment() | {k: v for k, v in os.environ.items() if k.startswith(PREFIX)}
+        whole = _system_environment() | {k: v for k, v in os.environ.items() if k.startswith((PREFIX, "PG"))}
         tls = {"ONLOOKER_TLS_CERTIFICATE_FILE": certificate, "ONLOOKER_TLS_KEY_FILE": key}
         port = settings.monitoring_port
         ports: dict[str, int] = {}
@@ -117,13 +117,14 @@ class Machine:
     async def _migrate(self) -> None:
         """In a process of its own, so that Django does not stay in memory here."""
         database = urlsplit(self._settings.database_url)
-        where = f"{database.hostname}:{database.port or 5432}{database.path}"
+        server = f"{database.hostname}:{database.port or 5432}" if database.hostname else "local socket, "
+        where = f"{server}{database.path if database.hostname else database.path.lstrip('/')}"
         self._say(f"  database    {where}, applying migrations ...")
         process = await asyncio.create_subprocess_exec(*_command("migrate"), env=dict(os.environ))
         if await process.wait():
             raise SettingsError(
-                f"The database at {where} could not be migrated (see above). "
-                f"Make it with `createdb`, or name another one in {variable_name('database_url')}."
+                f"The database at {where} could not be migrated (see above). Make it with `createdb onlooker`, "
+                f"or name another one, with user and password if it needs them, in {variable_name('database_url')}."
             )
 
     async def _prepare(self, password: str) -> None:
@@ -164,7 +165,7 @@ class Machine:
         self._say(f"  workers     {', '.join(worker_names(settings))}")
         if settings.monitoring_port:
             self._say(f"  monitoring  http://127.0.0.1:{settings.monitoring_port}/metrics and the ports after it")
-        if not settings.tls_certificate_file:
+        if settings.https_port and not settings.tls_certificate_file:
             self._say(f"  authority   {authority_file(tls_folder)} (curl --cacert)")
 
 
