@@ -16,7 +16,7 @@ def loaded_by(module: str) -> set[str]:
     return set(json.loads(printed))
 
 
-@pytest.mark.parametrize("process", ["onlooker.gateway.app", "onlooker.gateway.dispatcher"])
+@pytest.mark.parametrize("process", ["onlooker.gateway.app", "onlooker.gateway.accepted.dispatcher"])
 def test_the_hot_path_loads_no_model_code_and_no_django(process: str) -> None:
     assert loaded_by(process) & (MODEL_CODE | {"django", "onlooker.compute"}) == set()
 

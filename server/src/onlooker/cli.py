@@ -71,7 +71,7 @@ def gateway() -> None:
 @main.command()
 def dispatcher() -> None:
     """Run a dispatcher of accepted jobs."""
-    from onlooker.gateway.dispatcher import run_dispatcher
+    from onlooker.gateway.accepted.dispatcher import run_dispatcher
 
     _run("dispatcher", run_dispatcher)
 

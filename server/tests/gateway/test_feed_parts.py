@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from onlooker.errors import Problem
-from onlooker.gateway.feed_parts import Part, PartReader
+from onlooker.gateway.feeds.reading import Part, PartReader
 
 LIMIT_BYTES = 1000
 

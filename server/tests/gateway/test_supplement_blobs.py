@@ -11,8 +11,8 @@ import obstore
 import pytest
 
 from conftest import client_of
+from onlooker.gateway.accepted.sweeping import remove_orphans
 from onlooker.gateway.blobstore import BlobStore, open_store
-from onlooker.gateway.sweeping import remove_orphans
 from onlooker.settings import Settings, read_settings
 from onlooker.testing import Stack
 from seaweedfs import StoredStack

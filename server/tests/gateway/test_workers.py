@@ -5,7 +5,7 @@ from collections import Counter
 from hypothesis import given
 from hypothesis import strategies as st
 
-from onlooker.gateway.workers import LiveWorker, _hash
+from onlooker.gateway.engine.workers import LiveWorker, _hash
 
 
 def worker(name: str) -> LiveWorker:

@@ -10,8 +10,8 @@ from onlooker.errors import Code, Problem, bad_request, not_found
 from onlooker.gateway.answers import json_answer
 from onlooker.gateway.blobstore import blob_path
 from onlooker.gateway.bodies import read_body
+from onlooker.gateway.limits.permits import permit_stream
 from onlooker.gateway.parts import Parts, id_of, parts_of, stream_of
-from onlooker.gateway.permits import permit_stream
 from onlooker.streams.credentials import StreamRecord
 
 _queries = load_queries("onlooker.gateway")

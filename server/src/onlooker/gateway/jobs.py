@@ -11,15 +11,15 @@ from onlooker.bus.messages import Reply, Task
 from onlooker.catalogue.service import Service
 from onlooker.errors import not_found
 from onlooker.gateway import counters
-from onlooker.gateway.accepted import accept_job, find_accepted, remove_accepted
+from onlooker.gateway.accepted.acceptance import accept_job, find_accepted, remove_accepted
 from onlooker.gateway.answers import job_answer
 from onlooker.gateway.bodies import read_body
-from onlooker.gateway.engine import no_worker
+from onlooker.gateway.engine.engine import no_worker
+from onlooker.gateway.engine.tasks import new_task
+from onlooker.gateway.limits.permits import permit_job
 from onlooker.gateway.parts import Parts, id_of, parts_of, service_of, service_path, stream_of
-from onlooker.gateway.permits import permit_job
 from onlooker.gateway.requested import collect_attachments, read_requested, session_key
 from onlooker.gateway.results import StoredResult
-from onlooker.gateway.tasks import new_task
 from onlooker.streams.credentials import StreamRecord
 
 

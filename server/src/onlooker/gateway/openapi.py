@@ -1,20 +1,11 @@
 """The gateway's own OpenAPI document, made from the routes and the catalogue."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING, Any
-
-from starlette.requests import Request
-from starlette.responses import Response
+from typing import Any
 
 from onlooker.catalogue import Catalogue
 from onlooker.catalogue.service import Field, Kind, Service
 from onlooker.errors import KINDS
-from onlooker.gateway.answers import json_answer
-from onlooker.gateway.parts import parts_of
-
-if TYPE_CHECKING:
-    from onlooker.gateway.routes import RouteRow
+from onlooker.gateway.operation import RouteRow
 
 _PARAMETERS = {
     "name": {"type": "string"},
@@ -71,13 +62,6 @@ _ANSWERS: dict[str, dict[str, Any]] = {
     "create_blob": {"201": _JOB},
     "create_feed": {"201": _JOB},
 }
-
-
-async def show_openapi(request: Request) -> Response:
-    from onlooker.gateway.routes import ROUTES
-
-    parts = parts_of(request)
-    return json_answer(describe_gateway(ROUTES, parts.catalogue, parts.settings.public_url))
 
 
 def describe_gateway(routes: tuple[RouteRow, ...], catalogue: Catalogue, public_url: str) -> dict[str, Any]:

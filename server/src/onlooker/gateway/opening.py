@@ -10,14 +10,14 @@ from onlooker.bus.subjects import FEEDS, SESSIONS
 from onlooker.catalogue import read_catalogue
 from onlooker.database import open_pool
 from onlooker.gateway.blobstore import BlobStore, open_store
-from onlooker.gateway.engine import Engine
-from onlooker.gateway.exchange import Exchange
+from onlooker.gateway.engine.engine import Engine
+from onlooker.gateway.engine.exchange import Exchange
+from onlooker.gateway.engine.workers import Workers
+from onlooker.gateway.limits.places import Places
+from onlooker.gateway.limits.rates import Rates
+from onlooker.gateway.limits.turns import Turns
 from onlooker.gateway.parts import Parts
-from onlooker.gateway.places import Places
-from onlooker.gateway.rates import Rates
 from onlooker.gateway.results import Results
-from onlooker.gateway.turns import Turns
-from onlooker.gateway.workers import Workers
 from onlooker.settings import Settings
 from onlooker.streams.credentials import Credentials
 from onlooker.streams.usage import UsageMeter

@@ -12,12 +12,12 @@ from onlooker.catalogue.service import Service
 from onlooker.database import Pool
 from onlooker.errors import not_found
 from onlooker.gateway.blobstore import BlobStore
-from onlooker.gateway.engine import Engine
-from onlooker.gateway.places import Places
-from onlooker.gateway.rates import Rates
+from onlooker.gateway.engine.engine import Engine
+from onlooker.gateway.engine.workers import Workers
+from onlooker.gateway.limits.places import Places
+from onlooker.gateway.limits.rates import Rates
+from onlooker.gateway.limits.turns import Turns
 from onlooker.gateway.results import Results
-from onlooker.gateway.turns import Turns
-from onlooker.gateway.workers import Workers
 from onlooker.settings import Settings
 from onlooker.streams.credentials import Credentials, StreamRecord
 from onlooker.streams.usage import UsageMeter

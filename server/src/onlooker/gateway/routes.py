@@ -1,28 +1,21 @@
 """Every route of the gateway, as one table."""
 
-from collections.abc import Awaitable, Callable
-from dataclasses import dataclass
-
 from starlette.requests import Request
 from starlette.responses import Response
 
-from onlooker.gateway import blobs, directory, feeds, health, jobs, sessions
-from onlooker.gateway.openapi import show_openapi
+from onlooker.gateway import blobs, directory, health, jobs, sessions
+from onlooker.gateway.answers import json_answer
+from onlooker.gateway.feeds import resource as feeds
+from onlooker.gateway.openapi import describe_gateway
+from onlooker.gateway.operation import RouteRow
+from onlooker.gateway.parts import parts_of
 
-Handler = Callable[[Request], Awaitable[Response]]
 VERSION = "/services/{name}/{version}"
 
 
-@dataclass(frozen=True)
-class RouteRow:
-    """One operation: how it is asked for, who answers, what it is for."""
-
-    method: str
-    path: str
-    handler: Handler
-    summary: str
-    open: bool = False
-    """Whether it answers without credentials."""
+async def show_openapi(request: Request) -> Response:
+    parts = parts_of(request)
+    return json_answer(describe_gateway(ROUTES, parts.catalogue, parts.settings.public_url))
 
 
 ROUTES: tuple[RouteRow, ...] = (

@@ -9,8 +9,8 @@ from onlooker.bus.messages import Outcome, Reply, Task, encode_task, failure
 from onlooker.catalogue.service import Service
 from onlooker.errors import Problem, overloaded
 from onlooker.gateway import counters
-from onlooker.gateway.exchange import Exchange, WorkerDied
-from onlooker.gateway.workers import LiveWorker, Workers
+from onlooker.gateway.engine.exchange import Exchange, WorkerDied
+from onlooker.gateway.engine.workers import LiveWorker, Workers
 
 DEATHS_LIMIT = 2
 """A job that two workers died on is not tried a third time."""

@@ -16,10 +16,10 @@ from onlooker.catalogue import Catalogue, read_catalogue
 from onlooker.database import Pool, load_queries, open_pool
 from onlooker.errors import Problem
 from onlooker.gateway import counters
+from onlooker.gateway.accepted.sweeping import sweep_for_ever
 from onlooker.gateway.blobstore import BlobStore, StoreError, attachment_path, open_store
-from onlooker.gateway.engine import Engine
+from onlooker.gateway.engine.engine import Engine
 from onlooker.gateway.opening import open_engine
-from onlooker.gateway.sweeping import sweep_for_ever
 from onlooker.logs import fields
 from onlooker.monitoring import serve_monitoring
 from onlooker.settings import Settings

@@ -11,11 +11,11 @@ from onlooker.catalogue.service import Service
 from onlooker.errors import Code, Problem, bad_request, not_found
 from onlooker.gateway.answers import json_answer
 from onlooker.gateway.bodies import CLOSE, read_body
-from onlooker.gateway.feed_input import FeedInput
-from onlooker.gateway.feed_output import OUTPUT_TYPE, FeedOutput
-from onlooker.gateway.feed_record import FeedRecord, feed_key
+from onlooker.gateway.feeds.input import FeedInput
+from onlooker.gateway.feeds.output import OUTPUT_TYPE, FeedOutput
+from onlooker.gateway.feeds.record import FeedRecord, feed_key
+from onlooker.gateway.limits.permits import permit_compute
 from onlooker.gateway.parts import Parts, id_of, parts_of, service_of, service_path, stream_of
-from onlooker.gateway.permits import permit_compute
 from onlooker.gateway.requested import read_requested, session_key
 
 

@@ -9,7 +9,7 @@ from psycopg_pool import PoolTimeout
 
 from onlooker.database import Pool, load_queries
 from onlooker.gateway import counters
-from onlooker.gateway.accepted import OVERDUE
+from onlooker.gateway.accepted.acceptance import OVERDUE
 from onlooker.gateway.blobstore import JOBS_PREFIX, BlobStore, StoreError, attachment_path, blob_path
 from onlooker.logs import fields
 from onlooker.settings import Settings

@@ -8,7 +8,7 @@ from nats.aio.msg import Msg
 from nats.aio.subscription import Subscription
 
 from onlooker.bus.subjects import feed_subject
-from onlooker.gateway.feed_record import AGAIN, END
+from onlooker.gateway.feeds.record import AGAIN, END
 from onlooker.gateway.parts import Parts
 
 OUTPUT_TYPE = "multipart/x-mixed-replace; boundary=myboundary; charset=utf-8"

@@ -17,12 +17,12 @@ from onlooker.bus.subjects import feed_subject
 from onlooker.catalogue.service import Service
 from onlooker.errors import Code, Problem, bad_request
 from onlooker.gateway.bodies import CLOSE, parse_object
-from onlooker.gateway.feed_parts import Part, PartReader
-from onlooker.gateway.feed_record import AGAIN, END, FeedRecord, feed_key
+from onlooker.gateway.engine.tasks import new_task
+from onlooker.gateway.feeds.reading import Part, PartReader
+from onlooker.gateway.feeds.record import AGAIN, END, FeedRecord, feed_key
 from onlooker.gateway.jobs import compute
+from onlooker.gateway.limits.permits import permit_job
 from onlooker.gateway.parts import Parts
-from onlooker.gateway.permits import permit_job
-from onlooker.gateway.tasks import new_task
 from onlooker.streams.credentials import StreamRecord
 
 PARAMETERS_LIMIT_BYTES = 16 * 1024

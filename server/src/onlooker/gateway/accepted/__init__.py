@@ -1,0 +1,1 @@
+"""Accepted jobs: committed first, computed by a dispatcher, swept after their time."""

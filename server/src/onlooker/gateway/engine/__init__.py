@@ -1,0 +1,1 @@
+"""Getting a job computed: which workers are live, sending, and sending once more."""

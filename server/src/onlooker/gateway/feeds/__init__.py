@@ -1,0 +1,1 @@
+"""The streaming variant: one long input of frames, one long output of results."""

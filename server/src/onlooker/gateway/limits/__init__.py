@@ -1,0 +1,1 @@
+"""What bounds a stream and a gateway: rates, places, turns, permits."""
