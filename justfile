@@ -42,6 +42,9 @@ docs:
 # The historic public client, unchanged but for one Python identifier, against a running gateway.
 conformance:
     uv venv --quiet --allow-existing --python 3.11 .conformance-venv
+    uv pip sync --quiet --require-hashes --python .conformance-venv/bin/python requirements/conformance.txt
+    uv pip install --quiet --no-deps --require-hashes --no-build-isolation --no-compile-bytecode --python .conformance-venv/bin/python -r requirements/conformance-sdk.txt
+    .conformance-venv/bin/python bench/historic_rename.py
     python -m bench.conformance
 
 # Accepted jobs and sessions while processes are killed.
@@ -64,3 +67,4 @@ pins:
     uv pip compile --quiet --universal --generate-hashes --no-emit-index-url --no-header --python-version 3.11 requirements/bootstrap.in -o requirements/bootstrap.txt
     uv pip compile --quiet --universal --generate-hashes --no-emit-index-url --no-header --python-version 3.11 server/pyproject.toml --extra machine -o requirements/server.txt
     uv pip compile --quiet --universal --generate-hashes --no-emit-index-url --no-header --python-version 3.11 pyproject.toml server/pyproject.toml --group dev --extra machine -c requirements/server.txt -o requirements/dev.txt
+    uv pip compile --quiet --universal --generate-hashes --no-emit-index-url --no-header --python-version 3.11 requirements/conformance.in -o requirements/conformance.txt

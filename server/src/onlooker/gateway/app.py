@@ -13,6 +13,7 @@ from onlooker.gateway.gate import Gate
 from onlooker.gateway.health import readiness
 from onlooker.gateway.opening import open_parts
 from onlooker.gateway.parts import Parts
+from onlooker.gateway.protocol import BoundedProtocol
 from onlooker.gateway.routes import ROUTES
 from onlooker.logs import fields
 from onlooker.monitoring import EmbeddedServer, listen, serve_monitoring
@@ -60,6 +61,7 @@ def open_sockets(settings: Settings) -> dict[bool, socket.socket]:
 def _server_config(settings: Settings, app: ASGIApp, *, tls: bool) -> uvicorn.Config:
     return uvicorn.Config(
         app,
+        http=BoundedProtocol,
         lifespan="off",
         log_config=None,
         access_log=False,

@@ -1,7 +1,6 @@
 """Basic authentication: user = client_id, password = access_token."""
 
 import base64
-import binascii
 
 from onlooker.errors import Code, Problem
 
@@ -13,7 +12,7 @@ def read_credentials(header: str | None) -> tuple[str, str]:
         raise refusal()
     try:
         client_id, colon, access_token = base64.b64decode(encoded.strip(), validate=True).decode().partition(":")
-    except (binascii.Error, UnicodeDecodeError):
+    except ValueError:
         raise refusal() from None
     if not colon:
         raise refusal()

@@ -20,6 +20,8 @@ from onlooker.settings import Settings
 
 PARTS_LIMIT = 32
 META_LIMIT_BYTES = 1024**2
+DEPTH_LIMIT = 64
+INTEGERS = range(-(2**63), 2**64)
 ATTACHMENT_PREFIX = "attachment://"
 CLOSE = {"Connection": "close"}
 
@@ -117,4 +119,16 @@ def parse_object(data: bytes) -> dict[str, Any]:
         raise bad_request(f"The JSON is malformed: {error}.") from None
     if not isinstance(value, dict):
         raise bad_request("The JSON must be an object.")
+    _require_plain(value, levels=DEPTH_LIMIT)
     return value
+
+
+def _require_plain(value: Any, *, levels: int) -> None:
+    """What the bus can carry: integers of 64 bits, and only so many levels."""
+    if isinstance(value, dict | list):
+        if not levels:
+            raise bad_request(f"The JSON is nested too deep. Keep to {DEPTH_LIMIT} levels.")
+        for child in value.values() if isinstance(value, dict) else value:
+            _require_plain(child, levels=levels - 1)
+    elif isinstance(value, int) and value not in INTEGERS:
+        raise bad_request("The JSON has an integer that does not fit in 64 bits.")

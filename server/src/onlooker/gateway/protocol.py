@@ -1,0 +1,64 @@
+"""HTTP/1.1 as uvicorn reads it, within limits on what comes before or after anybody looks at it."""
+
+import asyncio
+
+from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
+
+HEAD_LIMIT_BYTES = 64 * 1024
+"""Of a head, of trailers, of a chunk's extensions: of what is neither a body nor a whole head."""
+UNREAD_LIMIT_BYTES = 10 * 1024**2
+"""Of a body that goes on after its answer; below it, a connection stays usable."""
+HEAD_TIME_LIMIT_S = 20.0
+
+
+class BoundedProtocol(HttpToolsProtocol):
+    """uvicorn's own limit on heads holds for h11 only; with httptools a stranger could fill the memory."""
+
+    _head_bytes = 0
+    _unread_bytes = 0
+    _head_timer: asyncio.TimerHandle | None = None
+
+    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
+        super().connection_made(transport)
+        self._await_head()
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        self._have_head()
+        super().connection_lost(exc)
+
+    def data_received(self, data: bytes) -> None:
+        self._head_bytes += len(data)
+        super().data_received(data)
+        if self._head_bytes > HEAD_LIMIT_BYTES and not self.transport.is_closing():
+            self.send_400_response("The head of the request is too large.")
+
+    def on_message_begin(self) -> None:
+        super().on_message_begin()
+        self._unread_bytes = 0
+        self._await_head()
+
+    def on_headers_complete(self) -> None:
+        self._have_head()
+        super().on_headers_complete()
+
+    def on_body(self, body: bytes) -> None:
+        self._head_bytes = 0
+        if self.cycle.response_complete:
+            self._unread_bytes += len(body)
+            if self._unread_bytes > UNREAD_LIMIT_BYTES:
+                self.transport.close()
+        super().on_body(body)
+
+    def on_message_complete(self) -> None:
+        self._head_bytes = 0
+        super().on_message_complete()
+
+    def _await_head(self) -> None:
+        if self._head_timer is None:
+            self._head_timer = self.loop.call_later(HEAD_TIME_LIMIT_S, self.transport.close)
+
+    def _have_head(self) -> None:
+        self._head_bytes = 0
+        if self._head_timer is not None:
+            self._head_timer.cancel()
+            self._head_timer = None
