@@ -1,7 +1,8 @@
 # One command each; CI calls the same recipes.
 set shell := ["bash", "-euo", "pipefail", "-c"]
 
-python := ".venv/bin/python"
+# uv trusts what the system trusts, so that it works behind a company's proxy too.
+export UV_SYSTEM_CERTS := "1"
 export PATH := justfile_directory() / ".venv/bin" + ":" + env("PATH")
 
 # List the recipes.
