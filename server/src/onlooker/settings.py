@@ -71,6 +71,9 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     ] = 9100
 
     body_limit_bytes: Annotated[int, _about("Largest request body.", ge=1024)] = 10 * 1024**2
+    body_memory_bytes: Annotated[
+        int, _about("Bytes of request bodies a gateway holds, over all requests.", ge=1024)
+    ] = 512 * 1024**2
     body_time_limit_s: Annotated[Seconds, _about("Time a request body may take to arrive.", gt=0)] = 60
     rate_limit_per_second: Annotated[float, _about("Requests a second for one stream, at each gateway.", gt=0)] = 30
     rate_limit_burst: Annotated[int, _about("Requests a stream may send at once above that.", ge=1)] = 60

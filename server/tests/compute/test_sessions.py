@@ -128,3 +128,13 @@ def test_a_failure_is_a_result_and_leaves_the_state_as_it_was(stack: Stack, trou
         assert calls_of(await processors[1].process(hosted, task(session))) == 2
 
     with_processors(stack, check, service="trouble")
+
+
+def test_a_state_of_another_release_begins_the_session_anew(stack: Stack) -> None:
+    async def check(processors: list[Processor], hosted: Hosted) -> None:
+        session = f"1.dummy-1.{uuid.uuid4().hex}"
+        await processors[0]._sessions._bucket.put(session, msgspec.msgpack.encode({"from": "the future"}))
+        assert calls_of(await processors[0].process(hosted, task(session))) == 1
+        assert calls_of(await processors[1].process(hosted, task(session))) == 2
+
+    with_processors(stack, check)

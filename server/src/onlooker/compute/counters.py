@@ -14,7 +14,7 @@ compute_time = by_labels(Histogram("onlooker_worker_compute_seconds", "Computing
 session_loads = by_labels(
     Counter(
         "onlooker_worker_session_loads",
-        "Session states read from the bus, by reason (unknown: first seen here; conflict: another worker wrote since)",
+        "Session states read from the bus, by reason (unknown here, conflict with another worker, unreadable)",
         ["reason"],
     )
 )

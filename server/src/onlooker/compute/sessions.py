@@ -89,7 +89,7 @@ class Sessions:
             except BusError as error:
                 raise StateNotKept from error
             session.revision = entry.revision if entry else 0
-            session.state = _decode(entry.value) if entry and entry.value else None
+            session.state = _read_state(entry.value) if entry and entry.value else None
         if session.state is None or time.time() - session.state.last_seen > self._idle_s:
             return State(last_seen=time.time())
         return session.state
@@ -106,3 +106,12 @@ class Sessions:
             session.forget()
             raise StateNotKept from error
         session.state = state
+
+
+def _read_state(value: bytes) -> State | None:
+    """A state that another release wrote differently is no state: the session begins anew."""
+    try:
+        return _decode(value)
+    except msgspec.MsgspecError:
+        counters.session_loads("unreadable").inc()
+        return None

@@ -12,7 +12,7 @@ from nats.micro.request import Request
 
 from onlooker.bus.buckets import Bucket
 from onlooker.bus.connection import connect
-from onlooker.bus.messages import Outcome, Reply, decode_task, encode_reply
+from onlooker.bus.messages import Outcome, Reply, decode_task, encode_reply, failure
 from onlooker.bus.subjects import COMPUTE, SESSIONS, worker_subject
 from onlooker.catalogue import read_catalogue
 from onlooker.compute import counters
@@ -63,7 +63,13 @@ class Worker:
         except msgspec.DecodeError:
             counters.jobs(name, "undecodable").inc()
             return
-        reply = await self._processor.process(hosted, task)
+        try:
+            reply = await self._processor.process(hosted, task)
+        except Exception:
+            log.exception("task failed", extra=fields(request_id=task.request_id, service=name))
+            reply = Reply(
+                Outcome.DONE, failure("internal_error", "The worker failed. Its log says why."), "internal_error"
+            )
         if reply is None:
             counters.jobs(name, "expired").inc()
             return
@@ -111,10 +117,12 @@ async def run_worker(settings: Settings) -> None:
     names = [hosted.service.name for hosted in hosted_services]
     log.info("worker ready", extra=fields(worker=settings.worker_name, instance=announced.id, services=names))
 
-    monitoring = asyncio.create_task(serve_monitoring(settings.monitoring_port, lambda: {"bus": bus.is_connected}))
-    await stop.wait()
-    await worker.drain()
-    await announced.stop()
-    monitoring.cancel()
+    async with asyncio.TaskGroup() as group:
+        checks = lambda: {"bus": bus.is_connected}  # noqa: E731
+        monitoring = group.create_task(serve_monitoring(settings.monitoring_port, checks))
+        await stop.wait()
+        await worker.drain()
+        await announced.stop()
+        monitoring.cancel()
     await bus.client.drain()
     log.info("worker stopped")

@@ -16,6 +16,7 @@ from multipart import (
 from starlette.requests import Request
 
 from onlooker.errors import Code, Problem, bad_request
+from onlooker.gateway.parts import holding_of
 from onlooker.settings import Settings
 
 PARTS_LIMIT = 32
@@ -56,6 +57,7 @@ async def read_body(request: Request, settings: Settings) -> Body:
 
 async def _arriving(request: Request, limit_bytes: int) -> AsyncIterator[bytes]:
     """The chunks of a body that is not too large."""
+    holding = holding_of(request)
     announced = request.headers.get("content-length", "0")
     received = int(announced) if announced.isdecimal() and len(announced) < 20 else 0
     if received <= limit_bytes:
@@ -64,6 +66,7 @@ async def _arriving(request: Request, limit_bytes: int) -> AsyncIterator[bytes]:
             received += len(chunk)
             if received > limit_bytes:
                 break
+            holding.hold(received)
             if chunk:
                 yield chunk
     if received > limit_bytes:

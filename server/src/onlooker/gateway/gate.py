@@ -85,6 +85,7 @@ class Passage:
         given = headers.get("x-request-id", "")
         scope["request_id"] = given if _REQUEST_ID.fullmatch(given) else token_hex(16)
         scope["app"] = self._gate.parts
+        scope["holding"] = holding = self._gate.parts.memory.open()
         if len(scope["path"]) > 1:
             scope["path"] = scope["path"].rstrip("/")
         try:
@@ -107,6 +108,7 @@ class Passage:
                 Problem(Code.INTERNAL_ERROR, "The server failed. Its log says why, under the request id.")
             )
         finally:
+            holding.hold(0)
             self._note()
 
     async def _send_noted(self, message: Message) -> None:

@@ -31,18 +31,26 @@ async def create_job(request: Request) -> Response:
     session = session_key(stream, service, requested.session_id) if requested.session_id else None
     job_id = uuid.uuid4()
     url = job_url(parts, service, job_id)
-    prepare = partial(new_task, parts, service, job_id=job_id, session=session, request_id=request.scope["request_id"])
+    prepare = partial(
+        new_task,
+        service,
+        requested.params,
+        job_id=job_id,
+        session=session,
+        request_id=request.scope["request_id"],
+        time_limit_s=parts.settings.job_time_limit_s,
+    )
     if requested.is_async:
         if not parts.workers.was_ever_live(service):
             raise no_worker(service)
         attachments = await collect_attachments(parts, stream, requested, body)
-        task = prepare(requested.params, attachments)
+        task = prepare(attachments)
         await accept_job(parts, stream, task)
         counters.jobs(service.name, "accepted", "").inc()
         return job_answer(url, job_id, status=202)
     async with parts.turns.take(session):
         attachments = await collect_attachments(parts, stream, requested, body)
-        task = prepare(requested.params, attachments)
+        task = prepare(attachments)
         reply = await compute(parts, stream, service, task)
     expires_at = await _keep(parts, stream, job_id, task, reply)
     return job_answer(url, job_id, status=201, expires_at=expires_at, result=reply.result)

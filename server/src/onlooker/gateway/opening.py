@@ -13,6 +13,7 @@ from onlooker.gateway.blobstore import BlobStore, open_store
 from onlooker.gateway.engine.engine import Engine
 from onlooker.gateway.engine.exchange import Exchange
 from onlooker.gateway.engine.workers import Workers
+from onlooker.gateway.limits.memory import BodyMemory
 from onlooker.gateway.limits.places import Places
 from onlooker.gateway.limits.rates import Rates
 from onlooker.gateway.limits.turns import Turns
@@ -55,6 +56,7 @@ async def open_parts(settings: Settings) -> AsyncIterator[Parts]:
             usage=UsageMeter(pool),
             workers=workers,
             engine=engine,
+            memory=BodyMemory(settings.body_memory_bytes),
             places=Places(settings.gateway_jobs_limit),
             turns=Turns(limit=settings.session_queue_limit),
             results=Results(bus, settings),

@@ -14,6 +14,7 @@ from onlooker.errors import not_found
 from onlooker.gateway.blobstore import BlobStore
 from onlooker.gateway.engine.engine import Engine
 from onlooker.gateway.engine.workers import Workers
+from onlooker.gateway.limits.memory import BodyMemory, Holding
 from onlooker.gateway.limits.places import Places
 from onlooker.gateway.limits.rates import Rates
 from onlooker.gateway.limits.turns import Turns
@@ -41,6 +42,7 @@ class Parts:
     sessions: Bucket
     feeds: Bucket
     blobs: BlobStore
+    memory: BodyMemory
     places: Places
     """For synchronous jobs that have no answer yet."""
 
@@ -60,6 +62,13 @@ def stream_of(request: Request) -> StreamRecord:
     stream = request.scope["stream"]
     assert isinstance(stream, StreamRecord)
     return stream
+
+
+def holding_of(request: Request) -> Holding:
+    """What the request holds of the gateway's memory; given back when it ends."""
+    holding = request.scope["holding"]
+    assert isinstance(holding, Holding)
+    return holding
 
 
 def service_of(request: Request) -> Service:

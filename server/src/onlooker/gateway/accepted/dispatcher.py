@@ -11,7 +11,7 @@ import msgspec
 import psycopg
 from psycopg_pool import PoolTimeout
 
-from onlooker.bus.messages import Task, failure
+from onlooker.bus.messages import failure
 from onlooker.catalogue import Catalogue, read_catalogue
 from onlooker.database import Pool, load_queries, open_pool
 from onlooker.errors import Problem
@@ -19,6 +19,7 @@ from onlooker.gateway import counters
 from onlooker.gateway.accepted.sweeping import sweep_for_ever
 from onlooker.gateway.blobstore import BlobStore, StoreError, attachment_path, open_store
 from onlooker.gateway.engine.engine import Engine
+from onlooker.gateway.engine.tasks import new_task
 from onlooker.gateway.opening import open_engine
 from onlooker.logs import fields
 from onlooker.monitoring import serve_monitoring
@@ -56,6 +57,7 @@ class Dispatcher:
             group.create_task(self._renew())
             group.create_task(self._usage.run())
             while True:
+                self._work_left.clear()
                 try:
                     leased = await self._lease()
                     self.ready = True
@@ -93,7 +95,6 @@ class Dispatcher:
         self._work_left.set()
 
     async def _wait_for_work(self) -> None:
-        self._work_left.clear()
         try:
             async with asyncio.timeout(POLL_EVERY_S):
                 await self._work_left.wait()
@@ -126,17 +127,14 @@ class Dispatcher:
             if data is None:
                 return failure("attachment_gone", "An attachment of this job is no longer there.")
             attachments[field] = data
-        now = time.time()
-        task = Task(
-            id=row["job_id"].hex,
-            service=service.name,
-            version=service.version,
-            params=msgspec.msgpack.decode(row["params"]),
-            attachments=attachments,
+        task = new_task(
+            service,
+            msgspec.msgpack.decode(row["params"]),
+            attachments,
+            job_id=row["job_id"],
             session=row["session"],
-            deadline=min(now + self._settings.job_time_limit_s, row["deadline"]),
             request_id=row["request_id"],
-            sent_at=now,
+            time_limit_s=min(self._settings.job_time_limit_s, row["deadline"] - time.time()),
         )
         try:
             count_death = partial(self._execute, "count_death", number=row["number"])

@@ -6,11 +6,9 @@ from typing import Any
 
 from onlooker.bus.messages import Task
 from onlooker.catalogue.service import Service
-from onlooker.gateway.parts import Parts
 
 
 def new_task(
-    parts: Parts,
     service: Service,
     params: dict[str, Any],
     attachments: dict[str, bytes],
@@ -18,6 +16,7 @@ def new_task(
     job_id: uuid.UUID,
     session: str | None,
     request_id: str,
+    time_limit_s: float,
 ) -> Task:
     now = time.time()
     return Task(
@@ -27,7 +26,7 @@ def new_task(
         params=params,
         attachments=attachments,
         session=session,
-        deadline=now + parts.settings.job_time_limit_s,
+        deadline=now + time_limit_s,
         request_id=request_id,
         sent_at=now,
     )

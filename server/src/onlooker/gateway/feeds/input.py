@@ -22,7 +22,7 @@ from onlooker.gateway.feeds.reading import Part, PartReader
 from onlooker.gateway.feeds.record import AGAIN, END, FeedRecord, feed_key
 from onlooker.gateway.jobs import compute
 from onlooker.gateway.limits.permits import permit_job
-from onlooker.gateway.parts import Parts
+from onlooker.gateway.parts import Parts, holding_of
 from onlooker.streams.credentials import StreamRecord
 
 PARAMETERS_LIMIT_BYTES = 16 * 1024
@@ -68,7 +68,7 @@ class FeedInput:
 
     async def _frames(self, request: Request, boundary: str) -> AsyncIterator[Frame]:
         reader = PartReader(boundary, limit_bytes=self._parts.settings.body_limit_bytes)
-        chunks = request.stream()
+        chunks, holding = request.stream(), holding_of(request)
         while not reader.ended:
             chunk = await self._next_chunk(chunks)
             if chunk is None:
@@ -77,6 +77,7 @@ class FeedInput:
                 return
             for part in reader.feed(chunk):
                 yield _read_frame(part)
+            holding.hold(reader.buffered_bytes)
 
     async def _next_chunk(self, chunks: AsyncIterator[bytes]) -> bytes | None:
         """The next bytes, or None when the input has ended; an idle one is refused."""
@@ -118,9 +119,14 @@ class FeedInput:
                 raise bad_request(complaint)
         own = {name: value for name, value in params.items() if name not in media}
         attachments = {frame.field: frame.data} if frame.field in media else {}
-        session = self._record.session
         return new_task(
-            self._parts, self._service, own, attachments, job_id=uuid.uuid4(), session=session, request_id=request_id
+            self._service,
+            own,
+            attachments,
+            job_id=uuid.uuid4(),
+            session=self._record.session,
+            request_id=request_id,
+            time_limit_s=self._parts.settings.job_time_limit_s,
         )
 
     async def _hand_over(self, result: bytes) -> bool:

@@ -29,6 +29,10 @@ class PartReader:
         """Whether the closing boundary was read; what comes after it is nobody's."""
 
     @property
+    def buffered_bytes(self) -> int:
+        return len(self._buffer)
+
+    @property
     def is_between_parts(self) -> bool:
         return self._headers is None and not self._buffer.strip(b"\r\n")
 
