@@ -16,6 +16,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from urllib.parse import urlsplit
 
+from bench.burn import loops_for
 from bench.cpu import cpu_seconds
 from onlooker.testing import Stack, TestStream, free_ports, fresh_database, running_stack
 
@@ -108,7 +109,7 @@ def _alternatives(stack: Stack, stream: TestStream, bare_port: int, bare_pid: in
     def https() -> http.client.HTTPSConnection:
         return http.client.HTTPSConnection(address.hostname or "", address.port, context=trust)
 
-    burn: dict[str, object] = {"burn_ms": BURN_MS}
+    burn: dict[str, object] = {"burn_loops": loops_for(BURN_MS)}
     return [
         bare("bare", {}),
         whole("whole", https(), {}),

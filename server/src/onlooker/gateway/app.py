@@ -43,7 +43,7 @@ async def run_gateway(settings: Settings) -> None:
         log.info("gateway ready", extra=fields(url=settings.public_url))
         await stop.wait()
         for server in servers:
-            server.should_exit = True
+            server.leave()
         monitoring.cancel()
     log.info("gateway stopped")
 

@@ -46,6 +46,9 @@ class UsageMeter:
             await self.flush()
 
     async def flush(self) -> None:
+        if not self._unwritten:
+            self._forget_idle()
+            return
         batch, self._unwritten = self._unwritten, {}
         try:
             async with self._pool.connection() as connection:

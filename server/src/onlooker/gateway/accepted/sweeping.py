@@ -17,6 +17,8 @@ from onlooker.settings import Settings
 log = logging.getLogger(__name__)
 
 SWEEP_EVERY_S = 2.0
+EXPIRED_EVERY = 5
+"""What is past its retention is not shown any more; its removal can wait for so many sweeps."""
 ORPHANS_EVERY = 150
 """Every so many sweeps the blob store is searched for attachments without a job."""
 
@@ -28,8 +30,9 @@ async def sweep_for_ever(settings: Settings, pool: Pool, blobs: BlobStore) -> No
     while True:
         try:
             await end_overdue_jobs(settings, pool, blobs)
-            await remove_expired_results(pool)
-            await remove_expired_blobs(pool, blobs)
+            if sweeps % EXPIRED_EVERY == 0:
+                await remove_expired_results(pool)
+                await remove_expired_blobs(pool, blobs)
             if sweeps % ORPHANS_EVERY == 0:
                 await remove_orphans(settings, blobs)
         except (psycopg.OperationalError, PoolTimeout, StoreError) as error:
