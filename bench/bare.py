@@ -27,7 +27,7 @@ async def compute_in_place(request: Request) -> Response:
                 elif event:
                     parts[name].append(event)
     meta = msgspec.json.decode(b"".join(parts["meta"]))
-    burn(meta.get("burn_loops", 0))
+    burn(meta.get("burn_ms", 0))
     size = len(b"".join(parts[meta["image"]]))
     return Response(msgspec.json.encode({"size": size}), status_code=201, media_type="application/json")
 

@@ -16,7 +16,6 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from urllib.parse import urlsplit
 
-from bench.burn import loops_for
 from bench.cpu import cpu_seconds
 from onlooker.testing import Stack, TestStream, free_ports, fresh_database, running_stack
 
@@ -57,7 +56,8 @@ class Alternative:
 
     @property
     def cost_ms(self) -> float:
-        return statistics.mean(self.costs_ms)
+        """Of a typical round: the machine's other tenants must not decide."""
+        return statistics.median(self.costs_ms)
 
 
 def _multipart(meta: dict[str, object]) -> bytes:
@@ -109,7 +109,7 @@ def _alternatives(stack: Stack, stream: TestStream, bare_port: int, bare_pid: in
     def https() -> http.client.HTTPSConnection:
         return http.client.HTTPSConnection(address.hostname or "", address.port, context=trust)
 
-    burn: dict[str, object] = {"burn_loops": loops_for(BURN_MS)}
+    burn: dict[str, object] = {"burn_ms": BURN_MS}
     return [
         bare("bare", {}),
         whole("whole", https(), {}),
@@ -139,16 +139,22 @@ def main(rounds: int) -> int:
     return _report(alternatives, rounds)
 
 
+def _ratio(alternatives: list[Alternative], name: str) -> float:
+    """To the bare handler in the same round, in a typical round."""
+    costs = {one.name: one.costs_ms for one in alternatives}
+    return statistics.median(a / b for a, b in zip(costs[name], costs["bare_burn"], strict=True))
+
+
 def _report(alternatives: list[Alternative], rounds: int) -> int:
     cost = {one.name: one.cost_ms for one in alternatives}
     for one in alternatives:
         print(f"{one.name:18} {one.cost_ms:7.3f} ms CPU a job, {statistics.median(one.times_ms):7.3f} ms median time")
-    ratio = cost["whole_burn"] / cost["bare_burn"]
+    ratio = _ratio(alternatives, "whole_burn")
     figures = {
         "ok": ratio <= TARGET_RATIO,
         "ratio_with_10_ms": round(ratio, 3),
         "ratio_target": TARGET_RATIO,
-        "ratio_with_10_ms_plain_http": round(cost["whole_burn_plain"] / cost["bare_burn"], 3),
+        "ratio_with_10_ms_plain_http": round(_ratio(alternatives, "whole_burn_plain"), 3),
         "overhead_ms": round(cost["whole_burn"] - cost["bare_burn"], 3),
         "cpu_ms": {name: round(value, 3) for name, value in cost.items()},
         "median_ms": {one.name: round(statistics.median(one.times_ms), 3) for one in alternatives},

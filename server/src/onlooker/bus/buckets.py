@@ -8,12 +8,12 @@ from nats.js.client import JetStreamContext
 from nats.js.errors import NotFoundError
 
 from onlooker.bus.connection import Bus, BusError
-from onlooker.bus.subjects import FEEDS, RESULTS, SESSION_RESULTS, SESSIONS, shard_of
+from onlooker.bus.subjects import FEEDS, RESULTS, SESSIONS, shard_of
 from onlooker.settings import Settings
 
 KEPT_AFTER_USE_S = 60
 """How much longer than its use an entry stays on disk; readers check the exact time themselves."""
-STATES_DISK_BYTES = 1024**3
+FEEDS_DISK_BYTES = 64 * 1024**2
 ANSWER_LIMIT_S = 2.0
 
 
@@ -23,6 +23,14 @@ class Entry:
 
     value: bytes
     revision: int
+
+
+@dataclass(frozen=True)
+class PastEntry:
+    """A value that was written once, whether or not it is still the newest of its key."""
+
+    key: str
+    value: bytes
 
 
 class WrongRevision(Exception):
@@ -42,7 +50,7 @@ class _Ack(msgspec.Struct):
 _decode_ack = msgspec.json.Decoder(_Ack).decode
 _WRONG_REVISION = (10071, 10164)
 _EXPECTED = "Nats-Expected-Last-Subject-Sequence"
-_PURGE = {"KV-Operation": "PURGE", "Nats-Rollup": "sub"}
+_DELETE = {"KV-Operation": "DEL"}
 
 
 class Bucket:
@@ -67,6 +75,18 @@ class Bucket:
         value = b"" if "KV-Operation" in headers or "Nats-Marker-Reason" in headers else found.data
         return Entry(value, int(headers["Nats-Sequence"]))
 
+    async def get_past(self, shard: int, revision: int) -> PastEntry | None:
+        """What was written at a revision, for as long as the bucket keeps it."""
+        if shard >= self._shards:
+            return None
+        bucket = f"{self._name}-{shard}"
+        question = msgspec.json.encode({"seq": revision})
+        found = await self._bus.ask(f"$JS.API.DIRECT.GET.KV_{bucket}", question, timeout_s=ANSWER_LIMIT_S)
+        headers = found.headers or {}
+        if "Status" in headers or "KV-Operation" in headers:
+            return None
+        return PastEntry(headers["Nats-Subject"].removeprefix(f"$KV.{bucket}."), found.data)
+
     async def put(self, key: str, value: bytes) -> int:
         return await self._write(key, value, None)
 
@@ -75,7 +95,7 @@ class Bucket:
         return await self._write(key, value, {_EXPECTED: str(revision)})
 
     async def remove(self, key: str) -> None:
-        await self._write(key, b"", _PURGE)
+        await self._write(key, b"", _DELETE)
 
     async def _write(self, key: str, value: bytes, headers: dict[str, str] | None) -> int:
         answer = await self._bus.ask(self._subject(key), value, headers=headers, timeout_s=ANSWER_LIMIT_S)
@@ -94,15 +114,18 @@ class BucketLimits:
     age_s: float
     shards: int
     disk_bytes: int
+    keeps_past: bool = False
+    """Whether older values of a key stay too, until they are too old."""
 
 
 def bucket_limits(settings: Settings) -> dict[str, BucketLimits]:
     shards, disk_bytes = settings.bucket_shards, settings.results_disk_bytes
     return {
-        SESSIONS: BucketLimits(settings.session_idle_s, shards, STATES_DISK_BYTES),
+        SESSIONS: BucketLimits(
+            max(settings.session_idle_s, settings.session_result_retention_s), shards, disk_bytes, keeps_past=True
+        ),
         RESULTS: BucketLimits(settings.result_retention_s, shards, disk_bytes),
-        SESSION_RESULTS: BucketLimits(settings.session_result_retention_s, shards, disk_bytes),
-        FEEDS: BucketLimits(settings.feed_idle_s * 2, 1, STATES_DISK_BYTES),
+        FEEDS: BucketLimits(settings.feed_idle_s * 2, 1, FEEDS_DISK_BYTES),
     }
 
 
@@ -129,12 +152,11 @@ def _bucket_config(bucket: str, limits: BucketLimits) -> StreamConfig:
     return StreamConfig(
         name=f"KV_{bucket}",
         subjects=[f"$KV.{bucket}.>"],
-        max_msgs_per_subject=1,
+        max_msgs_per_subject=-1 if limits.keeps_past else 1,
         max_age=age_s,
         max_bytes=limits.disk_bytes,
         discard=DiscardPolicy.OLD,
         storage=StorageType.FILE,
-        allow_rollup_hdrs=True,
         allow_direct=True,
         deny_delete=True,
         duplicate_window=min(age_s, 120),

@@ -44,6 +44,10 @@ class Reply(msgspec.Struct, frozen=True, array_like=True, gc=False):
     """Computed video time that counts towards the stream's month."""
     queue_s: float = 0.0
     compute_s: float = 0.0
+    revision: int = 0
+    """Of the session's state that holds the result; 0 where none does."""
+    kept_at: float = 0.0
+    """When that was."""
 
 
 encode_task = msgspec.msgpack.Encoder().encode

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from onlooker.bus.subjects import COMPUTE, FEEDS, RESULTS, SESSION_RESULTS, SESSIONS
+from onlooker.bus.subjects import COMPUTE, FEEDS, RESULTS, SESSIONS
 
 GATEWAY = "gateway"
 DISPATCHER = "dispatcher"
@@ -38,7 +38,8 @@ def gateway_role(*, shards: int) -> Role:
             f"$SRV.*.{COMPUTE}",
             f"$SRV.*.{COMPUTE}.>",
             "feed.*",
-            *_bucket_access(SESSIONS, RESULTS, SESSION_RESULTS, FEEDS, shards=shards),
+            *_bucket_access(SESSIONS, RESULTS, FEEDS, shards=shards),
+            *(f"$JS.API.DIRECT.GET.KV_{SESSIONS}-{index}" for index in range(shards)),
         ),
         subscribe=(f"{inbox_of(GATEWAY)}.>", "feed.*"),
         answers=True,

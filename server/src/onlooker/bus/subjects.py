@@ -25,10 +25,13 @@ def feed_subject(feed_id: str) -> str:
 
 SESSIONS = "sessions"
 RESULTS = "results"
-SESSION_RESULTS = "session-results"
 FEEDS = "feeds"
 
 
+def shard_index(key: str, shards: int) -> int:
+    """Which of several buckets of a kind holds a key."""
+    return crc32(key.encode()) % shards
+
+
 def shard_of(bucket: str, key: str, shards: int) -> str:
-    """The bucket that holds a key when a kind of bucket is spread over several."""
-    return f"{bucket}-{crc32(key.encode()) % shards}"
+    return f"{bucket}-{shard_index(key, shards)}"

@@ -8,11 +8,12 @@ from typing import Any
 import msgspec
 
 from onlooker.bus.messages import Outcome, Reply, Task, failure
+from onlooker.bus.session_state import SessionState
 from onlooker.catalogue.service import parse_timestamp
 from onlooker.compute import counters
 from onlooker.compute.call import Call, ComputeError
 from onlooker.compute.hosting import Hosted
-from onlooker.compute.sessions import REMEMBERED_JOBS, Sessions, State, StateConflict, StateNotKept
+from onlooker.compute.sessions import REMEMBERED_JOBS, Session, Sessions, StateConflict, StateNotKept
 from onlooker.compute.threads import ComputeThreads
 from onlooker.logs import fields
 from onlooker.streams.video_time import SINGLE_JOB_S, count_frame
@@ -51,7 +52,7 @@ class Processor:
                 try:
                     state = await self._sessions.read(session)
                     if task.id in state.job_ids:
-                        return Reply(Outcome.DONE, state.result, state.error_code)
+                        return _kept(Reply(Outcome.DONE, state.result, state.error_code), session)
                     started = time.time()
                     computed = await self._compute(hosted, task, state.service)
                     following, video_s = _following(hosted, task, state, computed, started)
@@ -60,7 +61,7 @@ class Processor:
                     continue
                 except StateNotKept:
                     break
-                return _reply(task, computed, started, video_s)
+                return _kept(_reply(task, computed, started, video_s), session)
         return Reply(Outcome.NOT_KEPT)
 
     async def _process_single(self, hosted: Hosted, task: Task) -> Reply | None:
@@ -95,9 +96,11 @@ def _call_service(hosted: Hosted, call: Call, state: Any, request_id: str) -> Co
     return Computed(result, state, error_code, time.perf_counter() - started)
 
 
-def _following(hosted: Hosted, task: Task, state: State, computed: Computed, started: float) -> tuple[State, float]:
+def _following(
+    hosted: Hosted, task: Task, state: SessionState, computed: Computed, started: float
+) -> tuple[SessionState, float]:
     """The session's next state, and the video time that the call counts."""
-    following = State(
+    following = SessionState(
         last_seen=time.time(),
         service=computed.state,
         job_ids=[*state.job_ids[-(REMEMBERED_JOBS - 1) :], task.id],
@@ -123,3 +126,9 @@ def _reply(task: Task, computed: Computed, started: float, video_s: float) -> Re
         queue_s=max(started - task.sent_at, 0.0),
         compute_s=computed.compute_s,
     )
+
+
+def _kept(reply: Reply, session: Session) -> Reply:
+    """The same, with where the session's state holds the result."""
+    assert session.state
+    return msgspec.structs.replace(reply, revision=session.revision, kept_at=session.state.last_seen)

@@ -4,33 +4,14 @@ import asyncio
 import time
 from collections import OrderedDict
 from dataclasses import dataclass, field
-from typing import Any
-
-import msgspec
 
 from onlooker.bus.buckets import Bucket, WrongRevision
 from onlooker.bus.connection import BusError
+from onlooker.bus.session_state import SessionState, decode_state, encode_state
 from onlooker.compute import counters
 
 REMEMBERED_JOBS = 16
 MEMORY_SIZE = 10_000
-
-
-class State(msgspec.Struct, array_like=True):
-    """All that is kept of a session: numbers, never pixels."""
-
-    last_seen: float
-    service: Any = None
-    """What the service itself remembers."""
-    job_ids: list[str] = msgspec.field(default_factory=list)
-    result: bytes = b"{}"
-    error_code: str | None = None
-    last_frame_at: float | None = None
-    """Unix time of the last frame, by its timestamp or its arrival."""
-
-
-_encode = msgspec.msgpack.Encoder().encode
-_decode = msgspec.msgpack.Decoder(State).decode
 
 
 class StateNotKept(Exception):
@@ -47,7 +28,7 @@ class Session:
 
     key: str
     lock: asyncio.Lock = field(default_factory=asyncio.Lock)
-    state: State | None = None
+    state: SessionState | None = None
     revision: int = 0
 
     def forget(self) -> None:
@@ -80,7 +61,7 @@ class Sessions:
             if not session.lock.locked() and (too_old or len(self._held) > MEMORY_SIZE):
                 del self._held[key]
 
-    async def read(self, session: Session) -> State:
+    async def read(self, session: Session) -> SessionState:
         """The current state; a new one when the session has ended or never began."""
         if session.state is None:
             counters.session_loads("unknown").inc()
@@ -89,15 +70,21 @@ class Sessions:
             except BusError as error:
                 raise StateNotKept from error
             session.revision = entry.revision if entry else 0
-            session.state = _read_state(entry.value) if entry and entry.value else None
+            session.state = self._decode(entry.value) if entry and entry.value else None
         if session.state is None or time.time() - session.state.last_seen > self._idle_s:
-            return State(last_seen=time.time())
+            return SessionState(last_seen=time.time())
         return session.state
 
-    async def write(self, session: Session, state: State) -> None:
+    def _decode(self, value: bytes) -> SessionState | None:
+        state = decode_state(value)
+        if state is None:
+            counters.session_loads("unreadable").inc()
+        return state
+
+    async def write(self, session: Session, state: SessionState) -> None:
         """Make `state` the session's, if nobody else wrote since it was read."""
         try:
-            session.revision = await self._bucket.replace(session.key, _encode(state), revision=session.revision)
+            session.revision = await self._bucket.replace(session.key, encode_state(state), revision=session.revision)
         except WrongRevision:
             session.forget()
             counters.session_loads("conflict").inc()
@@ -106,12 +93,3 @@ class Sessions:
             session.forget()
             raise StateNotKept from error
         session.state = state
-
-
-def _read_state(value: bytes) -> State | None:
-    """A state that another release wrote differently is no state: the session begins anew."""
-    try:
-        return _decode(value)
-    except msgspec.MsgspecError:
-        counters.session_loads("unreadable").inc()
-        return None

@@ -1,6 +1,5 @@
 """Jobs: computed at once, or accepted to be computed later."""
 
-import time
 import uuid
 from functools import partial
 
@@ -19,7 +18,6 @@ from onlooker.gateway.engine.tasks import new_task
 from onlooker.gateway.limits.permits import permit_job
 from onlooker.gateway.parts import Parts, id_of, parts_of, service_of, service_path, stream_of
 from onlooker.gateway.requested import collect_attachments, read_requested, session_key
-from onlooker.gateway.results import StoredResult
 from onlooker.streams.credentials import StreamRecord
 
 
@@ -30,7 +28,6 @@ async def create_job(request: Request) -> Response:
     requested = read_requested(service, body.fields)
     session = session_key(stream, service, requested.session_id) if requested.session_id else None
     job_id = uuid.uuid4()
-    url = job_url(parts, service, job_id)
     prepare = partial(
         new_task,
         service,
@@ -47,13 +44,14 @@ async def create_job(request: Request) -> Response:
         task = prepare(attachments)
         await accept_job(parts, stream, task)
         counters.jobs(service.name, "accepted", "").inc()
-        return job_answer(url, job_id, status=202)
+        return job_answer(job_url(parts, service, job_id), job_id, status=202)
     async with parts.turns.take(session):
         attachments = await collect_attachments(parts, stream, requested, body)
         task = prepare(attachments)
         reply = await compute(parts, stream, service, task)
-    expires_at = await _keep(parts, stream, job_id, task, reply)
-    return job_answer(url, job_id, status=201, expires_at=expires_at, result=reply.result)
+    kept = await parts.results.keep(stream.id, task, reply)
+    url = job_url(parts, service, kept.job_id)
+    return job_answer(url, kept.job_id, status=201, expires_at=kept.expires_at, result=reply.result)
 
 
 def job_url(parts: Parts, service: Service, job_id: uuid.UUID) -> str:
@@ -71,22 +69,12 @@ async def compute(parts: Parts, stream: StreamRecord, service: Service, task: Ta
     return reply
 
 
-async def _keep(parts: Parts, stream: StreamRecord, job_id: uuid.UUID, task: Task, reply: Reply) -> float:
-    """Store the result before it is answered; returns when it expires."""
-    settings = parts.settings
-    in_session = task.session is not None
-    expires_at = time.time() + (settings.session_result_retention_s if in_session else settings.result_retention_s)
-    stored = StoredResult(task.service, task.version, expires_at, reply.result)
-    await parts.results.keep(stream.id, job_id, stored, in_session=in_session)
-    return expires_at
-
-
 async def show_job(request: Request) -> Response:
     parts, stream, service = parts_of(request), stream_of(request), service_of(request)
     job_id = id_of(request, "job")
     url = job_url(parts, service, job_id)
-    stored = await parts.results.find(stream.id, job_id)
-    if stored and (stored.service, stored.version) == (service.name, service.version):
+    stored = await parts.results.find(stream.id, service, job_id)
+    if stored:
         return job_answer(url, job_id, status=201, expires_at=stored.expires_at, result=stored.result)
     accepted = await find_accepted(parts, stream, job_id)
     if accepted is None or (accepted.service, accepted.version) != (service.name, service.version):
@@ -99,9 +87,9 @@ async def show_job(request: Request) -> Response:
 async def delete_job(request: Request) -> Response:
     parts, stream, service = parts_of(request), stream_of(request), service_of(request)
     job_id = id_of(request, "job")
-    stored = await parts.results.find(stream.id, job_id)
-    if stored and (stored.service, stored.version) == (service.name, service.version):
-        await parts.results.remove(stream.id, job_id)
+    stored = await parts.results.find(stream.id, service, job_id)
+    if stored:
+        await parts.results.remove(stream.id, job_id, stored)
     elif not await remove_accepted(parts, stream, service, job_id):
         raise not_found("job")
     return Response(status_code=204)

@@ -6,7 +6,7 @@ from contextlib import AsyncExitStack, asynccontextmanager
 
 from onlooker.bus.buckets import Bucket
 from onlooker.bus.connection import connect
-from onlooker.bus.subjects import FEEDS, SESSIONS
+from onlooker.bus.subjects import FEEDS, RESULTS, SESSIONS
 from onlooker.catalogue import read_catalogue
 from onlooker.database import open_pool
 from onlooker.gateway.blobstore import BlobStore, open_store
@@ -46,6 +46,7 @@ async def open_parts(settings: Settings) -> AsyncIterator[Parts]:
         engine, workers = await stack.enter_async_context(open_engine(settings, name="gateway"))
         pool = await stack.enter_async_context(open_pool(settings))
         bus = engine.bus
+        sessions = Bucket(bus, SESSIONS, shards=settings.bucket_shards)
         parts = Parts(
             settings=settings,
             catalogue=read_catalogue(settings.extra_services),
@@ -59,8 +60,8 @@ async def open_parts(settings: Settings) -> AsyncIterator[Parts]:
             memory=BodyMemory(settings.body_memory_bytes),
             places=Places(settings.gateway_jobs_limit),
             turns=Turns(limit=settings.session_queue_limit),
-            results=Results(bus, settings),
-            sessions=Bucket(bus, SESSIONS, shards=settings.bucket_shards),
+            results=Results(Bucket(bus, RESULTS, shards=settings.bucket_shards), sessions, settings),
+            sessions=sessions,
             feeds=Bucket(bus, FEEDS, shards=1),
             blobs=BlobStore(open_store(settings)),
         )

@@ -17,7 +17,7 @@ from onlooker.settings import Settings
 log = logging.getLogger(__name__)
 
 SWEEP_EVERY_S = 2.0
-EXPIRED_EVERY = 5
+EXPIRED_EVERY = 3
 """What is past its retention is not shown any more; its removal can wait for so many sweeps."""
 ORPHANS_EVERY = 150
 """Every so many sweeps the blob store is searched for attachments without a job."""
