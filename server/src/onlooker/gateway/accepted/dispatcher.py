@@ -28,7 +28,8 @@ from onlooker.streams.usage import UsageMeter
 
 log = logging.getLogger(__name__)
 
-POLL_EVERY_S = 1.0
+POLL_EVERY_S = 2.0
+"""How often leases that ran out are looked for; new jobs wake the dispatcher at once."""
 RELEASE_WAIT_S = 1.0
 STOP_LIMIT_S = 10.0
 AWAY = (psycopg.OperationalError, PoolTimeout)
@@ -169,10 +170,23 @@ class Dispatcher:
                 connection = await psycopg.AsyncConnection.connect(self._settings.database_url, autocommit=True)
                 async with connection:
                     await connection.execute("LISTEN jobs")
-                    async for _ in connection.notifies():
-                        self._work_left.set()
+                    while True:
+                        await _readable(connection.fileno())
+                        async for _ in connection.notifies(timeout=0):
+                            self._work_left.set()
             except psycopg.OperationalError:
                 await asyncio.sleep(POLL_EVERY_S)
+
+
+async def _readable(descriptor: int) -> None:
+    """Until there is something to read; psycopg itself would look ten times a second."""
+    loop = asyncio.get_running_loop()
+    readable = asyncio.Event()
+    loop.add_reader(descriptor, readable.set)
+    try:
+        await readable.wait()
+    finally:
+        loop.remove_reader(descriptor)
 
 
 async def run_dispatcher(settings: Settings) -> None:
