@@ -12,6 +12,7 @@ from starlette.types import ASGIApp
 from onlooker.gateway.gate import Gate
 from onlooker.gateway.health import readiness
 from onlooker.gateway.opening import open_parts
+from onlooker.gateway.operation import Endpoint
 from onlooker.gateway.parts import Parts
 from onlooker.gateway.protocol import BoundedProtocol
 from onlooker.gateway.routes import ROUTES
@@ -24,7 +25,8 @@ log = logging.getLogger(__name__)
 
 def build_app(parts: Parts) -> ASGIApp:
     """The routes behind the gate."""
-    router = Router([Route(row.path, row.handler, methods=[row.method]) for row in ROUTES], redirect_slashes=False)
+    routes = [Route(row.path, Endpoint(row.handler), methods=[row.method]) for row in ROUTES]
+    router = Router(routes, redirect_slashes=False)
     return Gate(router, parts, frozenset(row.path for row in ROUTES if row.open))
 
 

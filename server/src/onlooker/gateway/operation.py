@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 from starlette.requests import Request
 from starlette.responses import Response
+from starlette.types import Receive, Scope, Send
 
 Handler = Callable[[Request], Awaitable[Response]]
 
@@ -19,3 +20,15 @@ class RouteRow:
     summary: str
     open: bool = False
     """Whether it answers without credentials."""
+
+
+class Endpoint:
+    """A handler as an ASGI app: problems go up to the gate, without Starlette's own handling of exceptions."""
+
+    def __init__(self, handler: Handler) -> None:
+        self._handler = handler
+        self.__name__ = handler.__name__
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        response = await self._handler(Request(scope, receive, send))
+        await response(scope, receive, send)

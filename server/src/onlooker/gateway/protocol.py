@@ -16,29 +16,34 @@ class BoundedProtocol(HttpToolsProtocol):
 
     _head_bytes = 0
     _unread_bytes = 0
+    _awaits_head = True
     _head_timer: asyncio.TimerHandle | None = None
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         super().connection_made(transport)
-        self._await_head()
+        self._start_timer()
 
     def connection_lost(self, exc: Exception | None) -> None:
-        self._have_head()
+        self._stop_timer()
         super().connection_lost(exc)
 
     def data_received(self, data: bytes) -> None:
         self._head_bytes += len(data)
         super().data_received(data)
+        if self._awaits_head and self._head_timer is None:
+            self._start_timer()  # most heads come in one piece and need none
         if self._head_bytes > HEAD_LIMIT_BYTES and not self.transport.is_closing():
             self.send_400_response("The head of the request is too large.")
 
     def on_message_begin(self) -> None:
         super().on_message_begin()
         self._unread_bytes = 0
-        self._await_head()
+        self._awaits_head = True
 
     def on_headers_complete(self) -> None:
-        self._have_head()
+        self._head_bytes = 0
+        self._awaits_head = False
+        self._stop_timer()
         super().on_headers_complete()
 
     def on_body(self, body: bytes) -> None:
@@ -53,12 +58,10 @@ class BoundedProtocol(HttpToolsProtocol):
         self._head_bytes = 0
         super().on_message_complete()
 
-    def _await_head(self) -> None:
-        if self._head_timer is None:
-            self._head_timer = self.loop.call_later(HEAD_TIME_LIMIT_S, self.transport.close)
+    def _start_timer(self) -> None:
+        self._head_timer = self.loop.call_later(HEAD_TIME_LIMIT_S, self.transport.close)
 
-    def _have_head(self) -> None:
-        self._head_bytes = 0
+    def _stop_timer(self) -> None:
         if self._head_timer is not None:
             self._head_timer.cancel()
             self._head_timer = None
