@@ -64,6 +64,7 @@ def _server_config(settings: Settings, app: ASGIApp, *, tls: bool) -> uvicorn.Co
     return uvicorn.Config(
         app,
         http=BoundedProtocol,
+        ws="none",
         lifespan="off",
         log_config=None,
         access_log=False,

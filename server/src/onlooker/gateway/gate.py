@@ -37,8 +37,6 @@ class Gate:
         self._open_paths = open_paths
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if scope["type"] != "http":
-            raise NotImplementedError("the gateway speaks HTTP only")
         await Passage(self, scope, receive, send).run()
 
     async def admit(self, scope: Scope, headers: Headers) -> None:
