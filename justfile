@@ -49,8 +49,8 @@ conformance:
     python -m bench.conformance
 
 # Accepted jobs and sessions while processes are killed.
-chaos-jobs jobs="1000":
-    python -m bench.chaos_jobs {{jobs}}
+chaos-jobs jobs="1000" *seed:
+    python -m bench.chaos_jobs {{jobs}} {{seed}}
 
 # What the whole path costs around a computation.
 bench-gateway rounds="30":

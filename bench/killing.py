@@ -8,16 +8,14 @@ from collections import Counter
 
 from onlooker.testing import Stack
 
-SEED = 20261115
-
 
 class Killer:
     """Kills `kills` times; between two kills the processes have a moment to come back."""
 
-    def __init__(self, stack: Stack, names: list[str], *, kills: int) -> None:
+    def __init__(self, stack: Stack, names: list[str], *, kills: int, seed: int) -> None:
         self._stack = stack
         self._names = names
-        self._random = random.Random(SEED)
+        self._random = random.Random(seed)
         self._thread = threading.Thread(target=self._run, daemon=True)
         self.target = kills
         self.killed: Counter[str] = Counter()
