@@ -78,7 +78,8 @@ JOB_ERRORS = {
 }
 
 METRICS = {
-    "onlooker_requests": "Answered requests. `route` is a name of [routes.md](routes.md); status 499: the client left.",
+    "onlooker_requests": "Answered requests. `route` is a name of [routes.md](routes.md), or `none` where a request "
+    "was refused before that; status 499: the client left.",
     "onlooker_request_seconds": "Time from the first byte of a request to the end of its answer.",
     "onlooker_refusals": "Requests answered with a problem. `code` is one of [errors.md](errors.md).",
     "onlooker_jobs": "Jobs. `state` is `computed` or `failed` for synchronous jobs and frames of feeds, `accepted` and "
@@ -94,7 +95,7 @@ METRICS = {
     "onlooker_worker_queue_seconds": "The same waiting time as above, seen by the worker.",
     "onlooker_worker_compute_seconds": "The same computing time as above, seen by the worker.",
     "onlooker_worker_session_loads": "Session states read from the bus. `reason`: `unknown` (first seen here), "
-    "`conflict` (another worker wrote since).",
+    "`conflict` (another worker wrote since), `unreadable` (another release wrote it).",
 }
 
 
@@ -171,8 +172,8 @@ def describe_service(service: Service) -> str:
     state = (
         "Workers of this release compute it."
         if hosted
-        else "**No worker of this release computes it yet.** Its resource says `live: false`; a synchronous job is "
-        "answered with 503 `overloaded`; an async job is accepted and ends with `time_limit`."
+        else "**No worker of this release computes it yet.** Its resource says `live: false`; a job is answered with "
+        "503 `overloaded`."
     )
     needs = " It needs a session." if service.needs_session else ""
     fields: list[list[object]] = [

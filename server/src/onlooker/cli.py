@@ -122,6 +122,8 @@ def stream() -> None:
 @click.option("--env", "form", flag_value="env", help="Print CLIENT_ID= and ACCESS_TOKEN= lines for a shell's eval.")
 def create(name: str, owner: str, kind: str, form: str | None) -> None:
     """Make a stream and print its credentials; the access_token is shown this once."""
+    if not name.strip():
+        raise click.UsageError("A stream needs a name, such as where its camera hangs.")
     _open_django()
     from onlooker.streams.administration import create_stream
 
@@ -141,21 +143,22 @@ def create(name: str, owner: str, kind: str, form: str | None) -> None:
 
 @stream.command("list")
 def list_all() -> None:
-    """List all streams."""
+    """List all streams; log lines name a stream by its number."""
     _open_django()
     from onlooker.streams.administration import list_streams
 
+    click.echo(f"{'number':>6}  {'client_id':36}  {'kind':10}  {'state':8}  owner, name")
     for one in list_streams():
         state = "enabled" if one.enabled else "disabled"
-        click.echo(f"{one.client_id}  {one.kind:10}  {state:8}  {one.owner.email}  {one.name}")
+        click.echo(f"{one.id:6}  {one.client_id}  {one.kind:10}  {state:8}  {one.owner.email}, {one.name}")
 
 
 @stream.command("set")
-@click.argument("client_id", type=uuid.UUID)
+@click.argument("client_id")
 @click.option("--name", help="What people call it.")
 @click.option("--kind", type=click.Choice(["developer", "enterprise"]), help="Developer streams have a monthly quota.")
 @click.option("--enabled/--disabled", default=None, help="Whether it may compute and store.")
-def change(client_id: uuid.UUID, **given: Any) -> None:
+def change(client_id: str, **given: Any) -> None:
     """Change a stream; gateways see it within ONLOOKER_CREDENTIAL_CACHE_S (20 seconds)."""
     _open_django()
     from onlooker.streams.administration import set_stream
@@ -165,9 +168,11 @@ def change(client_id: uuid.UUID, **given: Any) -> None:
     if not changes:
         raise click.UsageError("Nothing to change. `onlooker stream set --help` lists what can be set.")
     try:
-        set_stream(str(client_id), **changes)
-    except Stream.DoesNotExist:
-        raise click.ClickException(f"There is no stream {client_id}. `onlooker stream list` shows all.") from None
+        set_stream(str(uuid.UUID(client_id)), **changes)
+    except (Stream.DoesNotExist, ValueError):
+        raise click.ClickException(
+            f"There is no stream with the client_id {client_id!r}. `onlooker stream list` shows all."
+        ) from None
     click.echo(", ".join(f"{key} = {value}" for key, value in changes.items()))
 
 

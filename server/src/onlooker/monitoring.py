@@ -1,6 +1,7 @@
 """What a machine or a person can ask a process: is it alive, is it ready, what has it counted."""
 
 import asyncio
+import signal
 import socket
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
@@ -26,6 +27,14 @@ def by_labels(metric: Metric) -> Callable[..., Metric]:
 
 
 Readiness = Callable[[], dict[str, bool]]
+
+
+def stop_signal() -> asyncio.Event:
+    """Set when somebody asks this process to stop. Before this is called, asking ends it at once."""
+    stop = asyncio.Event()
+    for number in (signal.SIGTERM, signal.SIGINT):
+        asyncio.get_running_loop().add_signal_handler(number, stop.set)
+    return stop
 
 
 class EmbeddedServer(uvicorn.Server):

@@ -49,7 +49,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     public_url: Annotated[
         str,
         _about(
-            "Scheme and host that clients see; every URL in an answer starts with it.",
+            "Scheme and host that clients see; every absolute URL in an answer starts with it.",
             pattern="^https?://[^/]+$",
         ),
     ] = "https://localhost:8443"

@@ -12,7 +12,7 @@ from pathlib import Path
 import psutil
 import pytest
 
-from onlooker.testing import Stack, fresh_database, running_stack
+from onlooker.testing import Stack, free_ports, fresh_database, running_stack
 from onlooker.up.certificates import ensure_certificate
 
 
@@ -121,3 +121,23 @@ def test_when_it_is_killed_its_processes_end_too() -> None:
         while any(psutil.pid_exists(pid) for pid in pids.values()):
             assert time.monotonic() < give_up_at, "processes were left behind"
             time.sleep(0.1)
+
+
+def test_a_process_that_waits_for_the_bus_says_so_and_can_be_stopped() -> None:
+    environment = os.environ | {"ONLOOKER_NATS_URL": f"nats://127.0.0.1:{free_ports(1)[0]}"}
+    for name in ("worker", "dispatcher", "gateway"):
+        command = [sys.executable, "-m", "onlooker", name]
+        with subprocess.Popen(command, env=environment, stderr=subprocess.PIPE, text=True) as process:
+            assert process.stderr
+            assert "no bus yet" in process.stderr.readline()
+            process.terminate()
+            assert process.wait(5) == -signal.SIGTERM
+
+
+def test_a_process_that_the_bus_refuses_says_what_to_set(stack: Stack) -> None:
+    environment = os.environ | {"ONLOOKER_NATS_URL": stack.setting("nats_url"), "ONLOOKER_NATS_PASSWORD": "wrong"}
+    command = [sys.executable, "-m", "onlooker", "worker"]
+    refused = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=20, check=False)
+    assert refused.returncode == 2
+    assert "ONLOOKER_NATS_USER" in refused.stderr
+    assert "Traceback" not in refused.stderr

@@ -13,7 +13,7 @@ from nats.errors import Error as ClientError
 
 from onlooker.bus.roles import inbox_of
 from onlooker.logs import fields
-from onlooker.settings import Settings
+from onlooker.settings import Settings, SettingsError
 
 log = logging.getLogger(__name__)
 
@@ -117,6 +117,8 @@ async def connect(settings: Settings, *, name: str) -> Bus:
     """Connect, waiting for the bus as long as it takes, and reconnect for ever after."""
     client = Client()
     bus: Bus | None = None
+    refused = asyncio.Event()
+    complained = False
 
     async def lost() -> None:
         if client.is_closed or bus is None:
@@ -128,35 +130,45 @@ async def connect(settings: Settings, *, name: str) -> Bus:
         log.info("bus found again")
 
     async def note(error: Exception) -> None:
-        log.debug("bus error", extra=fields(error=repr(error)))
+        nonlocal complained
+        if "authorization" in str(error).lower():
+            refused.set()
+        level = logging.DEBUG if bus or complained else logging.WARNING
+        complained = True
+        log.log(
+            level, "no bus yet" if bus is None else "bus error", extra=fields(url=settings.nats_url, error=str(error))
+        )
 
-    waiting = False
-    while True:
-        try:
-            await client.connect(
-                settings.nats_url,
-                name=name,
-                user=settings.nats_user or None,
-                password=settings.nats_password or None,
-                inbox_prefix=inbox_of(settings.nats_user or name),
-                allow_reconnect=True,
-                max_reconnect_attempts=-1,
-                reconnect_time_wait=0.1,  # type: ignore[arg-type]
-                connect_timeout=2,
-                ping_interval=5,
-                max_outstanding_pings=2,
-                pending_size=0,
-                skip_subject_validation=True,
-                disconnected_cb=lost,
-                reconnected_cb=found,
-                error_cb=note,
-            )
-        except (TimeoutError, OSError, ClientError) as error:
-            if not waiting:
-                log.warning("waiting for the bus", extra=fields(url=settings.nats_url, error=repr(error)))
-                waiting = True
-            await asyncio.sleep(0.2)
-        else:
-            bus = Bus(client)
-            await bus.start()
-            return bus
+    connecting = asyncio.create_task(
+        client.connect(
+            settings.nats_url,
+            name=name,
+            user=settings.nats_user or None,
+            password=settings.nats_password or None,
+            inbox_prefix=inbox_of(settings.nats_user or name),
+            allow_reconnect=True,
+            max_reconnect_attempts=-1,
+            reconnect_time_wait=0.1,  # type: ignore[arg-type]
+            connect_timeout=2,
+            ping_interval=5,
+            max_outstanding_pings=2,
+            pending_size=0,
+            skip_subject_validation=True,
+            disconnected_cb=lost,
+            reconnected_cb=found,
+            error_cb=note,
+        )
+    )
+    refusal = asyncio.create_task(refused.wait())
+    await asyncio.wait([connecting, refusal], return_when=asyncio.FIRST_COMPLETED)
+    refusal.cancel()
+    if not connecting.done():
+        connecting.cancel()
+        raise SettingsError(
+            f"The bus at {settings.nats_url} refuses the user {settings.nats_user!r}. "
+            "Set ONLOOKER_NATS_USER and ONLOOKER_NATS_PASSWORD. `onlooker up` does so for its own processes."
+        )
+    await connecting
+    bus = Bus(client)
+    await bus.start()
+    return bus

@@ -65,7 +65,8 @@ class Field:
     def complaint(self, value: Any) -> str | None:
         """What is wrong with a value, or None."""
         if not _CHECKS[self.kind](value):
-            return f"`{self.name}` must be a {self.kind}."
+            article = "an" if self.kind[0] in "aeioAEIO" else "a"
+            return f"`{self.name}` must be {article} {self.kind}."
         if self.choices and value not in self.choices:
             return f"`{self.name}` must be one of {', '.join(self.choices)}."
         return None

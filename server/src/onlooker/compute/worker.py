@@ -2,7 +2,6 @@
 
 import asyncio
 import logging
-import signal
 from collections.abc import Awaitable, Callable
 
 import msgspec
@@ -20,7 +19,7 @@ from onlooker.compute.hosting import Hosted, host_services
 from onlooker.compute.processing import Processor
 from onlooker.compute.sessions import Sessions
 from onlooker.logs import fields
-from onlooker.monitoring import serve_monitoring
+from onlooker.monitoring import serve_monitoring, stop_signal
 from onlooker.settings import Settings
 
 log = logging.getLogger(__name__)
@@ -91,11 +90,8 @@ class Worker:
 async def run_worker(settings: Settings) -> None:
     """Run until SIGTERM or SIGINT, then finish what was taken and leave."""
     hosted_services = host_services(read_catalogue(settings.extra_services), settings.worker_services)
-    stop = asyncio.Event()
-    for number in (signal.SIGTERM, signal.SIGINT):
-        asyncio.get_running_loop().add_signal_handler(number, stop.set)
-
     bus = await connect(settings, name=settings.worker_name)
+    stop = stop_signal()
     sessions = Sessions(Bucket(bus, SESSIONS, shards=settings.bucket_shards), idle_s=settings.session_idle_s)
     processor = Processor(sessions, threads=settings.worker_threads)
     worker = Worker(processor, queue_limit=settings.worker_queue_limit)

@@ -2,7 +2,6 @@
 
 import asyncio
 import logging
-import signal
 import socket
 
 import uvicorn
@@ -17,7 +16,7 @@ from onlooker.gateway.parts import Parts
 from onlooker.gateway.protocol import BoundedProtocol
 from onlooker.gateway.routes import ROUTES
 from onlooker.logs import fields
-from onlooker.monitoring import EmbeddedServer, listen, serve_monitoring
+from onlooker.monitoring import EmbeddedServer, listen, serve_monitoring, stop_signal
 from onlooker.settings import Settings
 
 log = logging.getLogger(__name__)
@@ -32,11 +31,9 @@ def build_app(parts: Parts) -> ASGIApp:
 
 async def run_gateway(settings: Settings) -> None:
     """Serve until SIGTERM or SIGINT, then finish what was begun."""
-    stop = asyncio.Event()
-    for number in (signal.SIGTERM, signal.SIGINT):
-        asyncio.get_running_loop().add_signal_handler(number, stop.set)
     sockets = open_sockets(settings)
     async with open_parts(settings) as parts, asyncio.TaskGroup() as group:
+        stop = stop_signal()
         app = build_app(parts)
         servers = [EmbeddedServer(_server_config(settings, app, tls=tls)) for tls in sockets]
         for server, listening in zip(servers, sockets.values(), strict=True):

@@ -22,6 +22,7 @@ from onlooker.settings import Settings
 PARTS_LIMIT = 32
 META_LIMIT_BYTES = 1024**2
 DEPTH_LIMIT = 64
+TOO_DEEP = f"The JSON is nested too deep. Keep to {DEPTH_LIMIT} levels."
 INTEGERS = range(-(2**63), 2**64)
 ATTACHMENT_PREFIX = "attachment://"
 CLOSE = {"Connection": "close"}
@@ -116,10 +117,15 @@ async def _segments(chunks: AsyncIterator[bytes], boundary: str) -> AsyncIterato
 
 def parse_object(data: bytes) -> dict[str, Any]:
     """A JSON object, or a bad request that says what is wrong with it."""
+    if not data.strip():
+        raise bad_request("There is no JSON: the body, or its part `meta`, is empty.")
     try:
         value = msgspec.json.decode(data)
-    except (msgspec.MsgspecError, RecursionError, UnicodeDecodeError) as error:
-        raise bad_request(f"The JSON is malformed: {error}.") from None
+    except RecursionError:
+        raise bad_request(TOO_DEEP) from None
+    except (msgspec.MsgspecError, UnicodeDecodeError) as error:
+        reason = str(error).removeprefix("JSON is malformed: ")
+        raise bad_request(f"The JSON is malformed: {reason}.") from None
     if not isinstance(value, dict):
         raise bad_request("The JSON must be an object.")
     _require_plain(value, levels=DEPTH_LIMIT)
@@ -130,7 +136,7 @@ def _require_plain(value: Any, *, levels: int) -> None:
     """What the bus can carry: integers of 64 bits, and only so many levels."""
     if isinstance(value, dict | list):
         if not levels:
-            raise bad_request(f"The JSON is nested too deep. Keep to {DEPTH_LIMIT} levels.")
+            raise bad_request(TOO_DEEP)
         for child in value.values() if isinstance(value, dict) else value:
             _require_plain(child, levels=levels - 1)
     elif isinstance(value, int) and value not in INTEGERS:

@@ -62,7 +62,8 @@ def _unrouted(error: HTTPException) -> Problem:
     """What the router says of a path or a method that is in no route."""
     if error.status_code == 405:
         headers = dict(error.headers or {})
-        return Problem(Code.METHOD_NOT_ALLOWED, "This resource has no such method.", headers=headers)
+        detail = f"This resource has no such method. It has: {headers.get('Allow', 'none')}."
+        return Problem(Code.METHOD_NOT_ALLOWED, detail, headers=headers)
     return not_found("resource")
 
 
@@ -76,6 +77,7 @@ class Passage:
         self._send = send
         self._started = time.perf_counter()
         self._status = 0
+        self._code: str | None = None
 
     async def run(self) -> None:
         scope = self._scope
@@ -118,6 +120,7 @@ class Passage:
     async def _refuse(self, problem: Problem) -> None:
         if self._status:
             return  # too late: an answer is under way
+        self._code = problem.code
         counters.refusals(problem.code).inc()
         await problem_answer(problem)(self._scope, self._receive, self._send_noted)
 
@@ -127,7 +130,9 @@ class Passage:
         seconds = time.perf_counter() - self._started
         counters.requests(route, self._status).inc()
         counters.request_time(route).observe(seconds)
-        level = logging.DEBUG if self._status < 300 else logging.INFO
+        # A device that sends too fast would fill the log with lines that are all the same.
+        quiet = self._status < 300 or self._code == Code.RATE_LIMITED
+        level = logging.DEBUG if quiet else logging.INFO
         if log.isEnabledFor(level):
             stream = self._scope.get("stream")
             line = fields(
@@ -135,6 +140,7 @@ class Passage:
                 method=self._scope["method"],
                 route=route,
                 status=self._status,
+                code=self._code,
                 ms=round(seconds * 1000, 1),
                 stream=stream.id if stream else None,
             )

@@ -52,15 +52,16 @@ _STATE = {
     "required": ["session_id"],
     "properties": {"session_id": {"type": "string", "format": "uuid"}},
 }
+_A_JOB = {"$ref": "#/components/schemas/Job"}
 _ANY_OBJECT: dict[str, Any] = {"type": "object"}
 _ANSWERS: dict[str, dict[str, Any]] = {
-    "create_job": {"201": _JOB, "202": _JOB},
-    "show_job": {"200": _JOB, "201": _JOB, "202": _JOB},
+    "create_job": {"201": _A_JOB, "202": _A_JOB},
+    "show_job": {"200": _A_JOB, "201": _A_JOB, "202": _A_JOB},
     "delete_job": {"204": None},
     "end_session": {"204": None},
     "delete_blob": {"204": None},
-    "create_blob": {"201": _JOB},
-    "create_feed": {"201": _JOB},
+    "create_blob": {"201": _A_JOB},
+    "create_feed": {"201": _A_JOB},
 }
 
 
@@ -80,7 +81,10 @@ def describe_gateway(routes: tuple[RouteRow, ...], catalogue: Catalogue, public_
         "info": {"title": "Onlooker compute gateway", "version": "1"},
         "servers": [{"url": public_url}],
         "security": [{"stream": []}],
-        "components": {"securitySchemes": {"stream": {"type": "http", "scheme": "basic"}}},
+        "components": {
+            "securitySchemes": {"stream": {"type": "http", "scheme": "basic"}},
+            "schemas": {"Problem": _PROBLEM, "Job": _JOB},
+        },
         "paths": paths,
     }
 
@@ -88,6 +92,7 @@ def describe_gateway(routes: tuple[RouteRow, ...], catalogue: Catalogue, public_
 def _operation(row: RouteRow, path: str, service: Service | None) -> dict[str, Any]:
     name = row.handler.__name__
     operation: dict[str, Any] = {
+        "operationId": f"{name}_of_{service.name}_{service.version}" if service else _operation_id(path, name),
         "summary": row.summary,
         "parameters": [
             {"name": key, "in": "path", "required": True, "schema": schema}
@@ -112,6 +117,11 @@ def _operation(row: RouteRow, path: str, service: Service | None) -> dict[str, A
     return operation
 
 
+def _operation_id(path: str, name: str) -> str:
+    """Unique, though two paths may have one handler."""
+    return "show_description" if path.endswith("/description") else name
+
+
 def _responses(name: str) -> dict[str, Any]:
     answers: dict[str, Any] = {
         status: {"description": "Success"} | ({"content": {"application/json": {"schema": schema}}} if schema else {})
@@ -121,7 +131,10 @@ def _responses(name: str) -> dict[str, Any]:
         answers = {"200": {"description": "Success"}}
     if name == "show_ready":
         answers["503"] = {"description": "Not ready"}
-    problem = {"description": "A problem", "content": {"application/problem+json": {"schema": _PROBLEM}}}
+    problem = {
+        "description": "A problem",
+        "content": {"application/problem+json": {"schema": {"$ref": "#/components/schemas/Problem"}}},
+    }
     return answers | {str(kind.status): problem for kind in KINDS.values() if str(kind.status) not in answers}
 
 

@@ -75,7 +75,7 @@ def service_of(request: Request) -> Service:
     """The service version that the path names."""
     versions = parts_of(request).catalogue.get(request.path_params["name"], {})
     version = request.path_params["version"]
-    service = versions.get(int(version)) if version.isdecimal() and len(version) < 10 else None
+    service = next((service for number, service in versions.items() if str(number) == version), None)
     if service is None:
         raise not_found("service version")
     return service

@@ -79,7 +79,7 @@ class Machine:
         _require_free_port(settings.nats_url)
         self._say(f"  bus         {settings.nats_url}")
         bus_environment = _system_environment() | {"GOMAXPROCS": str(settings.nats_cores)}
-        await self._launch("nats", [program, "-c", str(configuration)], bus_environment)
+        await self._launch("bus", [program, "-c", str(configuration)], bus_environment)
         await self._prepare(passwords[SETUP])
 
         whole = _system_environment() | {k: v for k, v in os.environ.items() if k.startswith((PREFIX, "PG"))}
@@ -123,8 +123,9 @@ class Machine:
         process = await asyncio.create_subprocess_exec(*_command("migrate"), env=dict(os.environ))
         if await process.wait():
             raise SettingsError(
-                f"The database at {where} could not be migrated (see above). Make it with `createdb onlooker`, "
-                f"or name another one, with user and password if it needs them, in {variable_name('database_url')}."
+                f"The database at {where} could not be migrated (see above). "
+                f"Make it with `createdb {database.path.lstrip('/')}`, or name another one, "
+                f"with user and password if it needs them, in {variable_name('database_url')}."
             )
 
     async def _prepare(self, password: str) -> None:

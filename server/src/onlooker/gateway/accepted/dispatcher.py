@@ -2,7 +2,6 @@
 
 import asyncio
 import logging
-import signal
 import time
 from functools import partial
 from typing import Any
@@ -22,7 +21,7 @@ from onlooker.gateway.engine.engine import Engine
 from onlooker.gateway.engine.tasks import new_task
 from onlooker.gateway.opening import open_engine
 from onlooker.logs import fields
-from onlooker.monitoring import serve_monitoring
+from onlooker.monitoring import serve_monitoring, stop_signal
 from onlooker.settings import Settings
 from onlooker.streams.usage import UsageMeter
 
@@ -191,10 +190,8 @@ async def _readable(descriptor: int) -> None:
 
 async def run_dispatcher(settings: Settings) -> None:
     """Run until SIGTERM or SIGINT, then finish what is held."""
-    stop = asyncio.Event()
-    for number in (signal.SIGTERM, signal.SIGINT):
-        asyncio.get_running_loop().add_signal_handler(number, stop.set)
     async with open_engine(settings, name="dispatcher") as (engine, _), open_pool(settings) as pool:
+        stop = stop_signal()
         blobs = BlobStore(open_store(settings))
         dispatcher = Dispatcher(settings, pool, engine, blobs)
         checks = partial(_readiness, engine, dispatcher)
