@@ -37,16 +37,14 @@ async def create_job(request: Request) -> Response:
         request_id=request.scope["request_id"],
         time_limit_s=parts.settings.job_time_limit_s,
     )
-    if requested.is_async:
-        if not parts.workers.was_ever_live(service):
-            raise no_worker(service)
-        attachments = await collect_attachments(parts, stream, requested, body)
-        task = prepare(attachments)
-        await accept_job(parts, stream, task)
-        counters.jobs(service.name, "accepted", "").inc()
-        return job_answer(job_url(parts, service, job_id), job_id, status=202)
+    if requested.is_async and not parts.workers.was_ever_live(service):
+        raise no_worker(service)
     async with parts.turns.take(session):
         attachments = await collect_attachments(parts, stream, requested, body)
+        if requested.is_async:
+            await accept_job(parts, stream, prepare(attachments))
+            return job_answer(job_url(parts, service, job_id), job_id, status=202)
+        await parts.order.await_accepted(session)
         task = prepare(attachments)
         reply = await compute(parts, stream, service, task)
     kept = await parts.results.keep(stream.id, task, reply)

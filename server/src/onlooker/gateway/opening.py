@@ -9,6 +9,7 @@ from onlooker.bus.connection import connect
 from onlooker.bus.subjects import FEEDS, RESULTS, SESSIONS
 from onlooker.catalogue import read_catalogue
 from onlooker.database import open_pool
+from onlooker.gateway.accepted.order import SessionOrder
 from onlooker.gateway.blobstore import BlobStore, open_store
 from onlooker.gateway.engine.engine import Engine
 from onlooker.gateway.engine.exchange import Exchange
@@ -60,6 +61,7 @@ async def open_parts(settings: Settings) -> AsyncIterator[Parts]:
             memory=BodyMemory(settings.body_memory_bytes),
             places=Places(settings.gateway_jobs_limit),
             turns=Turns(limit=settings.session_queue_limit),
+            order=SessionOrder(pool, wait_limit_s=settings.job_time_limit_s),
             results=Results(Bucket(bus, RESULTS, shards=settings.bucket_shards), sessions, settings),
             sessions=sessions,
             feeds=Bucket(bus, FEEDS, shards=1),

@@ -11,6 +11,7 @@ from onlooker.catalogue import Catalogue
 from onlooker.catalogue.service import Service
 from onlooker.database import Pool
 from onlooker.errors import not_found
+from onlooker.gateway.accepted.order import SessionOrder
 from onlooker.gateway.blobstore import BlobStore
 from onlooker.gateway.engine.engine import Engine
 from onlooker.gateway.engine.workers import Workers
@@ -38,6 +39,7 @@ class Parts:
     workers: Workers
     engine: Engine
     turns: Turns
+    order: SessionOrder
     results: Results
     sessions: Bucket
     feeds: Bucket

@@ -20,6 +20,9 @@ WHERE job_id = %(job_id)s AND stream_id = %(stream_id)s AND expires_at > now()
   AND service = %(service)s AND version = %(version)s
 RETURNING job_id, attachments;
 
+-- name: waiting_in_session  whether a session has accepted jobs that have not ended
+SELECT 1 FROM gateway_job WHERE session = %(session)s AND finished_at IS NULL LIMIT 1;
+
 -- name: lease_jobs  the oldest waiting jobs that nobody holds; a session's jobs one at a time, in order
 WITH free AS (
     SELECT number FROM gateway_job waiting

@@ -9,6 +9,7 @@ from onlooker.bus.messages import Task, failure
 from onlooker.catalogue.service import Service
 from onlooker.database import load_queries
 from onlooker.errors import overloaded
+from onlooker.gateway import counters
 from onlooker.gateway.blobstore import attachment_path
 from onlooker.gateway.parts import Parts
 from onlooker.streams.credentials import StreamRecord
@@ -52,6 +53,9 @@ async def accept_job(parts: Parts, stream: StreamRecord, task: Task) -> None:
     if row is None:
         await parts.blobs.remove(paths)
         raise overloaded("Too many accepted jobs of this stream wait already. Wait for some to end.", retry_after_s=5)
+    if task.session:
+        parts.order.note_accepted(task.session)
+    counters.jobs(task.service, "accepted", "").inc()
 
 
 async def find_accepted(parts: Parts, stream: StreamRecord, job_id: uuid.UUID) -> AcceptedJob | None:

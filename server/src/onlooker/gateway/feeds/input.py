@@ -103,6 +103,7 @@ class FeedInput:
             permit_job(self._parts, self._stream, self._service)
             task = self._task(frame, request.scope["request_id"])
             async with self._parts.turns.take(self._record.session):
+                await self._parts.order.await_accepted(self._record.session)
                 reply = await compute(self._parts, self._stream, self._service, task)
         except Problem as problem:
             return failure(problem.code, problem.detail)
