@@ -162,7 +162,8 @@ def _report(alternatives: list[Alternative], rounds: int) -> int:
         "image_bytes": len(IMAGE),
     }
     print(json.dumps(figures))
-    return 0
+    # A run shorter than the full one says what it measured; only the full one is a verdict.
+    return 0 if figures["ok"] or rounds < ROUNDS else 1
 
 
 if __name__ == "__main__":

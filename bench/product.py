@@ -3,19 +3,15 @@
 import json
 import os
 import sys
-import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, NoReturn
 
-import httpx2
-
 from onlooker.testing import Stack, fresh_database, running_stack
 
 ROOT = Path(__file__).parent.parent
 EXTRA_SERVICES = ROOT / "server" / "tests"
-LIVE_LIMIT_S = 20.0
 
 
 @contextmanager
@@ -23,19 +19,7 @@ def running_product(**settings: object) -> Iterator[Stack]:
     """`onlooker up` with the `measure` service that only tests host, on a database of its own."""
     os.environ["PYTHONPATH"] = str(EXTRA_SERVICES)
     with fresh_database() as url, running_stack(url, extra_services="extra.measure", **settings) as stack:
-        await_services(stack)
         yield stack
-
-
-def await_services(stack: Stack) -> None:
-    """Until the gateway has heard of a worker that hosts `measure`."""
-    client = httpx2.Client(base_url=stack.plain_url, auth=stack.create_stream().auth, trust_env=False)
-    give_up_at = time.monotonic() + LIVE_LIMIT_S
-    with client:
-        while not client.get("/services/measure/1").json()["live"]:
-            if time.monotonic() > give_up_at:
-                raise RuntimeError("No worker hosts `measure`.")
-            time.sleep(0.1)
 
 
 def say(text: str) -> None:

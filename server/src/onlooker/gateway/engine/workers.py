@@ -17,6 +17,7 @@ from onlooker.gateway import counters
 log = logging.getLogger(__name__)
 
 ASK_EVERY_S = 1.0
+FIRST_ANSWER_S = 0.5
 FORGET_AFTER_S = 3.5
 SEEN_LATELY_S = 15.0
 
@@ -72,8 +73,9 @@ class Workers:
         self._news = asyncio.Event()
 
     async def start(self) -> None:
+        """Ready when some worker has answered, so that the first job is not refused; or when none does."""
         await self._bus.client.subscribe(self._inbox, cb=self._note)
-        await self.ask()
+        await self.wait_for_news(FIRST_ANSWER_S)
 
     async def run(self) -> None:
         while True:
