@@ -134,7 +134,7 @@ def start_blocks() -> list[str]:
 
 
 def test_the_readme_start_runs_word_for_word(tmp_path: Path) -> None:
-    for program in ("curl", "bash", "awk"):
+    for program in ("curl", "bash"):
         if not shutil.which(program):
             pytest.skip(f"{program} is not installed")
     first, *second = start_blocks()
@@ -156,9 +156,9 @@ def test_the_readme_start_runs_word_for_word(tmp_path: Path) -> None:
         "ONLOOKER_PUBLIC_URL": f"https://localhost:{https_port}",
     }
     with fresh_database() as database_url:
+        environment["ONLOOKER_DATABASE_URL"] = database_url
 
         def terminal(script: str) -> list[str]:
-            script = script.replace("postgresql:///onlooker", database_url)
             script = script.replace("https://localhost:8443", environment["ONLOOKER_PUBLIC_URL"])
             return ["bash", "-euo", "pipefail", "-c", script]
 
