@@ -1,0 +1,1 @@
+"""Builds the ONNX files of onlooker-models out of pinned registry packages."""
