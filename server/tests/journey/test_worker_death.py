@@ -6,6 +6,7 @@ import threading
 import time
 import uuid
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import httpx2
@@ -105,6 +106,17 @@ def test_a_job_that_brings_two_workers_down_ends_with_an_error_and_is_not_tried_
     assert before["worker-1"] != after["worker-1"]
     assert before["worker-2"] != after["worker-2"]
     assert _call(caller)["calls"] == 1
+
+
+def test_a_job_that_brings_workers_down_takes_no_other_job_with_it(two_workers: Stack, caller: httpx2.Client) -> None:
+    """Ten jobs wait in each worker when it dies, and again when the killer is tried elsewhere."""
+    with ThreadPoolExecutor(21) as callers:
+        others = [callers.submit(_call, caller, sleep_s=0.05) for _ in range(10)]
+        killer = callers.submit(_call, caller, die=True)
+        others += [callers.submit(_call, caller, sleep_s=0.05) for _ in range(10)]
+        assert killer.result()["error_code"] == "worker_died"
+        assert [other.result().get("error_code") for other in others] == [None] * 20
+    _await_workers(two_workers, 2)
 
 
 def test_an_accepted_job_that_brings_two_workers_down_ends_with_an_error(

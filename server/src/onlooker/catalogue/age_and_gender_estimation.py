@@ -10,4 +10,5 @@ SERVICE = Service(
     fields=(IMAGE,),
     result=faces_with("`age`, `age_confidence`, `gender`, `gender_confidence`"),
     implementation="onlooker.compute.services.age_and_gender_estimation",
+    models=("face_detect", "age", "gender"),
 )

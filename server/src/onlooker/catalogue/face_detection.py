@@ -10,4 +10,5 @@ SERVICE = Service(
     fields=(IMAGE,),
     result=FACES,
     implementation="onlooker.compute.services.face_detection",
+    models=("face_detect",),
 )

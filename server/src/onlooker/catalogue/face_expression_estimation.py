@@ -10,4 +10,5 @@ SERVICE = Service(
     fields=(IMAGE,),
     result=faces_with("`neutral`, `happiness`, `surprise`, `anger`, `sadness`, each from 0 to 1"),
     implementation="onlooker.compute.services.face_expression_estimation",
+    models=("face_detect", "emotion_fa", "emotion_mx"),
 )

@@ -12,4 +12,5 @@ SERVICE = Service(
         "`eye_left`, `eye_right`, `nose`, `head_yaw`, `head_pitch`, `head_roll`, `gaze_yaw`, `gaze_pitch`"
     ),
     implementation="onlooker.compute.services.gaze_analysis",
+    models=("face_detect", "face_landmark", "iris_landmark"),
 )

@@ -11,7 +11,8 @@ SERVICE = Service(
     result={
         "input_size": FACES["input_size"],
         "nb_targets": "Number of moving targets.",
-        "targets": "One object a target: `mean_position`, `mean_velocity`, `confidence`.",
+        "targets": "One object a target: `mean_position` `[x, y]` in pixels, `mean_velocity` `[x, y]` in pixels since "
+        "the previous picture, `confidence`.",
     },
     implementation="onlooker.compute.services.motion_detection",
     needs_session=True,

@@ -85,6 +85,8 @@ class Service:
     implementation: str
     """Module with a `compute` function, imported by workers only."""
     needs_session: bool = False
+    models: tuple[str, ...] = ()
+    """The models it computes with; a worker that hosts it loads them before it is ready."""
 
     def __post_init__(self) -> None:
         if not re.fullmatch(r"[a-z][a-z0-9_]*", self.name) or self.version < 1:

@@ -8,13 +8,13 @@ SERVICE = Service(
     description="Finds the directions that sounds come from, in a stereo recording.",
     fields=(
         Field("sound", Kind.MEDIA, "WAV, PCM 16 bit, 48 kHz, stereo.", required=True),
-        Field("baseline", Kind.POSITIVE, "Metres between the two microphones.", required=True),
-        Field("sensitivity", Kind.FRACTION, "How weak a source may be; 0 to 1."),
+        Field("baseline", Kind.POSITIVE, "Metres between the two microphones, from 0.01 to 5.", required=True),
+        Field("sensitivity", Kind.FRACTION, "How weak a source may be; 0 to 1, 0.5 when absent."),
     ),
     result={
         "input_size": "Number of stereo frames.",
         "nb_sources": "Number of sources.",
-        "sources": "One object a source: `index`, `yaw`, `confidence`.",
+        "sources": "One object a source: `index`, `yaw` in radians (0 ahead, positive to the right), `confidence`.",
     },
     implementation="onlooker.compute.services.sound_localization",
 )

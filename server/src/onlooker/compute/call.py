@@ -1,8 +1,22 @@
 """What a service's `compute` function gets, and how it says that it failed."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
+
+
+@dataclass
+class Memory:
+    """What one worker keeps of a session beside its state: in memory only, never written, gone with the worker."""
+
+    kept: Any = None
+    size_bytes: int = 0
+
+    def keep(self, what: Any, *, size_bytes: int) -> None:
+        self.kept, self.size_bytes = what, size_bytes
+
+    def clear(self) -> None:
+        self.kept, self.size_bytes = None, 0
 
 
 @dataclass(frozen=True)
@@ -12,6 +26,7 @@ class Call:
     params: dict[str, Any]
     attachments: dict[str, bytes]
     in_session: bool
+    memory: Memory = field(default_factory=Memory)
 
 
 Compute = Callable[[Call, Any], tuple[dict[str, Any], Any]]

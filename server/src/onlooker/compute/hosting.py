@@ -18,6 +18,17 @@ class Hosted:
     compute: Compute
 
 
+def _load(service: Service) -> Compute:
+    try:
+        compute: Compute = import_module(service.implementation).compute
+    except ModuleNotFoundError as error:
+        raise SettingsError(
+            f"{service.name} needs the package {error.name!r}, which is not installed. "
+            "Install Onlooker with its `compute` extra, or leave the service out in ONLOOKER_WORKER_SERVICES."
+        ) from None
+    return compute
+
+
 def host_services(catalogue: Catalogue, wanted: str) -> list[Hosted]:
     """Load the wanted services (all that this installation can compute when empty)."""
     available = {
@@ -34,8 +45,17 @@ def host_services(catalogue: Catalogue, wanted: str) -> list[Hosted]:
                 f"It can compute: {', '.join(available)}."
             )
     return [
-        Hosted(service, import_module(service.implementation).compute)
+        Hosted(service, _load(service))
         for versions in catalogue.values()
         for service in versions.values()
         if service.name in names and find_spec(service.implementation)
     ]
+
+
+def load_models(hosted_services: list[Hosted], *, provider: str, threads: int) -> None:
+    """Load what the hosted services compute with; ONNX Runtime itself only where one of them needs it."""
+    names = dict.fromkeys(name for hosted in hosted_services for name in hosted.service.models)
+    if names:
+        from onlooker.compute.vision.networks import load_networks
+
+        load_networks(names, provider=provider, threads=threads)

@@ -11,7 +11,7 @@ from onlooker.bus.messages import Outcome, Reply, Task, failure
 from onlooker.bus.session_state import SessionState
 from onlooker.catalogue.service import parse_timestamp
 from onlooker.compute import counters
-from onlooker.compute.call import Call, ComputeError
+from onlooker.compute.call import Call, ComputeError, Memory
 from onlooker.compute.hosting import Hosted
 from onlooker.compute.sessions import REMEMBERED_JOBS, Session, Sessions, StateConflict, StateNotKept
 from onlooker.compute.threads import ComputeThreads
@@ -54,7 +54,7 @@ class Processor:
                     if task.id in state.job_ids:
                         return _kept(Reply(Outcome.DONE, state.result, state.error_code), session)
                     started = time.time()
-                    computed = await self._compute(hosted, task, state.service)
+                    computed = await self._compute(hosted, task, state.service, session.memory)
                     following, video_s = _following(hosted, task, state, computed, started)
                     await self._sessions.write(session, following)
                 except StateConflict:
@@ -68,11 +68,11 @@ class Processor:
         if time.time() > task.deadline:
             return None
         started = time.time()
-        computed = await self._compute(hosted, task, None)
+        computed = await self._compute(hosted, task, None, Memory())
         return _reply(task, computed, started, SINGLE_JOB_S if hosted.service.takes_media else 0.0)
 
-    async def _compute(self, hosted: Hosted, task: Task, state: Any) -> Computed:
-        call = Call(task.params, task.attachments, in_session=task.session is not None)
+    async def _compute(self, hosted: Hosted, task: Task, state: Any, memory: Memory) -> Computed:
+        call = Call(task.params, task.attachments, in_session=task.session is not None, memory=memory)
         computed = await self._threads.run(partial(_call_service, hosted, call, state, task.request_id))
         counters.compute_time(task.service).observe(computed.compute_s)
         return computed

@@ -9,9 +9,12 @@ from onlooker.bus.buckets import Bucket, WrongRevision
 from onlooker.bus.connection import BusError
 from onlooker.bus.session_state import SessionState, decode_state, encode_state
 from onlooker.compute import counters
+from onlooker.compute.call import Memory
 
 REMEMBERED_JOBS = 16
-MEMORY_SIZE = 10_000
+SESSIONS_AT_MOST = 10_000
+MEMORY_LIMIT_BYTES = 64 * 1024**2
+"""Of what services keep of their sessions in this worker's memory only; the oldest goes first."""
 
 
 class StateNotKept(Exception):
@@ -30,9 +33,11 @@ class Session:
     lock: asyncio.Lock = field(default_factory=asyncio.Lock)
     state: SessionState | None = None
     revision: int = 0
+    memory: Memory = field(default_factory=Memory)
 
     def forget(self) -> None:
         self.state = None
+        self.memory.clear()
 
 
 class Sessions:
@@ -47,19 +52,29 @@ class Sessions:
         """The session under a key; its state may not have been read yet."""
         session = self._held.get(key)
         if session is None:
-            self._drop_oldest()
+            if len(self._held) >= SESSIONS_AT_MOST:
+                self._drop(next(iter(self._held)))
             session = self._held[key] = Session(key)
         else:
             self._held.move_to_end(key)
         return session
 
-    def _drop_oldest(self) -> None:
-        """Drop what is idle or too much; the bus still has it."""
+    def sweep(self) -> None:
+        """Drop what has ended, and the oldest memories above the limit; the bus still has the states."""
         limit = time.time() - self._idle_s
-        for key, session in list(self._held.items())[:2]:
-            too_old = session.state is None or session.state.last_seen < limit
-            if not session.lock.locked() and (too_old or len(self._held) > MEMORY_SIZE):
-                del self._held[key]
+        kept_bytes = 0
+        for key, session in reversed(list(self._held.items())):
+            if session.state is None or session.state.last_seen < limit:
+                self._drop(key)
+                continue
+            kept_bytes += session.memory.size_bytes
+            if kept_bytes > MEMORY_LIMIT_BYTES and not session.lock.locked():
+                kept_bytes -= session.memory.size_bytes
+                session.memory.clear()
+
+    def _drop(self, key: str) -> None:
+        if not self._held[key].lock.locked():
+            del self._held[key]
 
     async def read(self, session: Session) -> SessionState:
         """The current state; a new one when the session has ended or never began."""
@@ -72,6 +87,7 @@ class Sessions:
             session.revision = entry.revision if entry else 0
             session.state = self._decode(entry.value) if entry and entry.value else None
         if session.state is None or time.time() - session.state.last_seen > self._idle_s:
+            session.memory.clear()
             return SessionState(last_seen=time.time())
         return session.state
 

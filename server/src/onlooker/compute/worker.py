@@ -15,7 +15,7 @@ from onlooker.bus.messages import Outcome, Reply, decode_task, encode_reply, fai
 from onlooker.bus.subjects import COMPUTE, SESSIONS, worker_subject
 from onlooker.catalogue import read_catalogue
 from onlooker.compute import counters
-from onlooker.compute.hosting import Hosted, host_services
+from onlooker.compute.hosting import Hosted, host_services, load_models
 from onlooker.compute.processing import Processor
 from onlooker.compute.sessions import Sessions
 from onlooker.logs import fields
@@ -27,6 +27,7 @@ log = logging.getLogger(__name__)
 BUSY = encode_reply(Reply(Outcome.BUSY))
 LEAVING = encode_reply(Reply(Outcome.LEAVING))
 DRAIN_LIMIT_S = 10
+SWEEP_EVERY_S = 1
 
 
 class Worker:
@@ -87,9 +88,16 @@ class Worker:
             await asyncio.wait(self._under_way, timeout=DRAIN_LIMIT_S)
 
 
+async def _sweep(sessions: Sessions) -> None:
+    while True:
+        await asyncio.sleep(SWEEP_EVERY_S)
+        sessions.sweep()
+
+
 async def run_worker(settings: Settings) -> None:
     """Run until SIGTERM or SIGINT, then finish what was taken and leave."""
     hosted_services = host_services(read_catalogue(settings.extra_services), settings.worker_services)
+    load_models(hosted_services, provider=settings.inference_provider, threads=settings.inference_threads)
     bus = await connect(settings, name=settings.worker_name)
     stop = stop_signal()
     sessions = Sessions(Bucket(bus, SESSIONS, shards=settings.bucket_shards), idle_s=settings.session_idle_s)
@@ -115,10 +123,12 @@ async def run_worker(settings: Settings) -> None:
 
     async with asyncio.TaskGroup() as group:
         checks = lambda: {"bus": bus.is_connected}  # noqa: E731
+        sweeping = group.create_task(_sweep(sessions))
         monitoring = group.create_task(serve_monitoring(settings.monitoring_port, checks))
         await stop.wait()
         await worker.drain()
         await announced.stop()
         monitoring.cancel()
+        sweeping.cancel()
     await bus.client.drain()
     log.info("worker stopped")

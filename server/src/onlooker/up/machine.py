@@ -28,6 +28,8 @@ READY_LIMIT_S = 60.0
 PASSED_TO_WORKERS = (
     "bucket_shards",
     "extra_services",
+    "inference_provider",
+    "inference_threads",
     "log_level",
     "session_idle_s",
     "worker_queue_limit",
@@ -164,6 +166,9 @@ class Machine:
         if settings.http_port:
             self._say(f"              http://127.0.0.1:{settings.http_port} (plain, for a proxy in front)")
         self._say(f"  workers     {', '.join(worker_names(settings))}")
+        threads, cores = settings.workers * settings.worker_threads * settings.inference_threads, os.cpu_count() or 1
+        if threads > cores:
+            self._say(f"              {threads} compute threads share {cores} cores: fewer would not be slower")
         if settings.monitoring_port:
             self._say(f"  monitoring  http://127.0.0.1:{settings.monitoring_port}/metrics and the ports after it")
         if settings.https_port and not settings.tls_certificate_file:

@@ -3,6 +3,7 @@
 import asyncio
 import time
 from collections.abc import Awaitable, Callable
+from contextlib import nullcontext
 
 from onlooker.bus.connection import Bus, BusLost, NoAnswer, NobodyThere
 from onlooker.bus.messages import Outcome, Reply, Task, encode_task, failure
@@ -26,6 +27,7 @@ class Engine:
         self.bus = bus
         self._workers = workers
         self._exchange = exchange
+        self._suspects_turn = asyncio.Lock()
 
     async def run(
         self, service: Service, task: Task, *, deaths: int = 0, count_death: Callable[[], Awaitable[None]] | None = None
@@ -33,6 +35,8 @@ class Engine:
         """The reply; raises an `overloaded` problem where there is no capacity.
 
         `deaths` is how many workers died on this job before; `count_death` keeps count where the job outlives us.
+        All jobs that a dead worker had are suspects. They are tried one at a time, so that the one that kills
+        takes none of the others with it.
         """
         payload = encode_task(task)
         give_up_at = time.monotonic() + WAIT_FOR_WORKER_S
@@ -40,7 +44,8 @@ class Engine:
         while True:
             worker = await self._choose(service, task, avoided, give_up_at=give_up_at)
             try:
-                reply = await self._send(service, worker, payload, task)
+                async with self._suspects_turn if deaths else nullcontext():
+                    reply = await self._send(service, worker, payload, task)
             except NobodyThere:
                 self._avoid(worker, avoided)
             except WorkerDied:

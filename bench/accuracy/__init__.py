@@ -1,0 +1,1 @@
+"""How right the services are, on labelled pictures, scenes and sounds."""

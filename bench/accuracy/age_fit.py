@@ -1,0 +1,220 @@
+"""Fits how ages are corrected and trusted (compute/vision/age.py), and says how it does on people it has not seen."""
+
+import argparse
+import csv
+import json
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from statistics import NormalDist
+from typing import Any
+
+import cv2
+import numpy as np
+from numpy.typing import NDArray
+
+from bench.accuracy.pictures import as_frame, as_sent
+from bench.accuracy.testdata import find_testdata
+from onlooker.compute.vision.age import CORRECTION, SPREAD_SIDES_PX, WITHIN_YEARS, Correction, adulthood, estimate_age
+from onlooker.compute.vision.age_and_gender import read_ages_and_genders
+from onlooker.compute.vision.decoding import decode_picture, resized
+from onlooker.compute.vision.faces import find_faces
+from onlooker.compute.vision.gender import estimate_gender
+
+FOLDS = 5
+SEEDS = 20
+LABEL_TOO_HIGH_YEARS = 2
+"""A portrait was taken 0 to 4 years before the day that its label counts to."""
+CAMERA_NOISE = 3.0
+OFFSET_FROM_SIDE_PX = 56.0
+"""Smaller faces are read with too much noise to tell the offset by."""
+SENIOR_YEARS = 50
+DECADES = ((0, 40), (40, 50), (50, 60), (60, 70), (70, 120))
+NOT_CORRECTED = Correction(offset_years=0.0, spread_years=CORRECTION.spread_years)
+
+
+@dataclass(frozen=True)
+class Reading:
+    """What the nets say about one face."""
+
+    file: str
+    gender: str
+    years: float
+    side_px: float
+    male: float
+    label_years: float = float("nan")
+    size_px: float | None = None
+    """The side its chip was shrunk to; None for the frame as a camera near by sends it."""
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """A reading with the age and the confidence by some correction."""
+
+    reading: Reading
+    age: float
+    confidence: float
+
+    @property
+    def error(self) -> float:
+        return self.age - self.reading.label_years
+
+
+def read_faces(data: bytes, **labels: Any) -> list[Reading]:
+    """Every face of a picture file, from left to right."""
+    picture = decode_picture(data)
+    faces = sorted(find_faces(picture), key=lambda face: face.left)
+    said = read_ages_and_genders(picture, faces)
+    return [Reading(years=s.age_years, side_px=s.side_px, male=s.male_probability, **labels) for s in said]
+
+
+def read_portraits(data: Path) -> list[Reading]:
+    """Each official portrait as a camera sends it, and again from farther away, with a camera's noise."""
+    noise = np.random.default_rng(0)
+    readings: list[Reading] = []
+    for row in _rows(data / "images/congress_pd/labels.csv"):
+        label = float(row["age_when_added"]) - LABEL_TOO_HIGH_YEARS
+        labels = {"file": row["file"], "gender": row["gender"], "label_years": label}
+        frame = as_frame(cv2.imread(str(data / "images/congress_pd" / row["file"])))
+        found = read_faces(frame, **labels)[:1]
+        readings += found
+        for size in SPREAD_SIDES_PX if found else ():
+            far = resized(decode_picture(frame), size / found[0].side_px)
+            noisy = np.clip(far + noise.normal(0, CAMERA_NOISE, far.shape), 0, 255).astype(np.uint8)
+            readings += read_faces(as_sent(noisy), size_px=size, **labels)[:1]
+    return readings
+
+
+def fit(readings: Sequence[Reading]) -> Correction:
+    """The offset by least squares, pooled over sizes; then for each size the spread that makes the confidence true."""
+    clear = [r for r in readings if r.size_px is None or r.size_px >= OFFSET_FROM_SIDE_PX]
+    shares = np.array([adulthood(r.years) for r in clear])
+    missing = np.array([r.label_years - r.years for r in clear])
+    offset = round(float(shares @ missing / (shares @ shares)), 1)
+    spreads: list[float] = []
+    for size in reversed(SPREAD_SIDES_PX):
+        estimates = judge([r for r in readings if r.size_px == size], Correction(offset, CORRECTION.spread_years))
+        spread = WITHIN_YEARS / NormalDist().inv_cdf((1 + summarise(estimates)["within_10_years"]) / 2)
+        spreads.append(max([spread, *spreads]))  # a smaller face is never read better: less is chance
+    return Correction(offset, tuple(round(spread, 1) for spread in reversed(spreads)))
+
+
+def judge(readings: Sequence[Reading], correction: Correction) -> list[Estimate]:
+    return [Estimate(r, *estimate_age(r.years, side_px=r.side_px, correction=correction)) for r in readings]
+
+
+def judge_held_out(readings: Sequence[Reading], seed: int) -> list[Estimate]:
+    """Each reading by a fit that its person had no part in."""
+    people = sorted({r.file for r in readings})
+    order = np.random.default_rng(seed).permutation(len(people))
+    fold_of = {people[i]: position % FOLDS for position, i in enumerate(order)}
+    estimates: list[Estimate] = []
+    for fold in range(FOLDS):
+        correction = fit([r for r in readings if fold_of[r.file] != fold])
+        estimates += judge([r for r in readings if fold_of[r.file] == fold], correction)
+    return estimates
+
+
+def summarise(estimates: Sequence[Estimate]) -> dict[str, float]:
+    errors: NDArray[np.float64] = np.array([e.error for e in estimates])
+    senior = [(e.age >= SENIOR_YEARS) == (e.reading.label_years >= SENIOR_YEARS) for e in estimates]
+    return {
+        "mean_absolute_error": float(np.abs(errors).mean()),
+        "bias": float(errors.mean()),
+        "senior_right": float(np.mean(senior)),
+        "within_10_years": float((np.abs(errors) <= WITHIN_YEARS).mean()),
+        "confidence": float(np.mean([e.confidence for e in estimates])),
+    }
+
+
+def report_held_out(readings: Sequence[Reading]) -> dict[str, float]:
+    """Means over the seeds, of the frames as sent; then by group and size, with the first seed."""
+    rounds = [judge_held_out(readings, seed) for seed in range(SEEDS)]
+    summaries = [summarise([e for e in estimates if e.reading.size_px is None]) for estimates in rounds]
+    figures = {name: float(np.mean([summary[name] for summary in summaries])) for name in summaries[0]}
+    for name, mean in figures.items():
+        print(f"  {name:20} {mean:7.3f}  spread over seeds {np.std([summary[name] for summary in summaries]):.3f}")
+    for title in sorted({title for r in readings for title in groups_of(r)}):
+        _print_line(title, [e for e in rounds[0] if title in groups_of(e.reading)])
+    return figures
+
+
+def groups_of(reading: Reading) -> list[str]:
+    if reading.size_px is not None:
+        return [f"chip of {reading.size_px:.0f} px"]
+    decade = next(f"{low} to {high}" for low, high in DECADES if low <= reading.label_years < high)
+    return [reading.gender, f"label {decade}"]
+
+
+def _print_line(title: str, estimates: Sequence[Estimate]) -> None:
+    shown = "  ".join(f"{name} {value:.2f}" for name, value in summarise(estimates).items())
+    print(f"  {title:16} n {len(estimates):3}  {shown}")
+
+
+def report_bands(data: Path, correction: Correction) -> list[Reading]:
+    """Distance to the band that a reviewer gave each face of azure_face, as the net reads it and corrected."""
+    distances: dict[str, list[list[float]]] = {"children": [], "young adults": [], "older": []}
+    childish: list[float] = []
+    adults: list[Reading] = []
+    for reading, (low, high) in _banded_faces(data):
+        age, _ = estimate_age(reading.years, side_px=reading.side_px, correction=correction)
+        group = "children" if high <= 13 else "young adults" if high <= 40 else "older"
+        distances[group].append([max(low - years, years - high, 0) for years in (reading.years, age)])
+        if group == "children":
+            childish.append(estimate_gender(reading.male, age_years=age)[1])
+        else:
+            adults.append(reading)
+    for group, pairs in distances.items():
+        read, corrected = np.mean(pairs, axis=0)
+        print(f"  {group:16} n {len(pairs):3}  years from the band: as read {read:.2f}, corrected {corrected:.2f}")
+    print(f"  gender confidence of children: at most {max(childish):.2f}")
+    return adults
+
+
+def report_genders(readings: Sequence[Reading]) -> float:
+    right = [(r.male > 0.5) == (r.gender == "male") for r in readings]
+    print(f"  gender           n {len(right):3}  right {np.mean(right):.4f}")
+    return float(np.mean(right))
+
+
+def _banded_faces(data: Path) -> Iterator[tuple[Reading, tuple[float, float]]]:
+    """A band holds its last year whole. A picture with several faces lists them from left to right."""
+    for row in _rows(data / "images/azure_face/labels.csv"):
+        bands = [band.split("-") for band in row["age_band"].split("/") if band.strip()]
+        genders = ["female" if re.search("female|woman", word) else "male" for word in re.split("[+,]", row["gender"])]
+        faces = read_faces(
+            as_frame(cv2.imread(str(data / "images/azure_face" / row["file"]))), file=row["file"], gender=""
+        )
+        bands = bands * len(faces) if len(bands) == 1 else bands
+        if len(faces) == len(bands) == len(genders):
+            for face, gender, (low, high) in zip(faces, genders, bands, strict=True):
+                yield replace(face, gender=gender), (float(low), float(high) + 1)
+
+
+def _rows(path: Path) -> list[dict[str, str]]:
+    with path.open() as file:
+        return list(csv.DictReader(file))
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--data", help="folder of the labelled pictures")
+    data = find_testdata(parser.parse_args().data)
+    readings = read_portraits(data)
+    frames = [r for r in readings if r.size_px is None]
+    print(f"{len(frames)} portraits, chips of {np.median([r.side_px for r in frames]):.0f} px (median)")
+    _print_line("as the net reads", judge(frames, NOT_CORRECTED))
+    print(f"Held out, {FOLDS} folds by person, {SEEDS} seeds:")
+    figures = report_held_out(readings)
+    fitted = fit(readings)
+    print("Other pictures, by the fit to all portraits; and the genders of both:")
+    adults = report_bands(data, fitted)
+    figures["gender_right"] = report_genders([*frames, *adults])
+    print(f"CORRECTION = {fitted}")
+    print("compute/vision/age.py holds this one." if fitted == CORRECTION else f"compute/vision/age.py: {CORRECTION}")
+    print(json.dumps({name: round(value, 4) for name, value in figures.items()}))
+
+
+if __name__ == "__main__":
+    main()

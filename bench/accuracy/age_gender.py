@@ -1,0 +1,155 @@
+"""Age and gender, by `age_and_gender_estimation`; age as people fare who had no part in fitting its correction."""
+
+import csv
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import cv2
+import numpy as np
+
+from bench.accuracy import age_fit
+from bench.accuracy.drawing import draw_scatter
+from bench.accuracy.figures import Figure
+from bench.accuracy.pictures import as_frame
+from bench.accuracy.services import faces_of
+from bench.product import say
+
+SERVICE = "age_and_gender_estimation"
+CHILD_UP_TO_YEARS = 13
+CHILD_CONFIDENCE_AT_MOST = 0.5
+YOUNG_ADULT_UP_TO_YEARS = 40
+PROTOTYPE_YEARS_OFF = {"children": 3.0, "young_adults": 0.22}
+"""How far the prototype, with another net and no correction, read these faces outside their bands."""
+OLDEST_DRAWN_YEARS = 100.0
+
+
+@dataclass(frozen=True)
+class Subject:
+    """One face of a photograph: what a reviewer wrote, and what the service says."""
+
+    file: str
+    gender: str | None
+    band: tuple[float, float] | None
+    face: dict[str, Any]
+
+    @property
+    def is_child(self) -> bool:
+        return self.band is not None and self.band[1] <= CHILD_UP_TO_YEARS
+
+    def years_off(self, age: float) -> float:
+        """Distance of an age to the band."""
+        low, high = self.band or (0.0, np.inf)
+        return max(low - age, age - high, 0.0)
+
+
+def measure(data: Path, pictures: Path | None = None) -> list[Figure]:
+    subjects = list(_subjects(data / "images/azure_face"))
+    say(f"  {len(subjects)} faces in photographs")
+    return [*_gender(data, subjects), *_children(subjects), *_bands(subjects), *_held_out(data, pictures)]
+
+
+def _gender(data: Path, subjects: list[Subject]) -> list[Figure]:
+    folder = data / "images/congress_pd"
+    of_gender: dict[str, list[bool]] = {"female": [], "male": []}
+    for row in _rows(folder):
+        faces = faces_of(SERVICE, as_frame(cv2.imread(str(folder / row["file"]))))
+        of_gender[row["gender"]].append(bool(faces) and faces[0]["gender"] == row["gender"])
+    portraits = [right for each in of_gender.values() for right in each]
+    say(f"  {len(portraits)} portraits")
+    adults = [s.face["gender"] == s.gender for s in subjects if s.gender and s.band and not s.is_child]
+    return [
+        _share("gender_right", portraits + adults, at_least=0.98),
+        _share("gender_right_in_portraits", portraits),
+        *(_share(f"gender_right_in_portraits_{gender}", right) for gender, right in of_gender.items()),
+        _share("gender_right_in_photographs", adults),
+    ]
+
+
+def _share(name: str, right: list[bool], *, at_least: float | None = None) -> Figure:
+    share = float(np.mean(right)) if right else float("nan")
+    return Figure(name, share, at_least=at_least, note=f"{sum(right)} of {len(right)} faces")
+
+
+def _children(subjects: list[Subject]) -> list[Figure]:
+    surest = max((s.face["gender_confidence"] for s in subjects if s.is_child), default=float("nan"))
+    note = f"the surest of {sum(s.is_child for s in subjects)} children"
+    return [Figure("child_gender_confidence", surest, at_most=CHILD_CONFIDENCE_AT_MOST, note=note)]
+
+
+def _bands(subjects: list[Subject]) -> list[Figure]:
+    """What makes older people right must not make the young worse than the prototype had them."""
+    figures = []
+    for name, low, high in (
+        ("children", 0, CHILD_UP_TO_YEARS),
+        ("young_adults", CHILD_UP_TO_YEARS, YOUNG_ADULT_UP_TO_YEARS),
+    ):
+        group = [s for s in subjects if s.band and low < s.band[1] <= high]
+        if group:
+            off = float(np.mean([s.years_off(s.face["age"]) for s in group]))
+            note = f"{len(group)} faces, mean distance to the labelled band"
+            figures.append(Figure(f"age_years_off_band_{name}", off, at_most=PROTOTYPE_YEARS_OFF[name], note=note))
+    return figures
+
+
+def _held_out(data: Path, pictures: Path | None) -> list[Figure]:
+    readings = age_fit.read_portraits(data)
+    say(f"  {len(readings)} readings of portraits, near and far")
+    rounds = [age_fit.judge_held_out(readings, seed) for seed in range(age_fit.SEEDS)]
+    rounds = [[estimate for estimate in judged if estimate.reading.size_px is None] for judged in rounds]
+    summaries = [age_fit.summarise(judged) for judged in rounds]
+    mean = {name: float(np.mean([summary[name] for summary in summaries])) for name in summaries[0]}
+    if pictures:
+        points = [(estimate.reading.label_years, estimate.age) for estimate in rounds[0]]
+        draw_scatter(pictures / "age.svg", "Age in years, held out", points, limit=OLDEST_DRAWN_YEARS)
+    note = f"{len(rounds[0])} people, held out: {age_fit.FOLDS} folds by person, mean of {len(rounds)} seeds"
+    return [
+        Figure("age_mean_absolute_error", mean["mean_absolute_error"], at_most=9.0, note=note),
+        Figure("age_bias", mean["bias"], at_most=4.0, at_least=-4.0, note=note),
+        Figure("senior_right", mean["senior_right"], at_least=0.75, note=note),
+        *_by_group(rounds[0]),
+    ]
+
+
+def _by_group(judged: list[age_fit.Estimate]) -> list[Figure]:
+    """The same of men, women and decades: told, so that nobody takes the mean for everyone's."""
+    figures = []
+    for group in sorted({name for estimate in judged for name in age_fit.groups_of(estimate.reading)}):
+        members = [estimate for estimate in judged if group in age_fit.groups_of(estimate.reading)]
+        summary = age_fit.summarise(members)
+        note = f"{len(members)} people, bias {summary['bias']:+.1f}, senior right {summary['senior_right']:.0%}"
+        name = f"age_mean_absolute_error_{group.replace(' ', '_')}"
+        figures.append(Figure(name, summary["mean_absolute_error"], note=note))
+    return figures
+
+
+def _subjects(folder: Path) -> Iterator[Subject]:
+    """Photographs of several people list them from left to right; one band for all is every one's."""
+    for row in _rows(folder):
+        frame = as_frame(cv2.imread(str(folder / row["file"])))
+        faces = faces_of(SERVICE, frame)
+        genders = [_gender_word(word) for word in row["gender"].replace("+", ",").split(",")]
+        bands = [_band(word) for word in row["age_band"].split("/")]
+        bands = bands * len(faces) if len(bands) == 1 else bands
+        if len(faces) == len(genders) == len(bands):
+            for gender, band, face in zip(genders, bands, faces, strict=True):
+                yield Subject(row["file"], gender, band, face)
+
+
+def _gender_word(word: str) -> str | None:
+    names = set(word.split())
+    if names & {"female", "woman"}:
+        return "female"
+    return "male" if names & {"male", "man"} else None
+
+
+def _band(words: str) -> tuple[float, float] | None:
+    """A band holds its last year whole."""
+    low, _, high = words.strip().partition("-")
+    return (float(low), float(high) + 1) if high else None
+
+
+def _rows(folder: Path) -> list[dict[str, str]]:
+    with (folder / "labels.csv").open(newline="") as file:
+        return list(csv.DictReader(file))

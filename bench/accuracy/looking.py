@@ -1,0 +1,96 @@
+"""Looking at the camera or not, judged from what `gaze_analysis` reports of each face."""
+
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from bench.accuracy.drawing import draw_confusion
+from bench.accuracy.figures import Figure
+from bench.accuracy.pictures import FRAME_HEIGHT, FRAME_WIDTH, as_frame
+from bench.accuracy.scenes import Clip, Scene, match_faces, read_clips, read_scenes, within
+from bench.accuracy.services import faces_of
+from bench.product import say
+from onlooker.compute.vision.head import Camera, Direction
+from onlooker.compute.vision.looking import judge_looking
+
+REALLY_TURNED = "woman1"
+"""The one person of the drawn scenes whose turned heads were photographed; the others' are warped portraits."""
+SAME_FACE_OVERLAP = 0.3
+CAMERA = Camera.of_picture(FRAME_WIDTH, FRAME_HEIGHT)
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """One face, as labelled and as judged."""
+
+    looks: bool
+    judged: bool
+
+
+def measure(data: Path, pictures: Path | None = None) -> list[Figure]:
+    judged = {scene.name: list(_of_scene(scene)) for scene in read_scenes(data)}
+    judged |= {clip.name: list(_of_clip(clip)) for clip in read_clips(data)}
+    for name, found in judged.items():
+        say(f"  {name}: {sum(v.looks == v.judged for v in found)} of {len(found)} faces right")
+    verdicts = [verdict for found in judged.values() for verdict in found]
+    counts = Counter((v.looks, v.judged) for v in verdicts)
+    if pictures:
+        rows = [[counts[looks, seen] for seen in (True, False)] for looks in (True, False)]
+        draw_confusion(pictures / "looking.svg", "Looking or not", ["looks", "looks away"], rows)
+    right, wrong, missed = counts[True, True], counts[False, True], counts[True, False]
+    away = wrong + counts[False, False]
+    note = f"{len(verdicts)} faces: {right} looks seen, {missed} missed, {wrong} wrongly seen"
+    return [
+        Figure("looking_precision", right / (right + wrong) if right else 0.0, at_least=0.9, note=note),
+        Figure("looking_recall", right / (right + missed) if right else 0.0, at_least=0.9, note=note),
+        # Where nearly everybody looks, precision says little of those who do not.
+        Figure(
+            "looking_away_right", 1 - wrong / away if away else float("nan"), note=f"of {away} faces that look away"
+        ),
+    ]
+
+
+def looks_at_camera(face: dict[str, Any]) -> bool:
+    """The verdict on a face of `gaze_analysis`."""
+    left, top, width, height = face["roi"]
+    return judge_looking(
+        Direction(face["head_yaw"], face["head_pitch"]),
+        Direction(face["gaze_yaw"], face["gaze_pitch"]),
+        towards_camera=Direction.of_vector(-CAMERA.ray(left + width / 2, top + height / 2)),
+        face_px=max(width, height),
+    ).at_camera
+
+
+def _of_scene(scene: Scene) -> Iterator[Verdict]:
+    """A face that looks and was not found is a look that was missed."""
+    wanted = [i for i, faces in enumerate(scene.labels) if any(x.person == REALLY_TURNED for x in faces)]
+    for number, picture in scene.pictures(wanted):
+        faces = faces_of("gaze_analysis", as_frame(picture))
+        labels = scene.labels[number]
+        for label, face in zip(labels, match_faces(labels, faces, at_least=SAME_FACE_OVERLAP), strict=True):
+            if label.person == REALLY_TURNED and label.is_visible and (face or label.is_front):
+                yield Verdict(label.is_front, face is not None and looks_at_camera(face))
+
+
+def _of_clip(clip: Clip) -> Iterator[Verdict]:
+    """People are labelled from left to right, so a frame counts only if as many faces were found as are there."""
+    nobody_looks = not any(person["looking"] for person in clip.persons)
+    for number, picture in clip.pictures():
+        faces = faces_of("gaze_analysis", as_frame(picture))
+        seconds = number / clip.fps
+        present = [person for person in clip.persons if person["enter"] <= seconds < person["leave"]]
+        if nobody_looks:
+            yield from (Verdict(False, looks_at_camera(face)) for face in faces)
+        elif len(present) == len(faces):
+            for person, face in zip(present, faces, strict=True):
+                if _is_certain(person, seconds, precision=clip.truth["precision_s"]):
+                    yield Verdict(within(seconds, person["looking"]), looks_at_camera(face))
+
+
+def _is_certain(person: dict[str, Any], seconds: float, *, precision: float) -> bool:
+    """Not so near to the edge of an interval that the reviewer may have put it on the other side."""
+    edges = {edge for interval in person["looking"] for edge in interval} - {person["enter"], person["leave"]}
+    uncertain = within(seconds, person.get("looking_uncertain", []))
+    return not uncertain and all(abs(seconds - edge) >= precision for edge in edges)

@@ -1,0 +1,150 @@
+"""What the vision services cost: CPU of a whole job in bare YuNet inferences, and a worker's memory."""
+
+import argparse
+import statistics
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from importlib import import_module
+from typing import Any
+
+import cv2
+import httpx2
+import msgspec
+import numpy as np
+import onnxruntime as ort
+import psutil
+
+from bench.accuracy.pictures import as_frame
+from bench.product import ROOT, conclude, running_product, say
+from onlooker.compute.call import Call
+from onlooker.compute.vision.networks import model_file
+from onlooker.testing import Stack
+
+ROUNDS = 40
+CALLS_A_ROUND = 5
+PHOTOGRAPH = ROOT / "docs/pictures/astronaut.jpg"
+PAGE = ROOT / "docs/reference/cost.md"
+TARGETS = {"face_detection": 1.4, "gaze_analysis": 2.6, "age_and_gender_estimation": 2.2}
+TOLD = ("face_expression_estimation", "motion_detection")
+MEMORY_TARGET_MB = 450
+
+
+@dataclass
+class Alternative:
+    """Something that is done to a frame, and what it cost in each round."""
+
+    name: str
+    do: Callable[[bytes], None]
+    costs_ms: list[float] = field(default_factory=list)
+
+    def run_round(self, frame: bytes) -> None:
+        started = time.process_time()
+        for _ in range(CALLS_A_ROUND):
+            self.do(frame)
+        self.costs_ms.append((time.process_time() - started) / CALLS_A_ROUND * 1000)
+
+
+def bare_inference(frame: bytes) -> Callable[[bytes], None]:
+    """YuNet alone on a frame that lies ready: one thread, nothing before it and nothing after."""
+    options = ort.SessionOptions()
+    options.intra_op_num_threads = 1
+    session = ort.InferenceSession(model_file("face_detect.onnx"), options, providers=["CPUExecutionProvider"])
+    grey = cv2.imdecode(np.frombuffer(frame, np.uint8), cv2.IMREAD_GRAYSCALE)
+    tensor = np.ascontiguousarray(np.broadcast_to(grey.astype(np.float32), (1, 3, *grey.shape)))
+    return lambda _: session.run(None, {"input": tensor})
+
+
+def whole_job(name: str) -> Callable[[bytes], None]:
+    """From the bytes of a picture to the bytes of a result, in a session."""
+    compute = import_module(f"onlooker.compute.services.{name}").compute
+    session: dict[str, Any] = {"state": None}
+    first = Call({}, {}, in_session=True)
+
+    def do(frame: bytes) -> None:
+        call = Call({}, {"image": frame}, in_session=True, memory=first.memory)
+        result, session["state"] = compute(call, session["state"])
+        msgspec.json.encode(result)
+
+    return do
+
+
+def measure_costs(frame: bytes, *, rounds: int) -> tuple[dict[str, float], float]:
+    """Each service's cost in bare inferences, the median over interleaved rounds; and a bare inference in ms."""
+    bare = Alternative("bare", bare_inference(frame))
+    services = [Alternative(name, whole_job(name)) for name in (*TARGETS, *TOLD)]
+    for number in range(rounds + 1):
+        for alternative in (bare, *services):
+            alternative.run_round(frame)
+        say(f"  round {number} of {rounds}")
+    for alternative in (bare, *services):
+        del alternative.costs_ms[0]  # the first one loads the models
+    ratios = {
+        service.name: statistics.median(
+            cost / bare_ms for cost, bare_ms in zip(service.costs_ms, bare.costs_ms, strict=True)
+        )
+        for service in services
+    }
+    return ratios, statistics.median(bare.costs_ms)
+
+
+def measure_memory(frame: bytes) -> float:
+    """Megabytes of a real worker that has every model loaded and has computed with each over and over."""
+    roomy = {"rate_limit_per_second": 1e5, "rate_limit_burst": 10**5}
+    with running_product(extra_services="extra.bodies", **roomy) as stack:
+        stream = stack.create_stream()
+        with httpx2.Client(base_url=stack.plain_url, auth=stream.auth, timeout=60, trust_env=False) as client:
+            for name in (*TARGETS, TOLD[0], "bodies"):
+                for _ in range(20):
+                    _send(client, name, frame)
+        return _worker_mb(stack)
+
+
+def _send(client: httpx2.Client, name: str, frame: bytes) -> None:
+    files = {"meta": (None, b'{"async": false, "image": "attachment://a"}', "application/json")}
+    attached = {"attachment://a": ("a", frame, "image/jpeg")}
+    answer = client.post(f"/services/{name}/1/jobs", files=files | attached)
+    assert answer.status_code == 201, answer.text
+    assert 1 in (answer.json().get("nb_faces"), answer.json().get("nb_persons")), answer.text
+
+
+def _worker_mb(stack: Stack) -> float:
+    return float(psutil.Process(stack.children()["worker-1"]).memory_info().rss) / 1024**2
+
+
+def page(ratios: dict[str, float], bare_ms: float, memory_mb: float) -> str:
+    rows = [f"| `{name}` | {ratio:.2f} | {TARGETS.get(name, '')} |" for name, ratio in ratios.items()]
+    table = "\n".join(["| service | bare inferences | at most |", "|---|---|---|", *rows])
+    return (
+        "# Cost\n\nMeasured by `just bench-vision --write`. The unit is one bare inference of the face detector on a "
+        f"frame of 640 x 480, with one thread: {bare_ms:.1f} ms of CPU where this page was written. It is measured in "
+        "the same run, in turns with the services, so the figures hold on other machines too.\n\nA whole job, from the "
+        "bytes of a grey JPEG with one face to the bytes of the result, in a session:\n\n"
+        f"{table}\n\nA worker with all eight models that has computed all of them holds {memory_mb:.0f} MB (at most "
+        f"{MEMORY_TARGET_MB}).\n\nThe way over HTTPS and the bus comes on top: "
+        "[decision 0005](../decisions/0005-cost-of-a-job.md).\n"
+    )
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("rounds", nargs="?", type=int, default=ROUNDS)
+    parser.add_argument("--write", action="store_true", help="write the figures into the documentation")
+    arguments = parser.parse_args()
+    frame = as_frame(cv2.imread(str(PHOTOGRAPH)))
+    say(f"CPU over {arguments.rounds} interleaved rounds")
+    ratios, bare_ms = measure_costs(frame, rounds=arguments.rounds)
+    say("memory of a worker")
+    memory_mb = measure_memory(frame)
+    figures: dict[str, Any] = {"bare_inference_ms": round(bare_ms, 2), "rounds": arguments.rounds}
+    figures |= {f"{name}_ratio": round(ratio, 2) for name, ratio in ratios.items()}
+    figures |= {f"{name}_ratio_target": target for name, target in TARGETS.items()}
+    figures |= {"worker_memory_mb": round(memory_mb, 1), "worker_memory_target_mb": MEMORY_TARGET_MB}
+    ok = all(ratios[name] <= target for name, target in TARGETS.items()) and memory_mb <= MEMORY_TARGET_MB
+    if arguments.write:
+        PAGE.write_text(page(ratios, bare_ms, memory_mb), encoding="utf-8")
+    conclude({"ok": ok} | figures, verdict=arguments.rounds >= ROUNDS)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,1 @@
+"""What moved between two pictures. Pure functions, no bus, no session."""

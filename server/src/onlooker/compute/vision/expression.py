@@ -1,0 +1,61 @@
+"""The expression of each face: the mean of two nets that were trained on other pictures."""
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from onlooker.compute.vision.batches import in_batches
+from onlooker.compute.vision.decoding import Picture, as_grey
+from onlooker.compute.vision.faces import Face
+from onlooker.compute.vision.networks import Tensor, network
+from onlooker.compute.vision.regions import Region, colour_tensor, cut
+
+EXPRESSIONS = ("neutral", "happiness", "surprise", "anger", "sadness")
+COLOUR_NET = ("neutral", "happiness", "sadness", "anger", "fear", "disgust", "surprise")
+GREY_NET = ("anger", "disgust", "fear", "happiness", "sadness", "surprise", "neutral")
+COLOUR_SIZE, COLOUR_SCALE = 112, 1.3
+GREY_SIZE, GREY_SCALE = 64, 1.1
+COLOUR_WEIGHT = 0.7
+NEUTRAL_WEIGHT = 1.5
+"""The nets were trained on as many of each; most faces before a screen are neutral."""
+MEAN, SPREAD, LEAST_SPREAD = 110, 45, 8
+"""Brightness and contrast that every crop is brought to: of washed-out cameras the nets read sadness and anger."""
+
+
+def read_expressions(picture: Picture, faces: Sequence[Face]) -> list[dict[str, float]]:
+    """For every face the share of each expression; they add up to one."""
+    grey = as_grey(picture)
+    read: list[dict[str, float]] = []
+    for batch in in_batches(faces):
+        asked = [_ask_colour_net(picture, batch), _ask_grey_net(grey, batch)]
+        shares = np.average(asked, axis=0, weights=[COLOUR_WEIGHT, 1 - COLOUR_WEIGHT])
+        shares[:, EXPRESSIONS.index("neutral")] *= NEUTRAL_WEIGHT
+        shares /= np.maximum(shares.sum(axis=1, keepdims=True), 1e-9)
+        read += [dict(zip(EXPRESSIONS, row.tolist(), strict=True)) for row in shares]
+    return read
+
+
+def _ask_colour_net(picture: Picture, faces: Sequence[Face]) -> Tensor:
+    """The mean of what it says of each face and of the face in a mirror."""
+    crops = colour_tensor([_crop(picture, face, COLOUR_SIZE, COLOUR_SCALE) for face in faces])
+    shares = _five(network("emotion_fa").run(np.concatenate([crops, crops[:, :, ::-1]])), COLOUR_NET)
+    return np.asarray(np.mean([shares[: len(faces)], shares[len(faces) :]], axis=0), np.float32)
+
+
+def _ask_grey_net(grey: Picture, faces: Sequence[Face]) -> Tensor:
+    crops = np.stack([_crop(grey, face, GREY_SIZE, GREY_SCALE) for face in faces])[..., None]
+    return _five(network("emotion_mx").run(crops.astype(np.float32) / 127.5 - 1), GREY_NET)
+
+
+def _crop(picture: Picture, face: Face, size: int, scale: float) -> Picture:
+    """The face upright, in the brightness and contrast that the middle of the crop shall have."""
+    crop = cut(picture, Region(*face.centre, scale * face.size_px, face.tilt_radians), size)
+    rim = size // 8
+    middle = as_grey(crop)[rim:-rim, rim:-rim]
+    gain = SPREAD / max(float(middle.std()), LEAST_SPREAD)
+    return np.asarray(np.clip((crop - middle.mean()) * gain + MEAN, 0, 255), np.uint8)
+
+
+def _five(outputs: dict[str, Tensor], names: tuple[str, ...]) -> Tensor:
+    (shares,) = outputs.values()
+    return shares[:, [names.index(name) for name in EXPRESSIONS]]

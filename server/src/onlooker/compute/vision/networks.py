@@ -1,0 +1,74 @@
+"""The neural networks of this process: one ONNX Runtime session a model, loaded once."""
+
+from collections.abc import Iterable
+from typing import Any, cast
+
+import numpy as np
+import onnxruntime as ort
+from numpy.typing import NDArray
+
+from onlooker.settings import SettingsError
+
+Tensor = NDArray[np.float32]
+
+PROVIDERS = {
+    "cpu": "CPUExecutionProvider",
+    "cuda": "CUDAExecutionProvider",
+    "tensorrt": "TensorrtExecutionProvider",
+    "openvino": "OpenVINOExecutionProvider",
+}
+ort.set_default_logger_severity(3)
+
+
+class Network:
+    """One model; `run` may be called from several threads."""
+
+    def __init__(self, name: str, *, provider: str, threads: int) -> None:
+        options = ort.SessionOptions()
+        options.intra_op_num_threads = threads
+        options.inter_op_num_threads = 1
+        options.log_severity_level = 3
+        # A thread that spins while it waits burns a core that another camera needs.
+        options.add_session_config_entry("session.intra_op.allow_spinning", "0")
+        wanted = dict.fromkeys([PROVIDERS[provider], PROVIDERS["cpu"]])
+        self._session = ort.InferenceSession(model_file(f"{name}.onnx"), options, providers=list(wanted))
+        self._input = self._session.get_inputs()[0].name
+        self._outputs = [output.name for output in self._session.get_outputs()]
+
+    def run(self, tensor: Tensor) -> dict[str, Tensor]:
+        return dict(zip(self._outputs, cast(Any, self._session.run(None, {self._input: tensor})), strict=True))
+
+
+_loaded: dict[str, Network] = {}
+
+
+def load_networks(names: Iterable[str], *, provider: str = "cpu", threads: int = 1) -> None:
+    """Load what is not loaded yet; a worker does so before it says that it is ready."""
+    names = list(names)
+    if names and PROVIDERS[provider] not in ort.get_available_providers():
+        raise SettingsError(
+            f"ONLOOKER_INFERENCE_PROVIDER is {provider!r}, which the installed ONNX Runtime does not have. "
+            "Install the build of ONNX Runtime that has it, or set it to cpu."
+        )
+    for name in names:
+        if name not in _loaded:
+            _loaded[name] = Network(name, provider=provider, threads=threads)
+
+
+def network(name: str) -> Network:
+    """A loaded model; on the CPU with one thread where nobody asked for more."""
+    if name not in _loaded:
+        load_networks([name])
+    return _loaded[name]
+
+
+def model_file(name: str) -> str:
+    """Path of a file of the models package."""
+    try:
+        import onlooker_models
+    except ModuleNotFoundError:
+        raise SettingsError(
+            "The models are not installed. Run `just models` in the project's folder: it builds them and installs "
+            "them beside the server. On another machine, install the onlooker-models wheel that it made."
+        ) from None
+    return str(onlooker_models.path(name))
