@@ -66,6 +66,19 @@ PROBLEMS = {
 }
 
 JOB_ERRORS = {
+    "bad_image": (
+        "The image is neither JPEG nor PNG, or is damaged, cut off or has more than 100 scans.",
+        "Send a whole JPEG or PNG file.",
+    ),
+    "image_too_large": ("The image's header promises more than 20 megapixels.", "Send a smaller one."),
+    "bad_baseline": (
+        "The microphones are said to be less than 0.01 or more than 5 metres apart.",
+        "Give their distance in metres as `baseline`.",
+    ),
+    "bad_sound": (
+        "The sound is no whole WAV file with PCM of 16 bits, 48 kHz and two channels.",
+        "Send such a file; `error` says what this one is.",
+    ),
     "time_limit": ("The job did not end within its time limit.", "Send a smaller input, or add workers."),
     "worker_died": ("Two workers died while they computed this job.", "Try another input, and report this one."),
     "result_too_large": ("The result is larger than 1 MiB.", "Send a simpler input."),

@@ -1,0 +1,267 @@
+"""Asks every service about one photograph, draws what it answers, and writes the answers into docs/services."""
+
+import json
+import math
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+import cv2
+from draw_microphones import draw_microphones
+from make_passing import pass_by
+from make_sound import make_sound
+
+from onlooker.compute.call import Call, Memory
+from onlooker.compute.vision.decoding import Picture, as_picture, decode_picture
+
+DOCS = Path(__file__).resolve().parent
+PICTURES = DOCS / "pictures"
+PHOTOGRAPH = PICTURES / "astronaut.jpg"
+SOUND_YAW_DEGREES, BASELINE_M = 30.0, 0.2
+
+Result = dict[str, Any]
+Colour = tuple[int, int, int]
+Place = tuple[int, int]
+
+INK, PAPER, GREY = (40, 35, 31), (255, 255, 255), (120, 110, 105)
+BLUE, ORANGE, GREEN = (218, 105, 9), (20, 110, 235), (60, 140, 30)
+"""Blue, green, red, as OpenCV has it."""
+PANEL_PX = 332
+SMOOTH = cv2.LINE_AA
+
+
+@dataclass(frozen=True)
+class View:
+    """The part of the photograph that is shown, and how much larger."""
+
+    left: int = 60
+    top: int = 0
+    width: int = 300
+    height: int = 260
+    scale: int = 2
+
+    def open(self, picture: Picture) -> Picture:
+        """The part, with an empty panel beside it."""
+        part = picture[self.top : self.top + self.height, self.left : self.left + self.width]
+        large = cv2.resize(part, None, fx=self.scale, fy=self.scale, interpolation=cv2.INTER_CUBIC)
+        return as_picture(cv2.copyMakeBorder(large, 0, 0, 0, PANEL_PX, cv2.BORDER_CONSTANT, value=PAPER))
+
+    def place(self, point: list[int]) -> Place:
+        return (point[0] - self.left) * self.scale, (point[1] - self.top) * self.scale
+
+
+VIEW = View()
+
+
+def ask(name: str, call: Call, state: Any = None) -> tuple[Result, Any]:
+    """What a service answers, as a worker would compute it."""
+    answer: tuple[Result, Any] = import_module(f"onlooker.compute.services.{name}").compute(call, state)
+    return answer
+
+
+def ask_about_photograph(name: str) -> Result:
+    return ask(name, Call({}, {"image": PHOTOGRAPH.read_bytes()}, in_session=False))[0]
+
+
+def write(canvas: Picture, text: str, at: Place, colour: Colour = INK, *, size: int = 19, weight: int = 400) -> None:
+    cv2.putText(canvas, text, at, colour, cv2.FontFace("sans"), size, weight)
+
+
+def text_width(text: str, size: int) -> int:
+    return int(cv2.getTextSize((0, 0), text, (0, 0), cv2.FontFace("sans"), size, 400)[2])
+
+
+def write_table(canvas: Picture, title: str, rows: Result, *, top: int = 48, colour: Colour = INK) -> int:
+    """Names and values in the panel; returns where the next may begin."""
+    left = canvas.shape[1] - PANEL_PX + 24
+    write(canvas, title, (left, top), colour, size=20, weight=700)
+    for number, (name, value) in enumerate(rows.items(), start=1):
+        line = top + 10 + 29 * number
+        write(canvas, name, (left, line), GREY)
+        shown = str(value)
+        write(canvas, shown, (canvas.shape[1] - 20 - text_width(shown, 19), line))
+    return top + 10 + 29 * len(rows) + 46
+
+
+def draw_box(canvas: Picture, face: Result) -> None:
+    left, top, width, height = face["roi"]
+    corners = VIEW.place([left, top]), VIEW.place([left + width, top + height])
+    cv2.rectangle(canvas, *corners, PAPER, 6, SMOOTH)
+    cv2.rectangle(canvas, *corners, BLUE, 3, SMOOTH)
+
+
+def draw_arrow(canvas: Picture, start: Place, end: Place, colour: Colour) -> None:
+    length = max(math.dist(start, end), 1.0)
+    for ink, thickness in ((PAPER, 7), (colour, 3)):
+        cv2.arrowedLine(canvas, start, end, ink, thickness, SMOOTH, tipLength=14 / length)
+
+
+def draw_direction(canvas: Picture, point: list[int], yaw: float, pitch: float, *, colour: Colour) -> None:
+    """An arrow out of the picture, as the camera would see it."""
+    x, y = VIEW.place(point)
+    length = 260
+    end = round(x + length * math.sin(yaw) * math.cos(pitch)), round(y - length * math.sin(pitch))
+    draw_arrow(canvas, (x, y), end, colour)
+
+
+def draw_directions(canvas: Picture, face: Result) -> None:
+    draw_direction(canvas, face["nose"], face["head_yaw"], face["head_pitch"], colour=ORANGE)
+    for eye in (face["eye_left"], face["eye_right"]):
+        draw_direction(canvas, eye, face["gaze_yaw"], face["gaze_pitch"], colour=GREEN)
+
+
+def draw_bars(canvas: Picture, face: Result, *, top: int) -> None:
+    left, right = canvas.shape[1] - PANEL_PX + 24, canvas.shape[1] - 20
+    shares = {name: face[name] for name in ("neutral", "happiness", "surprise", "anger", "sadness")}
+    for number, (name, share) in enumerate(shares.items()):
+        line = top + 54 * number
+        write(canvas, name, (left, line), GREY)
+        shown = f"{share:.2f}"
+        write(canvas, shown, (right - text_width(shown, 19), line))
+        cv2.rectangle(canvas, (left, line + 10), (right, line + 22), (235, 232, 230), cv2.FILLED)
+        end = left + round((right - left) * share)
+        if end > left:
+            cv2.rectangle(canvas, (left, line + 10), (end, line + 22), BLUE, cv2.FILLED)
+
+
+def members(face: Result, *names: str) -> Result:
+    return {name: face[name] for name in names}
+
+
+def open_photograph() -> Picture:
+    return VIEW.open(decode_picture(PHOTOGRAPH.read_bytes()))
+
+
+def save(canvas: Picture, name: str, *, quality: int = 84) -> None:
+    encoded = cv2.imencode(".jpg", canvas, [cv2.IMWRITE_JPEG_QUALITY, quality, cv2.IMWRITE_JPEG_OPTIMIZE, 1])[1]
+    (PICTURES / f"{name}.jpg").write_bytes(encoded.tobytes())
+
+
+def show_face_detection() -> Result:
+    result = ask_about_photograph("face_detection")
+    canvas = open_photograph()
+    for face in result["faces"]:
+        draw_box(canvas, face)
+        write_table(canvas, "Face", members(face, "roi", "roi_confidence"))
+    save(canvas, "face_detection")
+    return result
+
+
+def show_gaze_analysis() -> Result:
+    result = ask_about_photograph("gaze_analysis")
+    canvas = open_photograph()
+    for face in result["faces"]:
+        draw_box(canvas, face)
+        draw_directions(canvas, face)
+        rest = write_table(canvas, "Points", members(face, "eye_left", "eye_right", "nose"))
+        head = members(face, "head_yaw", "head_pitch", "head_roll")
+        rest = write_table(canvas, "Head", head, top=rest, colour=ORANGE)
+        write_table(canvas, "Gaze", members(face, "gaze_yaw", "gaze_pitch"), top=rest, colour=GREEN)
+    height, width = result["input_size"]
+    middle = VIEW.place([width // 2, height // 2])
+    for colour, thickness in ((PAPER, 6), (INK, 2)):
+        cv2.drawMarker(canvas, middle, colour, cv2.MARKER_CROSS, 22, thickness, SMOOTH)
+    save(canvas, "gaze_analysis")
+    return result
+
+
+def show_age_and_gender_estimation() -> Result:
+    result = ask_about_photograph("age_and_gender_estimation")
+    canvas = open_photograph()
+    for face in result["faces"]:
+        draw_box(canvas, face)
+        rest = write_table(canvas, "Age", members(face, "age", "age_confidence"))
+        write_table(canvas, "Gender", members(face, "gender", "gender_confidence"), top=rest)
+    save(canvas, "age_and_gender_estimation")
+    return result
+
+
+def show_face_expression_estimation() -> Result:
+    result = ask_about_photograph("face_expression_estimation")
+    canvas = open_photograph()
+    for face in result["faces"]:
+        draw_box(canvas, face)
+        draw_bars(canvas, face, top=write_table(canvas, "Expression", {}) - 16)
+    save(canvas, "face_expression_estimation")
+    return result
+
+
+def show_motion_detection() -> Result:
+    pictures = list(pass_by(PHOTOGRAPH.read_bytes()))
+    memory, state, result = Memory(), None, Result()
+    places: list[Place] = []
+    for number, picture in enumerate(pictures, start=1):
+        save(picture, f"passing-{number}", quality=80)
+        image = (PICTURES / f"passing-{number}.jpg").read_bytes()
+        result, state = ask("motion_detection", Call({}, {"image": image}, in_session=True, memory=memory), state)
+        places += [(round(x), round(y)) for x, y in (target["mean_position"] for target in result["targets"])]
+    canvas = as_picture(cv2.copyMakeBorder(pictures[-1], 0, 0, 0, PANEL_PX, cv2.BORDER_CONSTANT, value=PAPER))
+    for place in places:
+        cv2.circle(canvas, place, 9, PAPER, cv2.FILLED, SMOOTH)
+        cv2.circle(canvas, place, 6, BLUE, cv2.FILLED, SMOOTH)
+    for target in result["targets"]:
+        (x, y), (vx, vy) = target["mean_position"], target["mean_velocity"]
+        draw_arrow(canvas, (round(x), round(y)), (round(x + vx), round(y + vy)), BLUE)
+        write_table(canvas, "Target", target)
+    save(canvas, "motion_detection")
+    return result
+
+
+def show_sound_localization() -> Result:
+    sound = make_sound(yaw_degrees=SOUND_YAW_DEGREES, baseline_m=BASELINE_M)
+    result, _ = ask("sound_localization", Call({"baseline": BASELINE_M}, {"sound": sound}, in_session=False))
+    yaws = [source["yaw"] for source in result["sources"]]
+    drawn = draw_microphones(SOUND_YAW_DEGREES, [math.degrees(yaw) for yaw in yaws], baseline_m=BASELINE_M)
+    (PICTURES / "sound_localization.svg").write_text(drawn, encoding="utf-8")
+    return result
+
+
+def show_all() -> None:
+    """The picture of the README: what three services say of one face."""
+    canvas = open_photograph()
+    names = ("gaze_analysis", "age_and_gender_estimation", "face_expression_estimation")
+    said = [ask_about_photograph(name)["faces"][0] for name in names]
+    face = said[0] | said[1] | said[2]
+    draw_box(canvas, face)
+    draw_directions(canvas, face)
+    rows = members(face, "age", "gender", "gaze_yaw", "gaze_pitch")
+    draw_bars(canvas, face, top=write_table(canvas, "One face", rows))
+    save(canvas, "results")
+
+
+SHOWN: dict[str, Callable[[], Result]] = {
+    "face_detection": show_face_detection,
+    "gaze_analysis": show_gaze_analysis,
+    "age_and_gender_estimation": show_age_and_gender_estimation,
+    "face_expression_estimation": show_face_expression_estimation,
+    "motion_detection": show_motion_detection,
+    "sound_localization": show_sound_localization,
+}
+
+
+def as_json(result: Result) -> str:
+    """Indented, but a place or a box in one line."""
+    text = json.dumps(result, indent=2)
+    return re.sub(r"\[[^\[\]{}]+\]", lambda found: f"[{' '.join(found[0][1:-1].split())}]", text)
+
+
+def write_result(name: str, result: Result) -> None:
+    """Put a result into its page, between the markers."""
+    page = DOCS / f"services/{name}.md"
+    before, _, rest = page.read_text(encoding="utf-8").partition("<!-- result -->\n")
+    _, _, after = rest.partition("<!-- /result -->\n")
+    block = f"<!-- result -->\n```json\n{as_json(result)}\n```\n<!-- /result -->\n"
+    page.write_text(f"{before}{block}{after}", encoding="utf-8")
+
+
+def main() -> None:
+    for name, show in SHOWN.items():
+        write_result(name, show())
+    show_all()
+
+
+if __name__ == "__main__":
+    main()
