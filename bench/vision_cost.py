@@ -18,7 +18,7 @@ import psutil
 from bench.accuracy.pictures import as_frame
 from bench.product import ROOT, conclude, running_product, say
 from onlooker.compute.call import Call
-from onlooker.compute.vision.networks import model_file
+from onlooker.compute.models import model_file
 from onlooker.testing import Stack
 
 ROUNDS = 40

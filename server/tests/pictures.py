@@ -1,4 +1,4 @@
-"""Labelled pictures for tests; they lie beside the project and are never part of it."""
+"""Pictures for tests: a photograph of the documentation, and labelled ones that lie beside the project."""
 
 from pathlib import Path
 from typing import Any
@@ -7,7 +7,8 @@ import cv2
 import numpy as np
 import pytest
 
-TESTDATA = Path(__file__).resolve().parents[3] / "shared" / "testdata"
+ROOT = Path(__file__).resolve().parents[2]
+TESTDATA = ROOT.parent / "shared" / "testdata"
 
 
 def labelled(name: str) -> bytes:
@@ -18,9 +19,14 @@ def labelled(name: str) -> bytes:
     return file.read_bytes()
 
 
+def photograph() -> Any:
+    """The astronaut of the documentation, in colour: one person from the waist up, who smiles."""
+    return cv2.imread(str(ROOT / "docs/pictures/astronaut.jpg"))
+
+
 def portrait() -> bytes:
-    """One face that looks at the camera."""
-    return labelled("congress_pd/A000055.jpg")
+    """Her head and shoulders."""
+    return encoded(photograph()[10:285, 100:325])
 
 
 def on_a_wall(face: bytes, *, left: int, top: int, size: tuple[int, int] = (640, 480)) -> bytes:

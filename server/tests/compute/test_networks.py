@@ -1,32 +1,24 @@
 """Models that are missing, and hardware that is."""
 
-import builtins
-from typing import Any
-
 import pytest
 
 from onlooker.catalogue import SERVICES, read_catalogue
-from onlooker.compute.hosting import host_services, load_models
-from onlooker.compute.vision.networks import load_networks, model_file
+from onlooker.compute import models
+from onlooker.compute.hosting import chosen_services, host_services, load_models
+from onlooker.compute.vision.networks import load_networks
 from onlooker.settings import SettingsError
 
 
-@pytest.fixture
-def without_the_wheel(monkeypatch: pytest.MonkeyPatch) -> None:
-    ordinary = builtins.__import__
-
-    def refuse(name: str, *rest: Any) -> Any:
-        if name == "onlooker_models":
-            raise ModuleNotFoundError(name)
-        return ordinary(name, *rest)
-
-    monkeypatch.setattr(builtins, "__import__", refuse)
+@pytest.mark.parametrize("wanted", ["", "face_detection", "dummy,gaze_analysis"])
+def test_a_server_without_the_models_says_which_command_to_run(monkeypatch: pytest.MonkeyPatch, wanted: str) -> None:
+    monkeypatch.setattr(models, "PACKAGE", "onlooker_models_that_nobody_built")
+    with pytest.raises(SettingsError, match="Run `just models`"):
+        models.require_models(chosen_services(read_catalogue(), wanted))
 
 
-@pytest.mark.usefixtures("without_the_wheel")
-def test_a_server_without_the_models_says_which_command_to_run() -> None:
-    with pytest.raises(SettingsError, match="just models"):
-        model_file("face_detect.onnx")
+def test_services_without_a_net_need_no_models(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(models, "PACKAGE", "onlooker_models_that_nobody_built")
+    models.require_models(chosen_services(read_catalogue(), "dummy,motion_detection,sound_localization"))
 
 
 def test_a_provider_that_is_not_installed_is_refused_by_name() -> None:
@@ -42,4 +34,4 @@ def test_every_model_of_the_catalogue_is_in_the_wheel() -> None:
     names = {name for service in SERVICES for name in service.models}
     assert names
     for name in names:
-        assert model_file(f"{name}.onnx").endswith(f"{name}.onnx")
+        assert models.model_file(f"{name}.onnx").endswith(f"{name}.onnx")

@@ -17,6 +17,9 @@ from urllib.parse import urlsplit
 
 import nats.errors
 
+from onlooker.catalogue import read_catalogue
+from onlooker.compute.hosting import chosen_services
+from onlooker.compute.models import require_models
 from onlooker.settings import PREFIX, Settings, SettingsError, variable_name
 from onlooker.up.bus import DISPATCHER, GATEWAY, SETUP, find_program, prepare_bus, worker_names, write_configuration
 from onlooker.up.certificates import authority_file, ensure_certificate
@@ -74,6 +77,7 @@ class Machine:
 
     async def _start(self) -> None:
         settings = self._settings
+        require_models(chosen_services(read_catalogue(settings.extra_services), settings.worker_services))
         program = find_program(settings)
         certificate, key = self._certificate()
         await self._migrate()

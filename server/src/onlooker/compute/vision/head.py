@@ -8,8 +8,8 @@ import cv2
 import numpy as np
 from numpy.typing import NDArray
 
+from onlooker.compute.models import model_file
 from onlooker.compute.vision.landmarks import Landmarks
-from onlooker.compute.vision.networks import model_file
 
 Matrix = NDArray[np.float64]
 

@@ -7,6 +7,7 @@ import numpy as np
 import onnxruntime as ort
 from numpy.typing import NDArray
 
+from onlooker.compute.models import model_file
 from onlooker.settings import SettingsError
 
 Tensor = NDArray[np.float32]
@@ -60,15 +61,3 @@ def network(name: str) -> Network:
     if name not in _loaded:
         load_networks([name])
     return _loaded[name]
-
-
-def model_file(name: str) -> str:
-    """Path of a file of the models package."""
-    try:
-        import onlooker_models
-    except ModuleNotFoundError:
-        raise SettingsError(
-            "The models are not installed. Run `just models` in the project's folder: it builds them and installs "
-            "them beside the server. On another machine, install the onlooker-models wheel that it made."
-        ) from None
-    return str(onlooker_models.path(name))
