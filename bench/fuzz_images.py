@@ -9,6 +9,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
 import httpx2
@@ -21,6 +22,8 @@ from onlooker.testing import Stack
 PICTURES = 20_000
 WARM_UP = 2_000
 MEMORY_GROWTH_TARGET_MB = 50
+PEAK_TARGET_MB = 800
+"""Of one worker: its models, and a picture of 20 megapixels in colour on its way through."""
 SENDERS = 4
 SETTLE_S = 3.0
 SERVICES = ("face_detection", "face_detection", "gaze_analysis", "face_expression_estimation", "motion_detection")
@@ -71,6 +74,11 @@ class Fuzz:
         time.sleep(SETTLE_S)
         pids = [pid for name, pid in self.stack.children().items() if name.startswith("worker")]
         return sum(psutil.Process(pid).memory_info().rss for pid in pids) / 1024**2
+
+    def peak_mb(self) -> float:
+        """The most that any one worker ever held."""
+        statuses = [Path(f"/proc/{pid}/status").read_text() for pid in self.workers().values()]
+        return max(int(status.partition("VmHWM:")[2].split()[0]) for status in statuses) / 1024
 
     def workers(self) -> dict[str, int]:
         return {name: pid for name, pid in self.stack.children().items() if name.startswith("worker")}
@@ -133,6 +141,8 @@ def measure(fuzz: Fuzz, *, pictures: int, seed: int) -> dict[str, Any]:
         "memory_mb": round(after_mb, 1),
         "memory_growth_mb": round(after_mb - before_mb, 1),
         "memory_growth_target_mb": MEMORY_GROWTH_TARGET_MB,
+        "worker_peak_mb": round(fuzz.peak_mb(), 1),
+        "worker_peak_target_mb": PEAK_TARGET_MB,
         **fuzz.provoke_deaths(),
     }
     return {"ok": is_ok(figures)} | figures
@@ -143,6 +153,7 @@ def is_ok(figures: dict[str, Any]) -> bool:
         figures["pictures"] >= figures["pictures_target"]
         and not (figures["wrong_answers"] or figures["workers_died"] or figures["bystanders_hurt"])
         and figures["memory_growth_mb"] < figures["memory_growth_target_mb"]
+        and figures["worker_peak_mb"] < figures["worker_peak_target_mb"]
         and figures["deaths_provoked"] == 2
         and figures["killer_error_code"] == "worker_died"
     )

@@ -1,10 +1,9 @@
-"""Asks every service about one photograph, draws what it answers, and writes the answers into docs/services."""
+"""Asks every service about one portrait, draws what it answers, and writes the answers into docs/services."""
 
 import json
 import math
 import re
 from collections.abc import Callable
-from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
 from typing import Any
@@ -19,7 +18,9 @@ from onlooker.compute.vision.decoding import Picture, as_picture, decode_picture
 
 DOCS = Path(__file__).resolve().parent
 PICTURES = DOCS / "pictures"
-PHOTOGRAPH = PICTURES / "astronaut.jpg"
+PHOTOGRAPH, PORTRAIT = PICTURES / "astronaut.jpg", PICTURES / "portrait.jpg"
+PORTRAIT_ROWS, PORTRAIT_COLUMNS, PORTRAIT_SCALE = slice(0, 240), slice(50, 370), 2
+"""Her face is in the middle of this part: so to look into the lens is to look straight out of it."""
 SOUND_YAW_DEGREES, BASELINE_M = 30.0, 0.2
 
 Result = dict[str, Any]
@@ -33,37 +34,14 @@ PANEL_PX = 332
 SMOOTH = cv2.LINE_AA
 
 
-@dataclass(frozen=True)
-class View:
-    """The part of the photograph that is shown, and how much larger."""
-
-    left: int = 60
-    top: int = 0
-    width: int = 300
-    height: int = 260
-    scale: int = 2
-
-    def open(self, picture: Picture) -> Picture:
-        """The part, with an empty panel beside it."""
-        part = picture[self.top : self.top + self.height, self.left : self.left + self.width]
-        large = cv2.resize(part, None, fx=self.scale, fy=self.scale, interpolation=cv2.INTER_CUBIC)
-        return as_picture(cv2.copyMakeBorder(large, 0, 0, 0, PANEL_PX, cv2.BORDER_CONSTANT, value=PAPER))
-
-    def place(self, point: list[int]) -> Place:
-        return (point[0] - self.left) * self.scale, (point[1] - self.top) * self.scale
-
-
-VIEW = View()
-
-
 def ask(name: str, call: Call, state: Any = None) -> tuple[Result, Any]:
     """What a service answers, as a worker would compute it."""
     answer: tuple[Result, Any] = import_module(f"onlooker.compute.services.{name}").compute(call, state)
     return answer
 
 
-def ask_about_photograph(name: str) -> Result:
-    return ask(name, Call({}, {"image": PHOTOGRAPH.read_bytes()}, in_session=False))[0]
+def ask_about_portrait(name: str) -> Result:
+    return ask(name, Call({}, {"image": PORTRAIT.read_bytes()}, in_session=False))[0]
 
 
 def write(canvas: Picture, text: str, at: Place, colour: Colour = INK, *, size: int = 19, weight: int = 400) -> None:
@@ -88,7 +66,7 @@ def write_table(canvas: Picture, title: str, rows: Result, *, top: int = 48, col
 
 def draw_box(canvas: Picture, face: Result) -> None:
     left, top, width, height = face["roi"]
-    corners = VIEW.place([left, top]), VIEW.place([left + width, top + height])
+    corners = (left, top), (left + width, top + height)
     cv2.rectangle(canvas, *corners, PAPER, 6, SMOOTH)
     cv2.rectangle(canvas, *corners, BLUE, 3, SMOOTH)
 
@@ -99,18 +77,21 @@ def draw_arrow(canvas: Picture, start: Place, end: Place, colour: Colour) -> Non
         cv2.arrowedLine(canvas, start, end, ink, thickness, SMOOTH, tipLength=14 / length)
 
 
-def draw_direction(canvas: Picture, point: list[int], yaw: float, pitch: float, *, colour: Colour) -> None:
-    """An arrow out of the picture, as the camera would see it."""
-    x, y = VIEW.place(point)
-    length = 260
+def draw_direction(
+    canvas: Picture, face: Result, *, at: list[int], angles: tuple[float, float], colour: Colour
+) -> None:
+    """A rod as long as the face is wide, out of the picture, as the camera sees it: into the lens it is only a dot."""
+    (x, y), (yaw, pitch), length = at, angles, face["roi"][2]
     end = round(x + length * math.sin(yaw) * math.cos(pitch)), round(y - length * math.sin(pitch))
-    draw_arrow(canvas, (x, y), end, colour)
+    for ink, thickness, radius in ((PAPER, 8, 7), (colour, 4, 5)):
+        cv2.line(canvas, (x, y), end, ink, thickness, SMOOTH)
+        cv2.circle(canvas, (x, y), radius, ink, cv2.FILLED, SMOOTH)
 
 
 def draw_directions(canvas: Picture, face: Result) -> None:
-    draw_direction(canvas, face["nose"], face["head_yaw"], face["head_pitch"], colour=ORANGE)
+    draw_direction(canvas, face, at=face["nose"], angles=(face["head_yaw"], face["head_pitch"]), colour=ORANGE)
     for eye in (face["eye_left"], face["eye_right"]):
-        draw_direction(canvas, eye, face["gaze_yaw"], face["gaze_pitch"], colour=GREEN)
+        draw_direction(canvas, face, at=eye, angles=(face["gaze_yaw"], face["gaze_pitch"]), colour=GREEN)
 
 
 def draw_bars(canvas: Picture, face: Result, *, top: int) -> None:
@@ -131,8 +112,13 @@ def members(face: Result, *names: str) -> Result:
     return {name: face[name] for name in names}
 
 
-def open_photograph() -> Picture:
-    return VIEW.open(decode_picture(PHOTOGRAPH.read_bytes()))
+def with_panel(picture: Picture) -> Picture:
+    """The picture, with an empty panel beside it."""
+    return as_picture(cv2.copyMakeBorder(picture, 0, 0, 0, PANEL_PX, cv2.BORDER_CONSTANT, value=PAPER))
+
+
+def open_portrait() -> Picture:
+    return with_panel(decode_picture(PORTRAIT.read_bytes()))
 
 
 def save(canvas: Picture, name: str, *, quality: int = 84) -> None:
@@ -140,9 +126,16 @@ def save(canvas: Picture, name: str, *, quality: int = 84) -> None:
     (PICTURES / f"{name}.jpg").write_bytes(encoded.tobytes())
 
 
+def make_portrait() -> None:
+    """What a camera sends that somebody stands right in front of."""
+    part = decode_picture(PHOTOGRAPH.read_bytes())[PORTRAIT_ROWS, PORTRAIT_COLUMNS]
+    large = cv2.resize(part, None, fx=PORTRAIT_SCALE, fy=PORTRAIT_SCALE, interpolation=cv2.INTER_CUBIC)
+    save(as_picture(large), PORTRAIT.stem, quality=90)
+
+
 def show_face_detection() -> Result:
-    result = ask_about_photograph("face_detection")
-    canvas = open_photograph()
+    result = ask_about_portrait("face_detection")
+    canvas = open_portrait()
     for face in result["faces"]:
         draw_box(canvas, face)
         write_table(canvas, "Face", members(face, "roi", "roi_confidence"))
@@ -151,8 +144,8 @@ def show_face_detection() -> Result:
 
 
 def show_gaze_analysis() -> Result:
-    result = ask_about_photograph("gaze_analysis")
-    canvas = open_photograph()
+    result = ask_about_portrait("gaze_analysis")
+    canvas = open_portrait()
     for face in result["faces"]:
         draw_box(canvas, face)
         draw_directions(canvas, face)
@@ -160,17 +153,13 @@ def show_gaze_analysis() -> Result:
         head = members(face, "head_yaw", "head_pitch", "head_roll")
         rest = write_table(canvas, "Head", head, top=rest, colour=ORANGE)
         write_table(canvas, "Gaze", members(face, "gaze_yaw", "gaze_pitch"), top=rest, colour=GREEN)
-    height, width = result["input_size"]
-    middle = VIEW.place([width // 2, height // 2])
-    for colour, thickness in ((PAPER, 6), (INK, 2)):
-        cv2.drawMarker(canvas, middle, colour, cv2.MARKER_CROSS, 22, thickness, SMOOTH)
     save(canvas, "gaze_analysis")
     return result
 
 
 def show_age_and_gender_estimation() -> Result:
-    result = ask_about_photograph("age_and_gender_estimation")
-    canvas = open_photograph()
+    result = ask_about_portrait("age_and_gender_estimation")
+    canvas = open_portrait()
     for face in result["faces"]:
         draw_box(canvas, face)
         rest = write_table(canvas, "Age", members(face, "age", "age_confidence"))
@@ -180,8 +169,8 @@ def show_age_and_gender_estimation() -> Result:
 
 
 def show_face_expression_estimation() -> Result:
-    result = ask_about_photograph("face_expression_estimation")
-    canvas = open_photograph()
+    result = ask_about_portrait("face_expression_estimation")
+    canvas = open_portrait()
     for face in result["faces"]:
         draw_box(canvas, face)
         draw_bars(canvas, face, top=write_table(canvas, "Expression", {}) - 16)
@@ -198,7 +187,7 @@ def show_motion_detection() -> Result:
         image = (PICTURES / f"passing-{number}.jpg").read_bytes()
         result, state = ask("motion_detection", Call({}, {"image": image}, in_session=True, memory=memory), state)
         places += [(round(x), round(y)) for x, y in (target["mean_position"] for target in result["targets"])]
-    canvas = as_picture(cv2.copyMakeBorder(pictures[-1], 0, 0, 0, PANEL_PX, cv2.BORDER_CONSTANT, value=PAPER))
+    canvas = with_panel(pictures[-1])
     for place in places:
         cv2.circle(canvas, place, 9, PAPER, cv2.FILLED, SMOOTH)
         cv2.circle(canvas, place, 6, BLUE, cv2.FILLED, SMOOTH)
@@ -221,9 +210,9 @@ def show_sound_localization() -> Result:
 
 def show_all() -> None:
     """The picture of the README: what three services say of one face."""
-    canvas = open_photograph()
+    canvas = open_portrait()
     names = ("gaze_analysis", "age_and_gender_estimation", "face_expression_estimation")
-    said = [ask_about_photograph(name)["faces"][0] for name in names]
+    said = [ask_about_portrait(name)["faces"][0] for name in names]
     face = said[0] | said[1] | said[2]
     draw_box(canvas, face)
     draw_directions(canvas, face)
@@ -258,6 +247,7 @@ def write_result(name: str, result: Result) -> None:
 
 
 def main() -> None:
+    make_portrait()
     for name, show in SHOWN.items():
         write_result(name, show())
     show_all()

@@ -67,7 +67,7 @@ PROBLEMS = {
 
 JOB_ERRORS = {
     "bad_image": (
-        "The image is neither JPEG nor PNG, or is damaged, cut off or has more than 100 scans.",
+        "The image is neither JPEG nor PNG, or is damaged, cut off or has more than 30 scans.",
         "Send a whole JPEG or PNG file.",
     ),
     "image_too_large": ("The image's header promises more than 20 megapixels.", "Send a smaller one."),

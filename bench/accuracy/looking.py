@@ -21,12 +21,19 @@ SAME_FACE_OVERLAP = 0.3
 CAMERA = Camera.of_picture(FRAME_WIDTH, FRAME_HEIGHT)
 
 
+NOT_FOUND = {"rule": False, "gaze_alone": False, "head_alone": False}
+
+
 @dataclass(frozen=True)
 class Verdict:
-    """One face, as labelled and as judged."""
+    """One face, as labelled, and as judged by our rule and by two simpler ones."""
 
     looks: bool
-    judged: bool
+    by: dict[str, bool]
+
+    @property
+    def judged(self) -> bool:
+        return self.by["rule"]
 
 
 def measure(data: Path, pictures: Path | None = None) -> list[Figure]:
@@ -49,18 +56,31 @@ def measure(data: Path, pictures: Path | None = None) -> list[Figure]:
         Figure(
             "looking_away_right", 1 - wrong / away if away else float("nan"), note=f"of {away} faces that look away"
         ),
+        *_simpler_rules(verdicts),
     ]
 
 
-def looks_at_camera(face: dict[str, Any]) -> bool:
-    """The verdict on a face of `gaze_analysis`."""
+def _simpler_rules(verdicts: list[Verdict]) -> list[Figure]:
+    """What head or gaze alone would give: told, so that nobody takes the gaze for more than it is."""
+    figures = []
+    for rule in ("head_alone", "gaze_alone"):
+        counts = Counter((v.looks, v.by[rule]) for v in verdicts)
+        right, wrong, missed = counts[True, True], counts[False, True], counts[True, False]
+        figures.append(Figure(f"looking_by_{rule}_precision", right / max(right + wrong, 1)))
+        figures.append(Figure(f"looking_by_{rule}_recall", right / max(right + missed, 1)))
+    return figures
+
+
+def judge_by_rules(face: dict[str, Any]) -> dict[str, bool]:
+    """The verdicts on a face of `gaze_analysis`."""
     left, top, width, height = face["roi"]
-    return judge_looking(
-        Direction(face["head_yaw"], face["head_pitch"]),
-        Direction(face["gaze_yaw"], face["gaze_pitch"]),
-        towards_camera=Direction.of_vector(-CAMERA.ray(left + width / 2, top + height / 2)),
-        face_px=max(width, height),
-    ).at_camera
+    head, gaze = Direction(face["head_yaw"], face["head_pitch"]), Direction(face["gaze_yaw"], face["gaze_pitch"])
+    towards_camera = Direction.of_vector(-CAMERA.ray(left + width / 2, top + height / 2))
+    rules = {"rule": (head, gaze), "head_alone": (head, head), "gaze_alone": (gaze, gaze)}
+    return {
+        name: judge_looking(*used, towards_camera=towards_camera, face_px=max(width, height)).at_camera
+        for name, used in rules.items()
+    }
 
 
 def _of_scene(scene: Scene) -> Iterator[Verdict]:
@@ -71,7 +91,7 @@ def _of_scene(scene: Scene) -> Iterator[Verdict]:
         labels = scene.labels[number]
         for label, face in zip(labels, match_faces(labels, faces, at_least=SAME_FACE_OVERLAP), strict=True):
             if label.person == REALLY_TURNED and label.is_visible and (face or label.is_front):
-                yield Verdict(label.is_front, face is not None and looks_at_camera(face))
+                yield Verdict(label.is_front, judge_by_rules(face) if face else NOT_FOUND)
 
 
 def _of_clip(clip: Clip) -> Iterator[Verdict]:
@@ -82,11 +102,11 @@ def _of_clip(clip: Clip) -> Iterator[Verdict]:
         seconds = number / clip.fps
         present = [person for person in clip.persons if person["enter"] <= seconds < person["leave"]]
         if nobody_looks:
-            yield from (Verdict(False, looks_at_camera(face)) for face in faces)
+            yield from (Verdict(False, judge_by_rules(face)) for face in faces)
         elif len(present) == len(faces):
             for person, face in zip(present, faces, strict=True):
                 if _is_certain(person, seconds, precision=clip.truth["precision_s"]):
-                    yield Verdict(within(seconds, person["looking"]), looks_at_camera(face))
+                    yield Verdict(within(seconds, person["looking"]), judge_by_rules(face))
 
 
 def _is_certain(person: dict[str, Any], seconds: float, *, precision: float) -> bool:

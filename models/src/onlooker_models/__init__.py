@@ -1,8 +1,9 @@
 """Where the nets lie that Onlooker computes with."""
 
+import hashlib
 from pathlib import Path
 
-__all__ = ["FILES", "UnknownModelError", "path"]
+__all__ = ["FILES", "UnknownModelError", "find_damaged", "path"]
 
 FILES = (
     "age.onnx",
@@ -17,6 +18,7 @@ FILES = (
 )
 
 _DATA = Path(__file__).parent / "data"
+_SUMS = Path(__file__).parent / "SHA256SUMS"
 
 
 class UnknownModelError(KeyError):
@@ -39,3 +41,14 @@ def path(name: str) -> Path:
         # The source tree holds no weights; only the built wheel does.
         raise FileNotFoundError(f"{file} is missing: this is not the built wheel; run `just models`")
     return file
+
+
+def find_damaged() -> list[str]:
+    """Files that are missing or are not the ones that were built, by their SHA-256."""
+    lines = _SUMS.read_text(encoding="utf-8").splitlines() if _SUMS.is_file() else []
+    sums = {name: sha256 for sha256, _, name in (line.partition("  ") for line in lines)}
+    return [name for name in FILES if _sha256_of(_DATA / name) != sums.get(name)]
+
+
+def _sha256_of(file: Path) -> str:
+    return hashlib.sha256(file.read_bytes()).hexdigest() if file.is_file() else "missing"

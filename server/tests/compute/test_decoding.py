@@ -50,6 +50,14 @@ def test_a_picture_is_turned_upright_when_the_camera_says_how_it_was_held() -> N
     assert decode_picture(with_orientation(encoded(GRADIENT), 6)).shape == (60, 40)
 
 
+@pytest.mark.parametrize("options", [(), PROGRESSIVE, (cv2.IMWRITE_JPEG_RST_INTERVAL, 2)])
+def test_what_follows_the_end_of_a_jpeg_does_not_matter(options: tuple[int, ...]) -> None:
+    """Telephones hang a film on it; some cameras pad."""
+    jpeg = encoded(COLOUR, ".jpg", *options)
+    film = b"\0\0\0\x18ftypmp42" + b"\xff\xda\x00\x02" * (SCAN_LIMIT + 1)
+    assert np.array_equal(decode_picture(jpeg + film), decode_picture(jpeg))
+
+
 @pytest.mark.parametrize(("width", "height"), [(65_535, 65_535), (2**31 - 1, 2**31 - 1), (20_000_001, 1)])
 def test_a_decompression_bomb_is_refused_by_its_header(width: int, height: int) -> None:
     with pytest.raises(ComputeError) as refused:
@@ -83,7 +91,7 @@ def test_twenty_megapixels_are_taken() -> None:
         (png(0, 5), "damaged header"),
         (png(5, 5), "damaged and can't be decoded"),
         (encoded(GRADIENT)[:-40], "cut off"),
-        (encoded(GRADIENT, ".jpg", *PROGRESSIVE) + b"\xff\xda" * SCAN_LIMIT + b"\xff\xd9", "scans"),
+        (encoded(GRADIENT, ".jpg", *PROGRESSIVE)[:-2] + b"\xff\xda\x00\x02" * SCAN_LIMIT + b"\xff\xd9", "scans"),
     ],
 )
 def test_what_is_no_whole_picture_is_refused_with_what_to_send(data: bytes, complaint: str) -> None:

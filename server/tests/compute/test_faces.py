@@ -4,6 +4,7 @@ import cv2
 import numpy as np
 import pytest
 
+from onlooker.compute.vision import faces as faces_module
 from onlooker.compute.vision.boxes import keep_best, overlaps
 from onlooker.compute.vision.decoding import decode_picture
 from onlooker.compute.vision.faces import FACES_AT_MOST, find_faces
@@ -37,6 +38,14 @@ def test_a_photograph_shows_small_faces_and_large_ones() -> None:
     (same,) = find_faces(picture)
     assert face.left == pytest.approx(same.left * 12, abs=0.05 * huge.shape[1])
     assert face.size_px == pytest.approx(same.size_px * 12, rel=0.1)
+
+
+@pytest.mark.parametrize("shape", [(1, 1_000_000), (1_000_000, 1), (20, 1_000_000), (4_000, 5_000)])
+def test_what_the_net_is_shown_is_bounded_whatever_the_shape(shape: tuple[int, int]) -> None:
+    picture = np.zeros(shape, np.uint8)
+    for scale in faces_module._scales(picture):
+        rows, columns = (max(round(side * scale), 1) for side in shape)
+        assert -(-rows // 32) * -(-columns // 32) * 32 * 32 <= 1.1 * faces_module.PHOTOGRAPH_PIXELS
 
 
 @pytest.mark.parametrize("shape", [(1, 1), (3, 700), (480, 640), (31, 33, 3), (2000, 2)])

@@ -45,6 +45,12 @@ def test_a_face_elsewhere_or_of_another_size_is_another_face() -> None:
     assert run([[face(100, size=40)], [face(100, size=90)]])[1][0].sightings == 1
 
 
+def test_a_state_of_another_release_begins_anew() -> None:
+    assert recall({"faces": [1, 2]}) == recall([["much", "else"]]) == []
+    changed = read_again(Followed(0, 0, 10, readings=7, values=(1.0, 2.0)), [5.0], memory=4)
+    assert (changed.readings, changed.values) == (1, (5.0,))
+
+
 def test_a_face_is_forgotten_after_some_misses() -> None:
     back = run([[face(100)], *[[]] * MISSES_AT_MOST, [face(100)]])[-1][0]
     assert back.misses == 0

@@ -16,6 +16,7 @@ from onlooker.compute.vision.landmarks import Landmarks
 CAMERA = Camera.of_picture(640, 480)
 angles = st.floats(-0.9, 0.9)
 places = st.tuples(st.floats(-20, 20), st.floats(-12, 12), st.floats(45, 250))
+far_places = st.tuples(st.floats(-300, 300), st.floats(-200, 200), st.floats(600, 2500))
 
 
 def head_at(place: tuple[float, float, float], *, yaw: float, pitch: float, roll: float) -> Head:
@@ -43,6 +44,16 @@ def test_a_projected_head_is_found_where_it_was(
     assert found.direction.pitch_radians == pytest.approx(pitch, abs=0.02)
     assert found.roll_radians == pytest.approx(true.roll_radians, abs=0.02)
     assert found.position_cm == pytest.approx(np.array(place), abs=0.02 * place[2])
+
+
+@given(place=far_places, yaw=st.floats(-0.5, 0.5))
+def test_a_head_of_a_few_pixels_in_a_large_picture_is_found_too(place: tuple[float, float, float], yaw: float) -> None:
+    camera = Camera.of_picture(1920, 1080)
+    true = head_at(place, yaw=yaw, pitch=0, roll=0)
+    mesh = Landmarks(seen_by(camera, face_of_known_size() @ true.rotation.T + true.position_cm), 1.0)
+    found = locate_head(mesh, camera)
+    assert found.direction.yaw_radians == pytest.approx(yaw, abs=0.1)
+    assert found.position_cm[2] == pytest.approx(place[2], rel=0.1)
 
 
 @given(place=places, yaw=st.floats(-0.5, 0.5), turn=st.floats(-0.3, 0.3), lift=st.floats(-0.25, 0.25))

@@ -1,5 +1,8 @@
 """Models that are missing, and hardware that is."""
 
+from pathlib import Path
+
+import onlooker_models
 import pytest
 
 from onlooker.catalogue import SERVICES, read_catalogue
@@ -14,6 +17,20 @@ def test_a_server_without_the_models_says_which_command_to_run(monkeypatch: pyte
     monkeypatch.setattr(models, "PACKAGE", "onlooker_models_that_nobody_built")
     with pytest.raises(SettingsError, match="Run `just models`"):
         models.require_models(chosen_services(read_catalogue(), wanted))
+
+
+def test_a_model_that_is_not_the_built_one_is_refused_by_name(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    for name in onlooker_models.FILES:
+        (tmp_path / name).symlink_to(onlooker_models.path(name))
+    monkeypatch.setattr(onlooker_models, "_DATA", tmp_path)
+    models.check_models()
+    (tmp_path / "age.onnx").unlink()
+    changed = bytearray((tmp_path / "gender.onnx").read_bytes())
+    changed[1000] ^= 1
+    (tmp_path / "gender.onnx").unlink()
+    (tmp_path / "gender.onnx").write_bytes(changed)
+    with pytest.raises(SettingsError, match=r"age.onnx, gender.onnx\. Run `just models` again"):
+        models.check_models()
 
 
 def test_services_without_a_net_need_no_models(monkeypatch: pytest.MonkeyPatch) -> None:

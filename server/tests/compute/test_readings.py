@@ -50,6 +50,16 @@ def test_a_small_face_has_no_readable_eyes_and_looks_where_its_head_faces(colour
     assert directions.gaze == directions.head.direction
 
 
+def test_a_tiny_face_in_the_background_costs_nobody_the_result(colour: Picture) -> None:
+    scene = np.full((1080, 1920, 3), 120, np.uint8)
+    scene[300:780, 200:680] = colour
+    tiny = np.asarray(cv2.resize(colour, None, fx=0.16, fy=0.16, interpolation=cv2.INTER_AREA), np.uint8)
+    scene[200 : 200 + tiny.shape[0], 1500 : 1500 + tiny.shape[1]] = tiny
+    faces = find_faces(scene)
+    assert len(faces) == 2
+    assert len(read_directions(scene, faces)) == len(read_ages_and_genders(scene, faces)) == 2
+
+
 def test_grey_is_read_like_colour(colour: Picture) -> None:
     grey = as_grey(colour)
     faces = find_faces(colour)

@@ -2,6 +2,7 @@
 
 import importlib.util
 import json
+import math
 import os
 import re
 import shutil
@@ -12,6 +13,7 @@ import time
 from collections.abc import Iterator
 from dataclasses import dataclass
 from importlib.util import find_spec
+from itertools import product
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -20,6 +22,12 @@ from urllib.parse import urlsplit
 import pytest
 
 from onlooker.catalogue import SERVICES
+from onlooker.compute.motion import targets
+from onlooker.compute.services import age_and_gender_estimation, face_expression_estimation
+from onlooker.compute.sound import sources
+from onlooker.compute.vision import decoding, faces
+from onlooker.compute.vision.head import Camera, Direction
+from onlooker.compute.vision.looking import LIMIT_RADIANS, judge_looking
 from onlooker.errors import Code
 from onlooker.gateway.routes import ROUTES
 from onlooker.settings import describe_settings
@@ -154,6 +162,37 @@ def test_every_service_that_computes_has_a_page_with_a_result_and_a_picture(name
     assert set(result_in(name)) == set(described.result)
 
 
+@pytest.mark.parametrize(
+    ("page", "sentence"),
+    [
+        *((name, f"Below {faces.CONFIDENCE_AT_LEAST} a face") for name in COMPUTED if "faces" in result_in(name)),
+        ("face_expression_estimation", f"about its last {face_expression_estimation.MEMORY} pictures."),
+        ("age_and_gender_estimation", f"about the last {age_and_gender_estimation.MEMORY} pictures of a face."),
+        ("motion_detection", f"At most {targets.TARGET_LIMIT} targets are reported."),
+        ("sound_localization", f"At most {sources.SOURCE_LIMIT} sources are reported."),
+        ("README", f"At most {decoding.PIXEL_LIMIT // 10**6} megapixels"),
+        ("README", f"A progressive JPEG may have {decoding.SCAN_LIMIT} scans"),
+    ],
+)
+def test_a_page_says_what_the_code_does(page: str, sentence: str) -> None:
+    assert sentence in (ROOT / f"docs/services/{page}.md").read_text(encoding="utf-8")
+
+
+def test_the_rule_for_looking_on_the_page_is_the_one_that_is_measured() -> None:
+    text = (ROOT / "docs/services/gaze_analysis.md").read_text(encoding="utf-8")
+    names: dict[str, Any] = {}
+    exec(text.partition("```python\n")[2].partition("```\n")[0], names)
+    x, y, size = 500, 60, (480, 640)
+    towards_camera = Direction.of_vector(-Camera.of_picture(640, 480).ray(x + 20, y + 20))
+    for angles in product([k / 20 for k in range(-12, 13, 4)], repeat=4):
+        head, gaze = Direction(*angles[:2]), Direction(*angles[2:])
+        judged = judge_looking(head, gaze, towards_camera=towards_camera, face_px=40)
+        face = dict(zip(("head_yaw", "head_pitch", "gaze_yaw", "gaze_pitch"), angles, strict=True))
+        # The page is for reading: it takes angles as if they lay in a plane, so verdicts near the limit may differ.
+        if abs(judged.angle_radians - LIMIT_RADIANS) > math.radians(2):
+            assert names["looks_at_camera"](face | {"roi": [x, y, 40, 40]}, size) == judged.at_camera, angles
+
+
 def test_pictures_are_small_and_say_where_they_come_from() -> None:
     folder = ROOT / "docs/pictures"
     said = (folder / "README.md").read_text(encoding="utf-8")
@@ -280,6 +319,8 @@ def test_the_quickstart_runs_word_for_word(answers: dict[str, str]) -> None:
     assert "same bytes" in printed
     assert '{"frames":1,"status":200}' in printed
     assert '"echo": "one"' in printed
+    assert '{"frames":4,"status":200}' in printed
+    assert re.findall(r'"nb_faces": (\d)', printed) == ["0", "0", "0", "1"]
 
 
 @pytest.mark.parametrize("name", COMPUTED)

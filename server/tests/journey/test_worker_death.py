@@ -119,6 +119,17 @@ def test_a_job_that_brings_workers_down_takes_no_other_job_with_it(two_workers: 
     _await_workers(two_workers, 2)
 
 
+def test_a_job_that_waited_long_outlives_all_workers(two_workers: Stack, caller: httpx2.Client) -> None:
+    """Its time to wait for a new worker begins when the old one dies, not when the job came in."""
+    with ThreadPoolExecutor(1) as callers:
+        job = callers.submit(_call, caller, sleep_s=7)
+        time.sleep(6)
+        for name in ("worker-1", "worker-2"):
+            two_workers.kill(name)
+        assert "error_code" not in job.result()
+    _await_workers(two_workers, 2)
+
+
 def test_an_accepted_job_that_brings_two_workers_down_ends_with_an_error(
     two_workers: Stack, caller: httpx2.Client
 ) -> None:

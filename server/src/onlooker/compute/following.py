@@ -29,8 +29,11 @@ class Followed(msgspec.Struct, array_like=True, frozen=True):
 
 
 def recall(state: Any) -> list[Followed]:
-    """The faces that a session's state holds; none at its beginning."""
-    return msgspec.convert(state or [], list[Followed])
+    """The faces that a session's state holds; none at its beginning, or where another release wrote it differently."""
+    try:
+        return msgspec.convert(state or [], list[Followed])
+    except msgspec.ValidationError:
+        return []
 
 
 def follow(known: Sequence[Followed], faces: Sequence[Face]) -> tuple[list[Followed], list[Followed]]:
@@ -43,8 +46,9 @@ def follow(known: Sequence[Followed], faces: Sequence[Face]) -> tuple[list[Follo
 
 def read_again(face: Followed, values: Sequence[float], *, memory: int) -> Followed:
     """The mean of its readings; of about the last `memory` ones, once there are more."""
-    readings = min(face.readings + 1, memory)
-    old = face.values or tuple(values)
+    known = len(face.values) == len(values)
+    readings = min(face.readings + 1, memory) if known else 1
+    old = face.values if known else values
     blended = tuple(before + (now - before) / readings for before, now in zip(old, values, strict=True))
     return msgspec.structs.replace(face, readings=readings, values=blended)
 

@@ -7,7 +7,7 @@ from importlib.util import find_spec
 from onlooker.catalogue import Catalogue
 from onlooker.catalogue.service import Service
 from onlooker.compute.call import Compute
-from onlooker.compute.models import require_models
+from onlooker.compute.models import check_models, require_models
 from onlooker.settings import SettingsError
 
 
@@ -57,4 +57,5 @@ def load_models(hosted_services: list[Hosted], *, provider: str, threads: int) -
     if names:
         from onlooker.compute.vision.networks import load_networks
 
+        check_models()
         load_networks(names, provider=provider, threads=threads)

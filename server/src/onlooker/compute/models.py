@@ -18,6 +18,14 @@ def require_models(services: Iterable[Service]) -> None:
         )
 
 
+def check_models() -> None:
+    """Refuse to compute with other files than those that were built."""
+    import onlooker_models
+
+    if damaged := onlooker_models.find_damaged():
+        raise SettingsError(f"Model files are missing or damaged: {', '.join(damaged)}. Run `just models` again.")
+
+
 def model_file(name: str) -> str:
     """Path of a file of the models package."""
     import onlooker_models

@@ -18,7 +18,7 @@ from onlooker.compute import counters
 from onlooker.compute.hosting import Hosted, host_services, load_models
 from onlooker.compute.processing import Processor
 from onlooker.compute.sessions import Sessions
-from onlooker.logs import fields
+from onlooker.logs import fields, silence_libraries
 from onlooker.monitoring import serve_monitoring, stop_signal
 from onlooker.settings import Settings
 
@@ -96,6 +96,7 @@ async def _sweep(sessions: Sessions) -> None:
 
 async def run_worker(settings: Settings) -> None:
     """Run until SIGTERM or SIGINT, then finish what was taken and leave."""
+    silence_libraries()
     hosted_services = host_services(read_catalogue(settings.extra_services), settings.worker_services)
     load_models(hosted_services, provider=settings.inference_provider, threads=settings.inference_threads)
     bus = await connect(settings, name=settings.worker_name)

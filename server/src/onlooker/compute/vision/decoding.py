@@ -1,5 +1,6 @@
 """From the bytes a stranger sent to pixels; what the header promises is checked before anything is decoded."""
 
+import re
 import struct
 from typing import Any, TypeAlias
 
@@ -13,13 +14,13 @@ Picture: TypeAlias = NDArray[np.uint8]
 """Rows of grey values, or of blue, green, red; as OpenCV has it."""
 
 PIXEL_LIMIT = 20_000_000
-SCAN_LIMIT = 100
+SCAN_LIMIT = 30
 """Each scan of a progressive JPEG is a walk over all pixels; pictures have about ten."""
 
 _PNG_START = b"\x89PNG\r\n\x1a\n"
 _JPEG_START = b"\xff\xd8\xff"
-_START_OF_SCAN = b"\xff\xda"
-_END_OF_IMAGE = b"\xff\xd9"
+_MARKER = re.compile(rb"\xff+[^\x00\xff]")
+_START_OF_SCAN, _END_OF_IMAGE = 0xDA, 0xD9
 _SIZE_MARKERS = frozenset(range(0xC0, 0xD0)) - {0xC4, 0xC8, 0xCC}
 _BARE_MARKERS = frozenset({0x01, *range(0xD0, 0xD9)})
 
@@ -67,7 +68,6 @@ def _size_in_header(data: bytes) -> tuple[int, int]:
     if data.startswith(_PNG_START):
         size = _png_size(data)
     elif data.startswith(_JPEG_START):
-        _check_scans(data)
         size = _jpeg_size(data)
     else:
         raise _bad("is neither JPEG nor PNG")
@@ -84,29 +84,29 @@ def _png_size(data: bytes) -> tuple[int, int] | None:
 
 
 def _jpeg_size(data: bytes) -> tuple[int, int] | None:
-    """Of the first frame header; the walk goes from segment to segment, so it ends soon."""
+    """Of the first frame header. All segments and scans are walked, so that the file is known to be whole."""
+    size: tuple[int, int] | None = None
+    scans = 0
     position = 2
-    while position + 9 <= len(data):
-        if data[position] != 0xFF:
-            return None
-        marker = data[position + 1]
-        if marker == 0xFF:
-            position += 1
-        elif marker in _BARE_MARKERS:
-            position += 2
-        elif marker in _SIZE_MARKERS:
-            height, width = struct.unpack_from(">HH", data, position + 5)
-            return width, height
-        else:
-            position += 2 + max(2, struct.unpack_from(">H", data, position + 2)[0])
-    return None
-
-
-def _check_scans(data: bytes) -> None:
-    if data.count(_START_OF_SCAN) > SCAN_LIMIT:
-        raise _bad(f"has more than {SCAN_LIMIT} scans")
-    if data.rfind(_END_OF_IMAGE) < data.rfind(_START_OF_SCAN):
+    while found := _MARKER.search(data, position) if scans else _MARKER.match(data, position):
+        marker, position = found[0][-1], found.end()
+        if marker == _END_OF_IMAGE:
+            return size
+        if marker in _BARE_MARKERS:
+            continue
+        if position + 7 > len(data):
+            break
+        if marker in _SIZE_MARKERS and size is None:
+            height, width = struct.unpack_from(">HH", data, position + 3)
+            size = width, height
+        if marker == _START_OF_SCAN:
+            scans += 1
+            if scans > SCAN_LIMIT:
+                raise _bad(f"has more than {SCAN_LIMIT} scans")
+        position += max(2, struct.unpack_from(">H", data, position)[0])
+    if scans:
         raise _bad("is cut off before its end")
+    return None
 
 
 def _bad(complaint: str) -> ComputeError:

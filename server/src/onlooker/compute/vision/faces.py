@@ -16,9 +16,11 @@ OVERLAP_AT_MOST = 0.3
 FACES_AT_MOST = 100
 STRIDES = (8, 16, 32)
 FRAME = (640, 480)
-"""What a camera sends. The net sees faces of 10 to 300 pixels at this size."""
+"""What a camera sends. The net sees faces of about 10 to 450 pixels."""
 PHOTOGRAPH_PIXELS = 1_920_000
 """Larger pictures are looked at twice: at a frame's size for large faces, and at up to so many pixels for small."""
+PHOTOGRAPH_SIDE = 2_560
+"""A strip of a million pixels' length would be padded to thirty times its size."""
 
 Points = NDArray[np.float32]
 
@@ -71,7 +73,7 @@ def _scales(picture: Picture) -> list[float]:
     frame = min(FRAME[0] / width, FRAME[1] / height)
     if frame >= 1:
         return [1.0]
-    photograph = min(1.0, math.sqrt(PHOTOGRAPH_PIXELS / (width * height)))
+    photograph = min(1.0, math.sqrt(PHOTOGRAPH_PIXELS / (width * height)), PHOTOGRAPH_SIDE / max(width, height))
     return [frame] if photograph < frame * 1.1 else [frame, photograph]
 
 

@@ -90,7 +90,7 @@ def locate_head(mesh: Landmarks, camera: Camera) -> Head:
     """The position and rotation under which the canonical face looks most like the mesh."""
     known = face_of_known_size()[STEADY_LANDMARKS]
     seen = mesh.points[STEADY_LANDMARKS].astype(np.float64)
-    _, turn, shift = cv2.solvePnP(known, seen, camera.matrix, None, flags=cv2.SOLVEPNP_SQPNP)
+    _, turn, shift = cv2.solvePnP(known, seen, camera.matrix, None, flags=cv2.SOLVEPNP_EPNP)
     _, turn, shift = cv2.solvePnP(
         known, seen, camera.matrix, None, turn, shift, useExtrinsicGuess=True, flags=cv2.SOLVEPNP_ITERATIVE
     )

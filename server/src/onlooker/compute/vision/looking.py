@@ -1,4 +1,4 @@
-"""Whether a face looks at the camera: its head above all, its eyes a little."""
+"""Whether a face looks at the camera: its head above all, its eyes a little. For scene_analysis."""
 
 import math
 from dataclasses import dataclass

@@ -31,12 +31,15 @@ class Network:
         options.log_severity_level = 3
         # A thread that spins while it waits burns a core that another camera needs.
         options.add_session_config_entry("session.intra_op.allow_spinning", "0")
+        # Pictures and batches come in all sizes, and a plan would be kept for each: 100 MB and more, for one hundredth.
+        options.enable_mem_pattern = False
         wanted = dict.fromkeys([PROVIDERS[provider], PROVIDERS["cpu"]])
         self._session = ort.InferenceSession(model_file(f"{name}.onnx"), options, providers=list(wanted))
         self._input = self._session.get_inputs()[0].name
         self._outputs = [output.name for output in self._session.get_outputs()]
 
     def run(self, tensor: Tensor) -> dict[str, Tensor]:
+        """The outputs by name."""
         return dict(zip(self._outputs, cast(Any, self._session.run(None, {self._input: tensor})), strict=True))
 
 

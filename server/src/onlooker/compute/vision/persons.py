@@ -1,4 +1,4 @@
-"""Finding people by their bodies, with NanoDet."""
+"""Finding people by their bodies, with NanoDet. For scene_analysis."""
 
 from dataclasses import dataclass
 

@@ -2,8 +2,8 @@
 
 import asyncio
 import time
-from collections.abc import Awaitable, Callable
-from contextlib import nullcontext
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager, nullcontext
 
 from onlooker.bus.connection import Bus, BusLost, NoAnswer, NobodyThere
 from onlooker.bus.messages import Outcome, Reply, Task, encode_task, failure
@@ -27,7 +27,7 @@ class Engine:
         self.bus = bus
         self._workers = workers
         self._exchange = exchange
-        self._suspects_turn = asyncio.Lock()
+        self._suspects = asyncio.Lock()
 
     async def run(
         self, service: Service, task: Task, *, deaths: int = 0, count_death: Callable[[], Awaitable[None]] | None = None
@@ -35,21 +35,19 @@ class Engine:
         """The reply; raises an `overloaded` problem where there is no capacity.
 
         `deaths` is how many workers died on this job before; `count_death` keeps count where the job outlives us.
-        All jobs that a dead worker had are suspects. They are tried one at a time, so that the one that kills
-        takes none of the others with it.
+        All jobs that a dead worker had are suspects. An engine tries its suspects one at a time, so that the one that
+        kills takes none of the others with it; suspects of other engines may still meet it.
         """
         payload = encode_task(task)
-        give_up_at = time.monotonic() + WAIT_FOR_WORKER_S
         avoided: set[str] = set()
+        not_kept_since: float | None = None
         while True:
-            worker = await self._choose(service, task, avoided, give_up_at=give_up_at)
             try:
-                async with self._suspects_turn if deaths else nullcontext():
-                    reply = await self._send(service, worker, payload, task)
+                async with self._suspects_turn(task) if deaths else nullcontext():
+                    reply = await self._try_once(service, task, payload, avoided)
             except NobodyThere:
-                self._avoid(worker, avoided)
+                continue
             except WorkerDied:
-                self._avoid(worker, avoided)
                 counters.resends("worker_died").inc()
                 deaths += 1
                 if count_death:
@@ -60,17 +58,44 @@ class Engine:
                 counters.resends("bus_lost").inc()
                 await self._await_bus()
                 avoided.clear()
-                give_up_at = time.monotonic() + WAIT_FOR_WORKER_S
             except NoAnswer:
                 return _failed("time_limit", "The computation took longer than its time limit.")
             else:
                 if reply.outcome is Outcome.DONE:
                     return reply
                 if reply.outcome is Outcome.NOT_KEPT:
-                    await self._pause(give_up_at)
+                    not_kept_since = not_kept_since or time.monotonic()
+                    await self._pause(not_kept_since)
                 else:
-                    avoided.add(worker.instance)
                     self._heed_refusal(service, task, reply, avoided)
+
+    async def _try_once(self, service: Service, task: Task, payload: bytes, avoided: set[str]) -> Reply:
+        """One worker's reply; a worker that does not give one is avoided from now on."""
+        worker = await self._choose(service, task, avoided)
+        subject = worker.subject_of(service)
+        assert subject
+        timeout_s = task.deadline - time.time()
+        try:
+            reply = await self._exchange.send(subject, payload, instance=worker.instance, timeout_s=timeout_s)
+        except (NobodyThere, WorkerDied):
+            self._workers.remove(worker.instance)
+            avoided.add(worker.instance)
+            raise
+        if reply.outcome not in (Outcome.DONE, Outcome.NOT_KEPT):
+            avoided.add(worker.instance)
+        return reply
+
+    @asynccontextmanager
+    async def _suspects_turn(self, task: Task) -> AsyncIterator[None]:
+        try:
+            async with asyncio.timeout(task.deadline - time.time()):
+                await self._suspects.acquire()
+        except TimeoutError:
+            raise NoAnswer from None
+        try:
+            yield
+        finally:
+            self._suspects.release()
 
     def _heed_refusal(self, service: Service, task: Task, reply: Reply, avoided: set[str]) -> None:
         """Another worker may take what this one can't, but for a session's job: it would overtake those that wait."""
@@ -79,24 +104,15 @@ class Engine:
         elif task.session or not self._workers.choose(service, task.id, besides=avoided):
             raise overloaded(f"Every place to compute {service.name} is taken. Send less, or add workers.")
 
-    async def _pause(self, give_up_at: float) -> None:
+    async def _pause(self, since: float) -> None:
         """Before the same job goes to the same worker again: its session's state could not be kept."""
         counters.resends("state_not_kept").inc()
-        if time.monotonic() > give_up_at:
+        if time.monotonic() > since + WAIT_FOR_BUS_S:
             raise overloaded("The session's state could not be kept. Send the request again.")
         await asyncio.sleep(PAUSE_S)
 
-    async def _send(self, service: Service, worker: LiveWorker, payload: bytes, task: Task) -> Reply:
-        subject = worker.subject_of(service)
-        assert subject
-        timeout_s = task.deadline - time.time()
-        return await self._exchange.send(subject, payload, instance=worker.instance, timeout_s=timeout_s)
-
-    def _avoid(self, worker: LiveWorker, avoided: set[str]) -> None:
-        self._workers.remove(worker.instance)
-        avoided.add(worker.instance)
-
-    async def _choose(self, service: Service, task: Task, avoided: set[str], *, give_up_at: float) -> LiveWorker:
+    async def _choose(self, service: Service, task: Task, avoided: set[str]) -> LiveWorker:
+        give_up_at = time.monotonic() + WAIT_FOR_WORKER_S
         while True:
             worker = self._workers.choose(service, task.session or task.id, besides=avoided)
             if worker:
