@@ -70,7 +70,10 @@ JOB_ERRORS = {
         "The image is neither JPEG nor PNG, or is damaged, cut off or has more than 30 scans.",
         "Send a whole JPEG or PNG file.",
     ),
-    "image_too_large": ("The image's header promises more than 20 megapixels.", "Send a smaller one."),
+    "image_too_large": (
+        "The image's header promises more than 20 megapixels, or a side of more than 1,000,000 pixels.",
+        "Send a smaller one.",
+    ),
     "bad_baseline": (
         "The microphones are said to be less than 0.01 or more than 5 metres apart.",
         "Give their distance in metres as `baseline`.",

@@ -102,8 +102,8 @@ def _held_out(data: Path, pictures: Path | None) -> list[Figure]:
     mean = {name: float(np.mean([summary[name] for summary in summaries])) for name in summaries[0]}
     if pictures:
         points = [(estimate.reading.label_years, estimate.age) for estimate in rounds[0]]
-        draw_scatter(pictures / "age.svg", "Age in years, held out", points, limit=OLDEST_DRAWN_YEARS)
-    note = f"{len(rounds[0])} people, held out: {age_fit.FOLDS} folds by person, mean of {len(rounds)} seeds"
+        draw_scatter(pictures / "age.svg", "Age in years, offset held out", points, limit=OLDEST_DRAWN_YEARS)
+    note = f"{len(rounds[0])} people, offset held out: {age_fit.FOLDS} folds by person, mean of {len(rounds)} seeds"
     return [
         Figure("age_mean_absolute_error", mean["mean_absolute_error"], at_most=9.0, note=note),
         Figure("age_bias", mean["bias"], at_most=4.0, at_least=-4.0, note=note),

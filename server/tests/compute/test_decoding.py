@@ -58,7 +58,9 @@ def test_what_follows_the_end_of_a_jpeg_does_not_matter(options: tuple[int, ...]
     assert np.array_equal(decode_picture(jpeg + film), decode_picture(jpeg))
 
 
-@pytest.mark.parametrize(("width", "height"), [(65_535, 65_535), (2**31 - 1, 2**31 - 1), (20_000_001, 1)])
+@pytest.mark.parametrize(
+    ("width", "height"), [(65_535, 65_535), (2**31 - 1, 2**31 - 1), (20_000_001, 1), (1_000_001, 1), (1, 1_000_001)]
+)
 def test_a_decompression_bomb_is_refused_by_its_header(width: int, height: int) -> None:
     with pytest.raises(ComputeError) as refused:
         decode_picture(png(width, height))

@@ -47,7 +47,7 @@ def test_a_face_elsewhere_or_of_another_size_is_another_face() -> None:
 
 def test_a_state_of_another_release_begins_anew() -> None:
     assert recall({"faces": [1, 2]}) == recall([["much", "else"]]) == []
-    changed = read_again(Followed(0, 0, 10, readings=7, values=(1.0, 2.0)), [5.0], memory=4)
+    changed = read_again(Followed(0, 0, 10, readings=7, values=(1.0, 2.0)), [5.0], of_last=4)
     assert (changed.readings, changed.values) == (1, (5.0,))
 
 
@@ -68,7 +68,7 @@ def test_readings_are_the_mean_until_the_memory_is_full_and_stay_between_the_ext
 ) -> None:
     one = Followed(0, 0, 10)
     for number, reading in enumerate(readings, start=1):
-        one = read_again(one, [reading], memory=memory)
+        one = read_again(one, [reading], of_last=memory)
         assert min(readings) - 1e-9 <= one.values[0] <= max(readings) + 1e-9
         if number <= memory:
             assert np.isclose(one.values[0], np.mean(readings[:number]))

@@ -166,8 +166,8 @@ def test_every_service_that_computes_has_a_page_with_a_result_and_a_picture(name
     ("page", "sentence"),
     [
         *((name, f"Below {faces.CONFIDENCE_AT_LEAST} a face") for name in COMPUTED if "faces" in result_in(name)),
-        ("face_expression_estimation", f"about its last {face_expression_estimation.MEMORY} pictures."),
-        ("age_and_gender_estimation", f"about the last {age_and_gender_estimation.MEMORY} pictures of a face."),
+        ("face_expression_estimation", f"about its last {face_expression_estimation.READINGS} pictures."),
+        ("age_and_gender_estimation", f"about the last {age_and_gender_estimation.READINGS} pictures of a face."),
         ("motion_detection", f"At most {targets.TARGET_LIMIT} targets are reported."),
         ("sound_localization", f"At most {sources.SOURCE_LIMIT} sources are reported."),
         ("README", f"At most {decoding.PIXEL_LIMIT // 10**6} megapixels"),

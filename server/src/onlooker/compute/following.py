@@ -44,10 +44,10 @@ def follow(known: Sequence[Followed], faces: Sequence[Face]) -> tuple[list[Follo
     return seen, [msgspec.structs.replace(face, sightings=0, misses=face.misses + 1) for face in gone]
 
 
-def read_again(face: Followed, values: Sequence[float], *, memory: int) -> Followed:
-    """The mean of its readings; of about the last `memory` ones, once there are more."""
+def read_again(face: Followed, values: Sequence[float], *, of_last: int) -> Followed:
+    """The mean of its readings; of about the last `of_last` ones, once there are more."""
     known = len(face.values) == len(values)
-    readings = min(face.readings + 1, memory) if known else 1
+    readings = min(face.readings + 1, of_last) if known else 1
     old = face.values if known else values
     blended = tuple(before + (now - before) / readings for before, now in zip(old, values, strict=True))
     return msgspec.structs.replace(face, readings=readings, values=blended)

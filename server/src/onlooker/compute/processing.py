@@ -55,8 +55,8 @@ class Processor:
                         return _kept(Reply(Outcome.DONE, state.result, state.error_code), session)
                     started = time.time()
                     computed = await self._compute(hosted, task, state.service, session.memory)
-                    following, video_s = _following(hosted, task, state, computed, started)
-                    await self._sessions.write(session, following)
+                    next_state, video_s = _next_state(hosted, task, state, computed, started)
+                    await self._sessions.write(session, next_state)
                 except StateConflict:
                     continue
                 except StateNotKept:
@@ -96,11 +96,11 @@ def _call_service(hosted: Hosted, call: Call, state: Any, request_id: str) -> Co
     return Computed(result, state, error_code, time.perf_counter() - started)
 
 
-def _following(
+def _next_state(
     hosted: Hosted, task: Task, state: SessionState, computed: Computed, started: float
 ) -> tuple[SessionState, float]:
     """The session's next state, and the video time that the call counts."""
-    following = SessionState(
+    next_state = SessionState(
         last_seen=time.time(),
         service=computed.state,
         job_ids=[*state.job_ids[-(REMEMBERED_JOBS - 1) :], task.id],
@@ -109,12 +109,12 @@ def _following(
         last_frame_at=state.last_frame_at,
     )
     if not hosted.service.takes_media:
-        return following, 0.0
+        return next_state, 0.0
     timestamp = task.params.get("timestamp")
     moment = parse_timestamp(timestamp) if isinstance(timestamp, str) else None
-    following.last_frame_at = moment.timestamp() if moment else started
-    gap_s = None if state.last_frame_at is None else following.last_frame_at - state.last_frame_at
-    return following, count_frame(gap_s)
+    next_state.last_frame_at = moment.timestamp() if moment else started
+    gap_s = None if state.last_frame_at is None else next_state.last_frame_at - state.last_frame_at
+    return next_state, count_frame(gap_s)
 
 
 def _reply(task: Task, computed: Computed, started: float, video_s: float) -> Reply:

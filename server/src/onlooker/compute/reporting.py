@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from onlooker.compute.vision.decoding import Picture
 from onlooker.compute.vision.faces import Face
 
-PLACES = 4
+DECIMALS = 4
 
 
 def report_faces(picture: Picture, faces: Sequence[Face], more: Sequence[Mapping[str, Any]] = ()) -> dict[str, Any]:
@@ -23,7 +23,7 @@ def report_faces(picture: Picture, faces: Sequence[Face], more: Sequence[Mapping
 
 
 def rounded(value: float) -> float:
-    return round(float(value), PLACES)
+    return round(float(value), DECIMALS)
 
 
 def point(xy: NDArray[np.float32]) -> list[int]:

@@ -11,7 +11,7 @@ from onlooker.compute.vision.decoding import decode_picture
 from onlooker.compute.vision.faces import find_faces
 from onlooker.compute.vision.gender import estimate_gender
 
-MEMORY = 50
+READINGS = 50
 
 
 def compute(call: Call, state: Any) -> tuple[dict[str, Any], Any]:
@@ -19,7 +19,7 @@ def compute(call: Call, state: Any) -> tuple[dict[str, Any], Any]:
     faces = find_faces(picture)
     seen, missing = follow(recall(state), faces)
     readings = [(one.age_years, one.male_probability, one.side_px) for one in read_ages_and_genders(picture, faces)]
-    read = [read_again(face, reading, memory=MEMORY) for face, reading in zip(seen, readings, strict=True)]
+    read = [read_again(face, reading, of_last=READINGS) for face, reading in zip(seen, readings, strict=True)]
     return report_faces(picture, faces, [_members(face) for face in read]), read + missing
 
 

@@ -9,7 +9,7 @@ from onlooker.compute.vision.decoding import decode_picture
 from onlooker.compute.vision.expression import EXPRESSIONS, read_expressions
 from onlooker.compute.vision.faces import find_faces
 
-MEMORY = 5
+READINGS = 5
 
 
 def compute(call: Call, state: Any) -> tuple[dict[str, Any], Any]:
@@ -17,6 +17,6 @@ def compute(call: Call, state: Any) -> tuple[dict[str, Any], Any]:
     faces = find_faces(picture)
     seen, missing = follow(recall(state), faces)
     readings = [list(reading.values()) for reading in read_expressions(picture, faces)]
-    read = [read_again(face, reading, memory=MEMORY) for face, reading in zip(seen, readings, strict=True)]
+    read = [read_again(face, reading, of_last=READINGS) for face, reading in zip(seen, readings, strict=True)]
     more = [dict(zip(EXPRESSIONS, map(rounded, face.values), strict=True)) for face in read]
     return report_faces(picture, faces, more), read + missing

@@ -11,7 +11,7 @@ from onlooker.compute.vision.directions import Directions, read_directions
 from onlooker.compute.vision.faces import find_faces
 
 ANGLES = ("head_yaw", "head_pitch", "head_roll", "gaze_yaw", "gaze_pitch")
-MEMORY = 2
+READINGS = 2
 
 
 def compute(call: Call, state: Any) -> tuple[dict[str, Any], Any]:
@@ -20,7 +20,7 @@ def compute(call: Call, state: Any) -> tuple[dict[str, Any], Any]:
     directions = read_directions(picture, faces)
     seen, missing = follow(recall(state), faces)
     read = [
-        read_again(face, _angles(one, near=face), memory=MEMORY) for face, one in zip(seen, directions, strict=True)
+        read_again(face, _angles(one, near=face), of_last=READINGS) for face, one in zip(seen, directions, strict=True)
     ]
     more = [_members(one, face) for one, face in zip(directions, read, strict=True)]
     return report_faces(picture, faces, more), read + missing

@@ -63,6 +63,8 @@ def _clusters(correlation: Correlation, near: float) -> list[list[Peak]]:
         heights = np.array([peak.height for peak in left])
         centre = _mode(delays, heights, near)
         members = [peak for peak in left if abs(peak.delay - centre) <= near]
+        if not members:
+            break
         left = [peak for peak in left if abs(peak.delay - centre) > max(2 * near, FOOT_SAMPLES)]
         if _is_source(members, clusters, correlation.windows):
             clusters.append(members)

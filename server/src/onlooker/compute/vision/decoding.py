@@ -14,6 +14,8 @@ Picture: TypeAlias = NDArray[np.uint8]
 """Rows of grey values, or of blue, green, red; as OpenCV has it."""
 
 PIXEL_LIMIT = 20_000_000
+SIDE_LIMIT = 1_000_000
+"""What libpng takes."""
 SCAN_LIMIT = 30
 """Each scan of a progressive JPEG is a walk over all pixels; pictures have about ten."""
 
@@ -32,11 +34,11 @@ cv2.utils.logging.setLogLevel(cv2.utils.logging.LOG_LEVEL_SILENT)
 def decode_picture(data: bytes) -> Picture:
     """The picture in a JPEG or PNG file, turned upright if the file says how; grey stays grey."""
     width, height = _size_in_header(data)
-    if width * height > PIXEL_LIMIT:
+    if width * height > PIXEL_LIMIT or max(width, height) > SIDE_LIMIT:
         raise ComputeError(
             "image_too_large",
-            f"The image has {width} x {height} pixels. At most {PIXEL_LIMIT // 10**6} megapixels are taken: "
-            "send a smaller one.",
+            f"The image has {width} x {height} pixels. At most {PIXEL_LIMIT // 10**6} megapixels are taken, and no side "
+            f"longer than {SIDE_LIMIT:,} pixels: send a smaller one.",
         )
     try:
         decoded: Any = cv2.imdecode(np.frombuffer(data, np.uint8), cv2.IMREAD_ANYCOLOR)
