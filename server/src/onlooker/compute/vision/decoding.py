@@ -37,8 +37,8 @@ def decode_picture(data: bytes) -> Picture:
     if width * height > PIXEL_LIMIT or max(width, height) > SIDE_LIMIT:
         raise ComputeError(
             "image_too_large",
-            f"The image has {width} x {height} pixels. At most {PIXEL_LIMIT // 10**6} megapixels are taken, and no side "
-            f"longer than {SIDE_LIMIT:,} pixels: send a smaller one.",
+            f"The image has {width} x {height} pixels. At most {PIXEL_LIMIT // 10**6} megapixels are taken, and no "
+            f"side longer than {SIDE_LIMIT:,} pixels: send a smaller one.",
         )
     try:
         decoded: Any = cv2.imdecode(np.frombuffer(data, np.uint8), cv2.IMREAD_ANYCOLOR)
