@@ -22,7 +22,7 @@ from onlooker.testing import Stack
 PICTURES = 20_000
 WARM_UP = 2_000
 MEMORY_GROWTH_TARGET_MB = 50
-PEAK_TARGET_MB = 800
+PEAK_TARGET_MB = 600
 """Of one worker: its models, and a picture of 20 megapixels in colour on its way through."""
 SENDERS = 4
 SETTLE_S = 3.0

@@ -10,7 +10,8 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from onlooker.compute.call import ComputeError
-from onlooker.compute.vision.decoding import PIXEL_LIMIT, SCAN_LIMIT, decode_picture
+from onlooker.compute.vision.decoding import PIXEL_LIMIT, decode_picture
+from onlooker.compute.vision.headers import CHUNK_LIMIT, SCAN_LIMIT
 from pictures import encoded
 
 GRADIENT = np.tile(np.arange(60, dtype=np.uint8) * 4, (40, 1))
@@ -22,6 +23,15 @@ def png(width: int, height: int, pixels: bytes = b"") -> bytes:
     chunks = ((b"IHDR", struct.pack(">IIBBBBB", width, height, 8, 0, 0, 0, 0)), (b"IDAT", pixels), (b"IEND", b""))
     framed = (struct.pack(">I", len(b)) + k + b + struct.pack(">I", zlib.crc32(k + b)) for k, b in chunks)
     return b"\x89PNG\r\n\x1a\n" + b"".join(framed)
+
+
+def with_chunk_length(data: bytes, length: int) -> bytes:
+    """The chunk after the header promises so many bytes."""
+    return data[:33] + struct.pack(">I", length) + data[37:]
+
+
+def with_second_header(data: bytes) -> bytes:
+    return data[:33] + data[8:33] + data[33:]
 
 
 def with_orientation(jpeg: bytes, orientation: int) -> bytes:
@@ -93,6 +103,10 @@ def test_twenty_megapixels_are_taken() -> None:
         (png(0, 5), "damaged header"),
         (png(5, 5), "damaged and can't be decoded"),
         (encoded(GRADIENT)[:-40], "cut off"),
+        (encoded(GRADIENT, ".png")[:-20], "cut off"),
+        (with_chunk_length(encoded(GRADIENT, ".png"), 2**31 - 1), "cut off"),
+        (with_second_header(encoded(GRADIENT, ".png")), "damaged header"),
+        (encoded(GRADIENT, ".png")[:33] + (bytes(4) + b"tEXt" + bytes(4)) * CHUNK_LIMIT, "chunks"),
         (encoded(GRADIENT, ".jpg", *PROGRESSIVE)[:-2] + b"\xff\xda\x00\x02" * SCAN_LIMIT + b"\xff\xd9", "scans"),
     ],
 )

@@ -25,7 +25,7 @@ from onlooker.catalogue import SERVICES
 from onlooker.compute.motion import targets
 from onlooker.compute.services import age_and_gender_estimation, face_expression_estimation
 from onlooker.compute.sound import sources
-from onlooker.compute.vision import decoding, faces
+from onlooker.compute.vision import decoding, faces, headers
 from onlooker.compute.vision.head import Camera, Direction
 from onlooker.compute.vision.looking import LIMIT_RADIANS, judge_looking
 from onlooker.errors import Code
@@ -171,7 +171,7 @@ def test_every_service_that_computes_has_a_page_with_a_result_and_a_picture(name
         ("motion_detection", f"At most {targets.TARGET_LIMIT} targets are reported."),
         ("sound_localization", f"At most {sources.SOURCE_LIMIT} sources are reported."),
         ("README", f"At most {decoding.PIXEL_LIMIT // 10**6} megapixels"),
-        ("README", f"A progressive JPEG may have {decoding.SCAN_LIMIT} scans"),
+        ("README", f"A progressive JPEG may have {headers.SCAN_LIMIT} scans"),
     ],
 )
 def test_a_page_says_what_the_code_does(page: str, sentence: str) -> None:
