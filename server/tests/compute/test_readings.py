@@ -1,9 +1,19 @@
 """What is read of one real face: right, and the same in colour, in grey, in a mirror and among others."""
 
+from typing import Any
+
 import cv2
+import msgspec
 import numpy as np
 import pytest
 
+from onlooker.compute.call import Call
+from onlooker.compute.services import (
+    age_and_gender_estimation,
+    face_detection,
+    face_expression_estimation,
+    gaze_analysis,
+)
 from onlooker.compute.vision.age_and_gender import read_ages_and_genders
 from onlooker.compute.vision.batches import BATCH
 from onlooker.compute.vision.decoding import Picture, as_grey
@@ -12,7 +22,7 @@ from onlooker.compute.vision.expression import EXPRESSIONS, read_expressions
 from onlooker.compute.vision.faces import find_faces
 from onlooker.compute.vision.landmarks import read_landmarks
 from onlooker.compute.vision.persons import find_persons
-from pictures import photograph
+from pictures import encoded, photograph
 
 
 @pytest.fixture(scope="module")
@@ -68,6 +78,19 @@ def test_grey_is_read_like_colour(colour: Picture) -> None:
     assert max(one.male_probability, other.male_probability) < 0.5
     (happy,), (happy_in_grey,) = (read_expressions(picture, faces) for picture in (colour, grey))
     assert happy["happiness"] == pytest.approx(happy_in_grey["happiness"], abs=0.05)
+
+
+@pytest.mark.parametrize(
+    "service",
+    [face_detection, gaze_analysis, age_and_gender_estimation, face_expression_estimation],
+    ids=lambda module: module.__name__.rpartition(".")[2],
+)
+def test_a_session_of_another_release_is_begun_anew(colour: Picture, service: Any) -> None:
+    """A state with too many values a face, at the very place where the face is."""
+    call = Call({}, {"image": encoded(colour)}, in_session=True)
+    expected, state = service.compute(call, None)
+    foreign = [msgspec.structs.replace(face, values=(1.0,) * 9, readings=3) for face in state]
+    assert service.compute(call, foreign)[0] == expected
 
 
 def test_an_expression_is_shares_of_one_and_hers_is_a_smile(colour: Picture) -> None:

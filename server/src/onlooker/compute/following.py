@@ -28,12 +28,13 @@ class Followed(msgspec.Struct, array_like=True, frozen=True):
     """What its service has read of it, evened out."""
 
 
-def recall(state: Any) -> list[Followed]:
-    """The faces that a session's state holds; none at its beginning, or where another release wrote it differently."""
+def recall(state: Any, *, values: int) -> list[Followed]:
+    """The faces of a session's state, with so many values each or none yet; none where another release wrote it."""
     try:
-        return msgspec.convert(state or [], list[Followed])
+        faces = msgspec.convert(state or [], list[Followed])
     except msgspec.ValidationError:
         return []
+    return faces if all(len(face.values) in (0, values) for face in faces) else []
 
 
 def follow(known: Sequence[Followed], faces: Sequence[Face]) -> tuple[list[Followed], list[Followed]]:
@@ -46,9 +47,8 @@ def follow(known: Sequence[Followed], faces: Sequence[Face]) -> tuple[list[Follo
 
 def read_again(face: Followed, values: Sequence[float], *, of_last: int) -> Followed:
     """The mean of its readings; of about the last `of_last` ones, once there are more."""
-    known = len(face.values) == len(values)
-    readings = min(face.readings + 1, of_last) if known else 1
-    old = face.values if known else values
+    readings = min(face.readings + 1, of_last)
+    old = face.values or values
     blended = tuple(before + (now - before) / readings for before, now in zip(old, values, strict=True))
     return msgspec.structs.replace(face, readings=readings, values=blended)
 

@@ -12,12 +12,14 @@ from onlooker.compute.vision.faces import find_faces
 from onlooker.compute.vision.gender import estimate_gender
 
 READINGS = 50
+VALUES = 3
+"""The net's age, how likely it is a man, and the side of the chip."""
 
 
 def compute(call: Call, state: Any) -> tuple[dict[str, Any], Any]:
     picture = decode_picture(call.attachments["image"])
     faces = find_faces(picture)
-    seen, missing = follow(recall(state), faces)
+    seen, missing = follow(recall(state, values=VALUES), faces)
     readings = [(one.age_years, one.male_probability, one.side_px) for one in read_ages_and_genders(picture, faces)]
     read = [read_again(face, reading, of_last=READINGS) for face, reading in zip(seen, readings, strict=True)]
     return report_faces(picture, faces, [_members(face) for face in read]), read + missing

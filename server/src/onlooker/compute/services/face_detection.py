@@ -16,6 +16,6 @@ def compute(call: Call, state: Any) -> tuple[dict[str, Any], Any]:
     faces = find_faces(picture)
     if not call.in_session:
         return report_faces(picture, faces), None
-    followed, _ = follow(recall(state), faces)
+    followed, _ = follow(recall(state, values=0), faces)
     steady = [face for face, known in zip(faces, followed, strict=True) if known.sightings >= SIGHTINGS_AT_LEAST]
     return report_faces(picture, steady), followed

@@ -15,7 +15,7 @@ READINGS = 5
 def compute(call: Call, state: Any) -> tuple[dict[str, Any], Any]:
     picture = decode_picture(call.attachments["image"])
     faces = find_faces(picture)
-    seen, missing = follow(recall(state), faces)
+    seen, missing = follow(recall(state, values=len(EXPRESSIONS)), faces)
     readings = [list(reading.values()) for reading in read_expressions(picture, faces)]
     read = [read_again(face, reading, of_last=READINGS) for face, reading in zip(seen, readings, strict=True)]
     more = [dict(zip(EXPRESSIONS, map(rounded, face.values), strict=True)) for face in read]

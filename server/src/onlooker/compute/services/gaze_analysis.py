@@ -18,7 +18,7 @@ def compute(call: Call, state: Any) -> tuple[dict[str, Any], Any]:
     picture = decode_picture(call.attachments["image"])
     faces = find_faces(picture)
     directions = read_directions(picture, faces)
-    seen, missing = follow(recall(state), faces)
+    seen, missing = follow(recall(state, values=len(ANGLES)), faces)
     read = [
         read_again(face, _angles(one, near=face), of_last=READINGS) for face, one in zip(seen, directions, strict=True)
     ]
