@@ -1,11 +1,9 @@
 """Fits how ages are corrected and trusted (compute/vision/age.py), and says how it does on people it has not seen."""
 
 import argparse
-import csv
 import json
-import re
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from statistics import NormalDist
 from typing import Any
@@ -15,12 +13,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bench.accuracy.pictures import as_frame, as_sent
-from bench.accuracy.testdata import find_testdata
+from bench.accuracy.testdata import find_testdata, read_labels
 from onlooker.compute.vision.age import CORRECTION, SPREAD_SIDES_PX, WITHIN_YEARS, Correction, adulthood, estimate_age
 from onlooker.compute.vision.age_and_gender import read_ages_and_genders
 from onlooker.compute.vision.decoding import decode_picture, resized
 from onlooker.compute.vision.faces import find_faces
-from onlooker.compute.vision.gender import estimate_gender
 
 FOLDS = 5
 SEEDS = 20
@@ -73,7 +70,7 @@ def read_portraits(data: Path) -> list[Reading]:
     """Each official portrait as a camera sends it, and again from farther away, with a camera's noise."""
     noise = np.random.default_rng(0)
     readings: list[Reading] = []
-    for row in _rows(data / "images/congress_pd/labels.csv"):
+    for row in read_labels(data / "images/congress_pd"):
         label = float(row["age_when_added"]) - LABEL_TOO_HIGH_YEARS
         labels = {"file": row["file"], "gender": row["gender"], "label_years": label}
         frame = as_frame(cv2.imread(str(data / "images/congress_pd" / row["file"])))
@@ -152,51 +149,6 @@ def _print_line(title: str, estimates: Sequence[Estimate]) -> None:
     print(f"  {title:16} n {len(estimates):3}  {shown}")
 
 
-def report_bands(data: Path, correction: Correction) -> list[Reading]:
-    """Distance to the band that a reviewer gave each face of azure_face, as the net reads it and corrected."""
-    distances: dict[str, list[list[float]]] = {"children": [], "young adults": [], "older": []}
-    childish: list[float] = []
-    adults: list[Reading] = []
-    for reading, (low, high) in _banded_faces(data):
-        age, _ = estimate_age(reading.years, side_px=reading.side_px, correction=correction)
-        group = "children" if high <= 13 else "young adults" if high <= 40 else "older"
-        distances[group].append([max(low - years, years - high, 0) for years in (reading.years, age)])
-        if group == "children":
-            childish.append(estimate_gender(reading.male, age_years=age)[1])
-        else:
-            adults.append(reading)
-    for group, pairs in distances.items():
-        read, corrected = np.mean(pairs, axis=0)
-        print(f"  {group:16} n {len(pairs):3}  years from the band: as read {read:.2f}, corrected {corrected:.2f}")
-    print(f"  gender confidence of children: at most {max(childish):.2f}")
-    return adults
-
-
-def report_genders(readings: Sequence[Reading]) -> float:
-    right = [(r.male > 0.5) == (r.gender == "male") for r in readings]
-    print(f"  gender           n {len(right):3}  right {np.mean(right):.4f}")
-    return float(np.mean(right))
-
-
-def _banded_faces(data: Path) -> Iterator[tuple[Reading, tuple[float, float]]]:
-    """A band holds its last year whole. A picture with several faces lists them from left to right."""
-    for row in _rows(data / "images/azure_face/labels.csv"):
-        bands = [band.split("-") for band in row["age_band"].split("/") if band.strip()]
-        genders = ["female" if re.search("female|woman", word) else "male" for word in re.split("[+,]", row["gender"])]
-        faces = read_faces(
-            as_frame(cv2.imread(str(data / "images/azure_face" / row["file"]))), file=row["file"], gender=""
-        )
-        bands = bands * len(faces) if len(bands) == 1 else bands
-        if len(faces) == len(bands) == len(genders):
-            for face, gender, (low, high) in zip(faces, genders, bands, strict=True):
-                yield replace(face, gender=gender), (float(low), float(high) + 1)
-
-
-def _rows(path: Path) -> list[dict[str, str]]:
-    with path.open() as file:
-        return list(csv.DictReader(file))
-
-
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--data", help="folder of the labelled pictures")
@@ -208,9 +160,6 @@ def main() -> None:
     print(f"Held out, {FOLDS} folds by person, {SEEDS} seeds:")
     figures = report_held_out(readings)
     fitted = fit(readings)
-    print("Other pictures, by the fit to all portraits; and the genders of both:")
-    adults = report_bands(data, fitted)
-    figures["gender_right"] = report_genders([*frames, *adults])
     print(f"CORRECTION = {fitted}")
     print("compute/vision/age.py holds this one." if fitted == CORRECTION else f"compute/vision/age.py: {CORRECTION}")
     print(json.dumps({name: round(value, 4) for name, value in figures.items()}))

@@ -1,6 +1,5 @@
 """Age and gender, by `age_and_gender_estimation`; age as people fare who had no part in fitting its correction."""
 
-import csv
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -14,6 +13,7 @@ from bench.accuracy.drawing import draw_scatter
 from bench.accuracy.figures import Figure
 from bench.accuracy.pictures import as_frame
 from bench.accuracy.services import faces_of
+from bench.accuracy.testdata import read_labels
 from bench.product import say
 
 SERVICE = "age_and_gender_estimation"
@@ -53,7 +53,7 @@ def measure(data: Path, pictures: Path | None = None) -> list[Figure]:
 def _gender(data: Path, subjects: list[Subject]) -> list[Figure]:
     folder = data / "images/congress_pd"
     of_gender: dict[str, list[bool]] = {"female": [], "male": []}
-    for row in _rows(folder):
+    for row in read_labels(folder):
         faces = faces_of(SERVICE, as_frame(cv2.imread(str(folder / row["file"]))))
         of_gender[row["gender"]].append(bool(faces) and faces[0]["gender"] == row["gender"])
     portraits = [right for each in of_gender.values() for right in each]
@@ -126,7 +126,7 @@ def _by_group(judged: list[age_fit.Estimate]) -> list[Figure]:
 
 def _subjects(folder: Path) -> Iterator[Subject]:
     """Photographs of several people list them from left to right; one band for all is every one's."""
-    for row in _rows(folder):
+    for row in read_labels(folder):
         frame = as_frame(cv2.imread(str(folder / row["file"])))
         faces = faces_of(SERVICE, frame)
         genders = [_gender_word(word) for word in row["gender"].replace("+", ",").split(",")]
@@ -148,8 +148,3 @@ def _band(words: str) -> tuple[float, float] | None:
     """A band holds its last year whole."""
     low, _, high = words.strip().partition("-")
     return (float(low), float(high) + 1) if high else None
-
-
-def _rows(folder: Path) -> list[dict[str, str]]:
-    with (folder / "labels.csv").open(newline="") as file:
-        return list(csv.DictReader(file))

@@ -1,6 +1,5 @@
 """Happy and neutral faces, by `face_expression_estimation`."""
 
-import csv
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -14,6 +13,7 @@ from bench.accuracy.figures import Figure
 from bench.accuracy.pictures import as_frame
 from bench.accuracy.scenes import Clip, read_clips, within
 from bench.accuracy.services import faces_of
+from bench.accuracy.testdata import read_labels
 from bench.product import say
 from onlooker.compute.vision.expression import EXPRESSIONS
 
@@ -64,11 +64,10 @@ def _share(name: str, readings: list[Reading], *, at_least: float | None = None)
 
 def _of_photographs(folder: Path) -> Iterator[Reading]:
     """A picture's label holds for all its faces."""
-    with (folder / "labels.csv").open(newline="") as file:
-        for row in csv.DictReader(file):
-            if row["emotion"] in LABELS:
-                faces = faces_of(SERVICE, as_frame(cv2.imread(str(folder / row["file"]))))
-                yield from (Reading(LABELS[row["emotion"]], _largest(face)) for face in faces)
+    for row in read_labels(folder):
+        if row["emotion"] in LABELS:
+            faces = faces_of(SERVICE, as_frame(cv2.imread(str(folder / row["file"]))))
+            yield from (Reading(LABELS[row["emotion"]], _largest(face)) for face in faces)
 
 
 def _of_clip(clip: Clip) -> Iterator[Reading]:

@@ -1,6 +1,5 @@
 """Faces found, missed and made up, by `face_detection`."""
 
-import csv
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -12,6 +11,7 @@ from bench.accuracy.figures import Figure
 from bench.accuracy.pictures import as_frame, as_sent
 from bench.accuracy.scenes import LabelledFace, match_faces, overlap, read_clips, read_scenes
 from bench.accuracy.services import ask, faces_of
+from bench.accuracy.testdata import read_labels
 from bench.product import say
 
 FRONT_AT_LEAST_PX = 30
@@ -61,7 +61,8 @@ def _scenes(data: Path) -> list[Figure]:
 
 def _portraits(folder: Path) -> list[Figure]:
     counts = [
-        ask("face_detection", as_frame(cv2.imread(str(folder / row["file"]))))["nb_faces"] for row in _rows(folder)
+        ask("face_detection", as_frame(cv2.imread(str(folder / row["file"]))))["nb_faces"]
+        for row in read_labels(folder)
     ]
     found = sum(count > 0 for count in counts)
     extra = sum(max(count - 1, 0) for count in counts)
@@ -72,7 +73,7 @@ def _portraits(folder: Path) -> list[Figure]:
 def _groups(folder: Path) -> list[Figure]:
     """Pictures of several people, at full size."""
     figures = []
-    for row in _rows(folder):
+    for row in read_labels(folder):
         faces = int(row["faces"])
         if faces > 1:
             counted = ask("face_detection", as_sent(cv2.imread(str(folder / row["file"]))))["nb_faces"]
@@ -94,8 +95,3 @@ def _behind(data: Path) -> list[Figure]:
         return []
     note = f"{faces} in {frames} frames of people seen from behind or in profile"
     return [Figure("faces_from_behind_per_100_frames", 100 * faces / frames, note=note)]
-
-
-def _rows(folder: Path) -> list[dict[str, str]]:
-    with (folder / "labels.csv").open(newline="") as file:
-        return list(csv.DictReader(file))

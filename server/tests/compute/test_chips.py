@@ -16,11 +16,11 @@ from onlooker.compute.vision.chips import (
     age_tensor,
     chip_region,
     cut_chips,
-    fold_mirrored,
     gender_tensor,
 )
 from onlooker.compute.vision.decoding import Picture, as_picture
 from onlooker.compute.vision.faces import Face
+from onlooker.compute.vision.mirrors import fold_mirrored, with_mirror_images
 
 
 def face_in(*, x: float, y: float, side: float, tilt: float) -> Face:
@@ -72,11 +72,11 @@ def test_tensors_have_what_the_nets_take() -> None:
     chips = cut_chips(picture, [face_in(x=300, y=200, side=90, tilt=0.1), face_in(x=350, y=220, side=250, tilt=0)])
     ages, genders = age_tensor(chips), gender_tensor(chips)
     assert ages.dtype == genders.dtype == np.dtype(np.float32)
-    assert ages.shape == (4, AGE_SIZE, AGE_SIZE, 3)
+    assert ages.shape == (2, AGE_SIZE, AGE_SIZE, 3)
     assert genders.shape == (2, 3, GENDER_SIZE, GENDER_SIZE)
     assert ages[:, :, :, 0] == pytest.approx(200)
     assert genders[:, 0] == pytest.approx((200 - 122.782) / 256)
-    assert (ages[2:] == ages[:2, :, ::-1]).all()
+    assert (with_mirror_images(ages) == np.concatenate([ages, ages[:, :, ::-1]])).all()
 
 
 def test_grey_is_read_like_colour_without_colour() -> None:

@@ -4,13 +4,10 @@ import math
 from dataclasses import dataclass
 from typing import Any
 
-import cv2
-import numpy as np
-
 from onlooker.compute.call import Call
 from onlooker.compute.motion.change import Grey
 from onlooker.compute.motion.targets import Target, find_targets
-from onlooker.compute.vision.decoding import Picture, decode_picture
+from onlooker.compute.vision.decoding import Picture, as_grey, decode_picture, resized
 
 WORK_PX = 640 * 480
 """The largest picture that is worked on and kept."""
@@ -52,9 +49,7 @@ def _shrunk_grey(picture: Picture) -> Grey:
     height, width = picture.shape[:2]
     size_px = height * width
     factor = max(math.sqrt(size_px / WORK_PX), 2.0 if size_px >= HALVED_FROM_PX else 1.0)
-    size = (max(int(width / factor), 1), max(int(height / factor), 1))
-    small = picture if factor == 1 else cv2.resize(picture, size, interpolation=cv2.INTER_AREA)
-    return np.asarray(small if small.ndim == 2 else cv2.cvtColor(small, cv2.COLOR_BGR2GRAY), np.uint8)
+    return as_grey(picture if factor == 1 else resized(picture, 1 / factor))
 
 
 def _described(target: Target, scale: tuple[float, float]) -> dict[str, Any]:

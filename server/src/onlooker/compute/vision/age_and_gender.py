@@ -4,10 +4,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from onlooker.compute.vision.batches import in_batches
-from onlooker.compute.vision.chips import age_tensor, cut_chips, fold_mirrored, gender_tensor
+from onlooker.compute.vision.chips import age_tensor, cut_chips, gender_tensor
 from onlooker.compute.vision.decoding import Picture
 from onlooker.compute.vision.faces import Face
 from onlooker.compute.vision.gender import male_probabilities
+from onlooker.compute.vision.mirrors import fold_mirrored, with_mirror_images
 from onlooker.compute.vision.networks import network
 
 
@@ -25,7 +26,7 @@ def read_ages_and_genders(picture: Picture, faces: Sequence[Face]) -> list[Readi
     """For every face, in their order."""
     readings: list[Reading] = []
     for batch in in_batches(cut_chips(picture, faces)):
-        said = network("age").run(age_tensor(batch))
+        said = network("age").run(with_mirror_images(age_tensor(batch)))
         ages = fold_mirrored(said["age"])[:, 0]
         (genders,) = network("gender").run(gender_tensor(batch)).values()
         males = male_probabilities(fold_mirrored(said["gender"]), genders)

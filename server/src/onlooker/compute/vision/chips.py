@@ -17,9 +17,9 @@ GENDER_SIZE = 32
 PLACES = np.array([0.297 + 0.300j, 0.678 + 0.301j, 0.483 + 0.515j, 0.321 + 0.673j, 0.659 + 0.673j])
 """Where a face's five points belong in the unit square, x + yj.
 
-The nets were trained on dlib's chips, which are cut along the corners of the eyes with a padding of 0.2. These are the
-places that the detector's points had in such chips, on average over labelled portraits: they say ages as well as the
-mesh's points, and a net less is asked.
+The gender net was trained on dlib's chips, which are cut along the corners of the eyes with a padding of 0.2, and the
+age net reads them well. These are the places that the detector's points had in such chips, on average over labelled
+portraits: they say ages as well as the mesh's points, and a net less is asked.
 """
 
 GENDER_MEAN = np.array([122.782, 117.001, 104.298], np.float32).reshape(3, 1, 1)
@@ -53,14 +53,8 @@ def chip_region(five: Points) -> Region:
 
 
 def age_tensor(chips: Sequence[Chip]) -> Tensor:
-    """[2n, 112, 112, 3], red, green, blue from 0 to 255: every chip, then every chip mirrored; see `fold_mirrored`."""
-    seen = colour_tensor([chip.pixels for chip in chips])
-    return np.concatenate([seen, seen[:, :, ::-1]])
-
-
-def fold_mirrored(said: Tensor) -> Tensor:
-    """For each of n chips the mean of what the net says of it and of its mirror image: it errs less than either."""
-    return np.asarray(said.reshape(2, -1, *said.shape[1:]).mean(axis=0), np.float32)
+    """[n, 112, 112, 3], red, green, blue from 0 to 255."""
+    return colour_tensor([chip.pixels for chip in chips])
 
 
 def gender_tensor(chips: Sequence[Chip]) -> Tensor:

@@ -7,6 +7,7 @@ import numpy as np
 from onlooker.compute.vision.batches import in_batches
 from onlooker.compute.vision.decoding import Picture, as_grey
 from onlooker.compute.vision.faces import Face
+from onlooker.compute.vision.mirrors import fold_mirrored, with_mirror_images
 from onlooker.compute.vision.networks import Tensor, network
 from onlooker.compute.vision.regions import Region, colour_tensor, cut
 
@@ -38,8 +39,7 @@ def read_expressions(picture: Picture, faces: Sequence[Face]) -> list[dict[str, 
 def _ask_colour_net(picture: Picture, faces: Sequence[Face]) -> Tensor:
     """The mean of what it says of each face and of the face in a mirror."""
     crops = colour_tensor([_crop(picture, face, COLOUR_SIZE, COLOUR_SCALE) for face in faces])
-    shares = _five(network("emotion_fa").run(np.concatenate([crops, crops[:, :, ::-1]])), COLOUR_NET)
-    return np.asarray(np.mean([shares[: len(faces)], shares[len(faces) :]], axis=0), np.float32)
+    return fold_mirrored(_five(network("emotion_fa").run(with_mirror_images(crops)), COLOUR_NET))
 
 
 def _ask_grey_net(grey: Picture, faces: Sequence[Face]) -> Tensor:
