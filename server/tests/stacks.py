@@ -6,14 +6,16 @@ import sys
 import time
 import urllib.error
 import urllib.request
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager
+from functools import partial
 
 import pytest
 from obstore.store import LocalStore
 
 from onlooker.testing import Stack, free_ports, fresh_database, running_stack
 from seaweedfs import S3Server, StoredStack, running_seaweedfs
+from watching import QUOTA_S
 
 
 @pytest.fixture(scope="session")
@@ -34,6 +36,32 @@ def brief_stack() -> Iterator[Stack]:
         ) as running,
     ):
         yield running
+
+
+@pytest.fixture(scope="session")
+def watched_stack() -> Iterator[Stack]:
+    """Frames whose coverage is kept, small limits, and a quota that a test can use up."""
+    with (
+        fresh_database() as database_url,
+        running_stack(
+            database_url,
+            extra_services="extra.watch,extra.unhosted,extra.measure,extra.passer",
+            worker_services="watch,measure,passer",
+            credential_cache_s=0.3,
+            body_limit_bytes=100_000,
+            body_time_limit_s=1,
+            async_time_limit_s=3,
+            feed_idle_s=3,
+            developer_quota_s=QUOTA_S,
+        ) as running,
+    ):
+        yield running
+
+
+@pytest.fixture
+def another_gateway(watched_stack: Stack) -> Callable[[], AbstractContextManager[str]]:
+    """Starts a gateway beside the watched stack's own, for as long as the block lasts; gives its address."""
+    return partial(running_gateway, watched_stack)
 
 
 @pytest.fixture(scope="session")

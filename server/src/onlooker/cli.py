@@ -51,7 +51,7 @@ def main() -> None:
 
 @main.command()
 def up() -> None:
-    """Start everything on this machine: bus, gateway, dispatcher, workers."""
+    """Start everything on this machine: bus, gateway, dispatcher, recorder, workers."""
     from onlooker.up.machine import Machine
 
     settings = read_settings()
@@ -77,11 +77,20 @@ def dispatcher() -> None:
 
 
 @main.command()
+def recorder() -> None:
+    """Run a recorder of visits."""
+    from onlooker.visits.recorder import run_recorder
+
+    _run("recorder", run_recorder)
+
+
+@main.command()
 def worker() -> None:
     """Run a worker."""
     from onlooker.compute.worker import run_worker
+    from onlooker.visits.sink import VisitSink
 
-    _run("worker", run_worker)
+    _run("worker", lambda settings: run_worker(settings, VisitSink()))
 
 
 def _run(process: str, start: Any) -> None:
@@ -143,14 +152,21 @@ def create(name: str, owner: str, kind: str, form: str | None) -> None:
 
 @stream.command("list")
 def list_all() -> None:
-    """List all streams; log lines name a stream by its number."""
+    """List all streams; log lines name a stream by its number.
+
+    `days` is how long visits are kept, `reads` what is computed of people besides where they are and look.
+    """
     _open_django()
     from onlooker.streams.administration import list_streams
 
-    click.echo(f"{'number':>6}  {'client_id':36}  {'kind':10}  {'state':8}  owner, name")
+    click.echo(f"{'number':>6}  {'client_id':36}  {'kind':10}  {'state':8}  {'days':>4}  {'reads':21}  owner, name")
     for one in list_streams():
         state = "enabled" if one.enabled else "disabled"
-        click.echo(f"{one.id:6}  {one.client_id}  {one.kind:10}  {state:8}  {one.owner.email}, {one.name}")
+        reads = [name for name in ("age", "gender", "expression") if getattr(one, f"reads_{name}")]
+        click.echo(
+            f"{one.id:6}  {one.client_id}  {one.kind:10}  {state:8}  {one.retention_days:4}  "
+            f"{','.join(reads) or 'nothing':21}  {one.owner.email}, {one.name}"
+        )
 
 
 @stream.command("set")
@@ -158,9 +174,13 @@ def list_all() -> None:
 @click.option("--name", help="What people call it.")
 @click.option("--kind", type=click.Choice(["developer", "enterprise"]), help="Developer streams have a monthly quota.")
 @click.option("--enabled/--disabled", default=None, help="Whether it may compute and store.")
+@click.option("--age/--no-age", "reads_age", default=None, help="Whether people's age is computed.")
+@click.option("--gender/--no-gender", "reads_gender", default=None, help="Whether people's gender is computed.")
+@click.option("--expression/--no-expression", "reads_expression", default=None, help="Whether their mood is computed.")
+@click.option("--retention-days", type=click.IntRange(1, 3650), help="How long visits are kept.")
 def change(client_id: str, **given: Any) -> None:
     """Change a stream; gateways see it within ONLOOKER_CREDENTIAL_CACHE_S (20 seconds)."""
-    _open_django()
+    settings = _open_django()
     from onlooker.streams.administration import set_stream
     from onlooker.streams.models import Stream
 
@@ -168,7 +188,7 @@ def change(client_id: str, **given: Any) -> None:
     if not changes:
         raise click.UsageError("Nothing to change. `onlooker stream set --help` lists what can be set.")
     try:
-        set_stream(str(uuid.UUID(client_id)), **changes)
+        set_stream(str(uuid.UUID(client_id)), changes, quota_s=settings.developer_quota_s)
     except (Stream.DoesNotExist, ValueError):
         raise click.ClickException(
             f"There is no stream with the client_id {client_id!r}. `onlooker stream list` shows all."

@@ -45,6 +45,11 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     results_disk_bytes: Annotated[
         int, _about("Disk that stored results may fill, per bucket; oldest go first.", ge=1)
     ] = 2 * 1024**3
+    visits_disk_bytes: Annotated[
+        int, _about("Disk that visits may fill on the bus while they wait for a recorder.", ge=1024**2)
+    ] = 2 * 1024**3
+    visits_age_s: Annotated[Seconds, _about("How long a visit waits on the bus for a recorder.", ge=60)] = 7 * 86_400
+    recorder_batch: Annotated[int, _about("Visits a recorder writes in one transaction.", ge=1, le=5000)] = 200
 
     public_url: Annotated[
         str,

@@ -5,7 +5,7 @@ import asyncio
 import pytest
 from nats.aio.client import Client
 
-from onlooker.bus.roles import Role, dispatcher_role, gateway_role, inbox_of, setup_role, worker_role
+from onlooker.bus.roles import Role, dispatcher_role, gateway_role, inbox_of, recorder_role, setup_role, worker_role
 from onlooker.testing import Stack
 
 FORBIDDEN_TO_PUBLISH = [
@@ -28,6 +28,13 @@ FORBIDDEN_TO_PUBLISH = [
     "$SRV.INFO.compute",
     "$SYS.REQ.SERVER.PING",
     "feed.0123",
+    "ended.1",
+    "visits.1.more",
+    "$JS.API.CONSUMER.MSG.NEXT.VISITS.recorder",
+    "$JS.API.CONSUMER.CREATE.VISITS.mine",
+    "$JS.API.STREAM.MSG.GET.VISITS",
+    "$JS.API.DIRECT.GET.VISITS",
+    "$JS.ACK.VISITS.recorder.1.1.1.1.0",
     f"{inbox_of('gateway')}.x.1",
     f"{inbox_of('worker-2')}.x.1",
     "anything",
@@ -87,7 +94,13 @@ def test_what_a_worker_must_do_it_may(stack: Stack) -> None:
     assert asyncio.run(violations(stack, "worker-1", publish=publish, subscribe=list(role.subscribe))) == set()
 
 
-OTHER_ROLES = [gateway_role(shards=1), dispatcher_role(), setup_role(), worker_role("worker-2", shards=1)]
+OTHER_ROLES = [
+    gateway_role(shards=1),
+    dispatcher_role(),
+    recorder_role(shards=1),
+    setup_role(),
+    worker_role("worker-2", shards=1),
+]
 
 
 @pytest.mark.parametrize("role", OTHER_ROLES, ids=lambda role: role.user)
@@ -99,6 +112,27 @@ def test_a_worker_may_do_nothing_that_only_another_role_may(stack: Stack, role: 
     concrete = [subject.replace("*", "x").replace(">", "x") for subject in publish]
     refused = asyncio.run(violations(stack, "worker-1", publish=concrete, subscribe=subscribe))
     assert refused == {subject.lower() for subject in concrete + subscribe}
+
+
+def test_a_recorder_may_take_visits_and_read_sessions_and_nothing_else(stack: Stack) -> None:
+    own = recorder_role(shards=1)
+    allowed = [subject.replace(">", "x") for subject in own.publish if not subject.startswith("$JS.ACK")]
+    forbidden = [
+        "visits.1",
+        "ended.1",
+        "compute.worker-1.x.dummy.1",
+        "$KV.sessions-0.1.x",
+        "$JS.API.DIRECT.GET.KV_results-0.$KV.results-0.1.x",
+        "$JS.API.CONSUMER.CREATE.VISITS.recorder",
+        "$JS.API.CONSUMER.DELETE.VISITS.recorder",
+        "$JS.API.CONSUMER.MSG.NEXT.VISITS.other",
+        "$JS.API.STREAM.PURGE.VISITS",
+        "$JS.API.STREAM.DELETE.VISITS",
+        "$JS.ACK.VISITS.other.1",
+    ]
+    subscribe = ["visits.*", "ended.*", "$KV.sessions-0.>", f"{inbox_of('gateway')}.>", ">"]
+    refused = asyncio.run(violations(stack, "recorder", publish=allowed + forbidden, subscribe=subscribe))
+    assert refused == {subject.lower() for subject in forbidden + subscribe}
 
 
 def test_nobody_comes_in_without_a_password(stack: Stack) -> None:

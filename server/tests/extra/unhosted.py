@@ -9,4 +9,5 @@ SERVICE = Service(
     fields=(Field("image", Kind.MEDIA, "Any bytes."),),
     result={},
     implementation="extra.nowhere",
+    makes_visits=True,
 )

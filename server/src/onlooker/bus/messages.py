@@ -6,6 +6,16 @@ from typing import Any
 import msgspec
 
 
+class Sender(msgspec.Struct, frozen=True, array_like=True, gc=False):
+    """What a worker may know of the stream that sent a task."""
+
+    stream_id: int = 0
+    reads_age: bool = True
+    reads_gender: bool = True
+    reads_expression: bool = True
+    retention_days: int = 365
+
+
 class Task(msgspec.Struct, frozen=True, array_like=True, gc=False):
     """One job on its way to a worker."""
 
@@ -20,6 +30,9 @@ class Task(msgspec.Struct, frozen=True, array_like=True, gc=False):
     """Unix time after which nobody waits for the answer."""
     request_id: str
     sent_at: float
+    arrived_at: float = 0.0
+    """When its request reached a gateway: a frame without a timestamp was taken then."""
+    sender: Sender = Sender()
 
 
 class Outcome(enum.IntEnum):
@@ -31,7 +44,14 @@ class Outcome(enum.IntEnum):
     LEAVING = 2
     """This worker is stopping; ask another."""
     NOT_KEPT = 3
-    """The session's state could not be kept, so the call did not happen; send it again."""
+    """The session's state, or visits in it, could not be kept; send the same task again."""
+
+
+class Skipped(enum.StrEnum):
+    """Why a frame was answered and yet not looked at."""
+
+    OUT_OF_ORDER = "out_of_order"
+    """Not newer than the session's last one."""
 
 
 class Reply(msgspec.Struct, frozen=True, array_like=True, gc=False):
@@ -48,6 +68,10 @@ class Reply(msgspec.Struct, frozen=True, array_like=True, gc=False):
     """Of the session's state that holds the result; 0 where none does."""
     kept_at: float = 0.0
     """When that was."""
+    frame_at: float = 0.0
+    """Unix time of the frame, by its timestamp or its arrival; 0 where the task had none."""
+    skipped: str = ""
+    """A `Skipped` reason where the frame was not looked at."""
 
 
 encode_task = msgspec.msgpack.Encoder().encode

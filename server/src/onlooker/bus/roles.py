@@ -2,10 +2,11 @@
 
 from dataclasses import dataclass
 
-from onlooker.bus.subjects import COMPUTE, FEEDS, RESULTS, SESSIONS
+from onlooker.bus.subjects import COMPUTE, FEEDS, RESULTS, SESSIONS, VISITS, ended_subject, visits_subject
 
 GATEWAY = "gateway"
 DISPATCHER = "dispatcher"
+RECORDER = "recorder"
 SETUP = "setup"
 
 
@@ -40,6 +41,7 @@ def gateway_role(*, shards: int) -> Role:
             "feed.*",
             *_bucket_access(SESSIONS, RESULTS, FEEDS, shards=shards),
             *(f"$JS.API.DIRECT.GET.KV_{SESSIONS}-{index}" for index in range(shards)),
+            ended_subject("*"),
         ),
         subscribe=(f"{inbox_of(GATEWAY)}.>", "feed.*"),
         answers=True,
@@ -54,23 +56,37 @@ def dispatcher_role() -> Role:
     )
 
 
+def recorder_role(*, shards: int) -> Role:
+    """A recorder takes visits out of their stream, and reads how far a session got."""
+    return Role(
+        user=RECORDER,
+        publish=(
+            f"$JS.API.CONSUMER.MSG.NEXT.{VISITS}.{RECORDER}",
+            f"$JS.API.CONSUMER.INFO.{VISITS}.{RECORDER}",
+            f"$JS.ACK.{VISITS}.{RECORDER}.>",
+            *(f"$JS.API.DIRECT.GET.KV_{SESSIONS}-{index}.>" for index in range(shards)),
+        ),
+        subscribe=(f"{inbox_of(RECORDER)}.>",),
+    )
+
+
 def worker_role(name: str, *, shards: int) -> Role:
-    """A worker takes jobs on its own subjects only, and keeps session states; nothing else."""
+    """A worker takes jobs on its own subjects only, keeps session states and leaves visits; nothing else."""
     control = [
         f"$SRV.{verb}{rest}" for verb in ("PING", "INFO", "STATS") for rest in ("", f".{COMPUTE}", f".{COMPUTE}.*")
     ]
     return Role(
         user=name,
-        publish=_bucket_access(SESSIONS, shards=shards),
+        publish=(*_bucket_access(SESSIONS, shards=shards), visits_subject("*")),
         subscribe=(f"{inbox_of(name)}.>", f"{COMPUTE}.{name}.>", *control),
         answers=True,
     )
 
 
 def setup_role() -> Role:
-    """Makes the buckets; used by `onlooker up` and by nobody while the product runs."""
+    """Makes the buckets and the stream of visits; used by `onlooker up` and by nobody while the product runs."""
     return Role(
         user=SETUP,
-        publish=("$JS.API.INFO", "$JS.API.STREAM.>"),
+        publish=("$JS.API.INFO", "$JS.API.STREAM.>", f"$JS.API.CONSUMER.CREATE.{VISITS}.{RECORDER}"),
         subscribe=(f"{inbox_of(SETUP)}.>",),
     )

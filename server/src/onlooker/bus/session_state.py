@@ -16,6 +16,10 @@ class SessionState(msgspec.Struct, array_like=True):
     error_code: str | None = None
     last_frame_at: float | None = None
     """Unix time of the last frame, by its timestamp or its arrival."""
+    visits: bytes | None = None
+    """What the sink of visits remembers of the people who were seen; None where nothing is stored."""
+    outbox: list[bytes] = msgspec.field(default_factory=list)
+    """Encoded visits that must reach JetStream before the call is answered."""
 
 
 encode_state = msgspec.msgpack.Encoder().encode

@@ -23,6 +23,20 @@ def feed_subject(feed_id: str) -> str:
     return f"feed.{feed_id}"
 
 
+VISITS = "VISITS"
+"""Name of the JetStream stream in which visits wait for a recorder."""
+
+
+def visits_subject(stream_id: int | str) -> str:
+    """Where a worker leaves the visits of a stream; `*` stands for every stream."""
+    return f"visits.{stream_id}"
+
+
+def ended_subject(stream_id: int | str) -> str:
+    """Where a gateway leaves the last state of a session that its client ended; `*` stands for every stream."""
+    return f"ended.{stream_id}"
+
+
 SESSIONS = "sessions"
 RESULTS = "results"
 FEEDS = "feeds"

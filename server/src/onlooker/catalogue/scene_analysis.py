@@ -3,6 +3,16 @@
 from onlooker.catalogue.media import IMAGE
 from onlooker.catalogue.service import Field, Kind, Service
 
+EVENTS = (
+    "appearance",
+    "disappearance",
+    "age_estimated",
+    "gender_estimated",
+    "focus_locked",
+    "emotion_detected",
+    "direction_estimated",
+)
+
 SERVICE = Service(
     name="scene_analysis",
     version=1,
@@ -12,12 +22,36 @@ SERVICE = Service(
         Field("timestamp", Kind.TIMESTAMP, "When the picture was taken; time of arrival when absent."),
         Field("store", Kind.BOOLEAN, "Whether visits are kept for the metrics; false when absent."),
         Field("camera_position", Kind.TEXT, "Where the camera hangs.", choices=("facing", "ceiling")),
-        Field("sensitivity", Kind.FRACTIONS, "How readily each event is raised."),
+        Field(
+            "sensitivity",
+            Kind.FRACTIONS,
+            "How readily each event is raised: 0 when it is all but certain, 0.5 (when absent) when it is likelier "
+            "than not, 1 at the first sign.",
+            choices=EVENTS,
+        ),
     ),
     result={
-        "timestamp": "Time of the picture.",
-        "events": "What changed: `entity_id`, `entity_type`, `type`, `confidence`, `key`.",
-        "entities": "The people in view whose face was seen, by id.",
+        "timestamp": "Time of the picture, as it was sent, or of its arrival.",
+        "input_size": "`[height, width]` of the picture, in pixels.",
+        "events": "What changed with this picture: `entity_id`, `entity_type` (`human`), `type`, `confidence`, `key`.",
+        "entities": "The people whose face was seen, by id: `face_roi`, `face_roi_confidence`, `full_body_roi`, "
+        "`full_body_roi_confidence`, `age`, `age_confidence`, `gender`, `gender_confidence`, `emotion_neutral`, "
+        "`emotion_happiness`, `emotion_surprise`, `emotion_anger`, `emotion_sadness`, `emotion_smiling_degree`, "
+        "`emotion_confidence`, `face_eye`, `face_mouth`, `face_nose`, `face_confidence`, `gaze` `[yaw, pitch]`, "
+        "`gaze_confidence`, `head` `[yaw, pitch, roll]`, `head_confidence`, `direction`.",
+        "bodies": "The people whose face was never seen, by id: `full_body_roi`, `full_body_roi_confidence`, "
+        "`direction`.",
     },
     implementation="onlooker.compute.services.scene_analysis",
+    models=(
+        "face_detect",
+        "face_landmark",
+        "iris_landmark",
+        "person_detect",
+        "age",
+        "gender",
+        "emotion_fa",
+        "emotion_mx",
+    ),
+    makes_visits=True,
 )

@@ -61,12 +61,16 @@ class Field:
     description: str
     required: bool = False
     choices: tuple[str, ...] = ()
+    """Values it may have; of an object, names its members may have."""
 
     def complaint(self, value: Any) -> str | None:
         """What is wrong with a value, or None."""
         if not _CHECKS[self.kind](value):
             article = "an" if self.kind[0] in "aeioAEIO" else "a"
             return f"`{self.name}` must be {article} {self.kind}."
+        if self.choices and isinstance(value, dict):
+            unknown = [name for name in value if name not in self.choices]
+            return f"`{self.name}` knows no {unknown[0]!r}, only {', '.join(self.choices)}." if unknown else None
         if self.choices and value not in self.choices:
             return f"`{self.name}` must be one of {', '.join(self.choices)}."
         return None
@@ -85,6 +89,8 @@ class Service:
     implementation: str
     """Module with a `compute` function, imported by workers only."""
     needs_session: bool = False
+    makes_visits: bool = False
+    """Whether frames sent to it with `store` become visits, so that its coverage is kept."""
     models: tuple[str, ...] = ()
     """The models it computes with; a worker that hosts it loads them before it is ready."""
 

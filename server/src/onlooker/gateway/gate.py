@@ -20,6 +20,7 @@ from onlooker.gateway.answers import problem_answer
 from onlooker.gateway.auth import read_credentials, refusal
 from onlooker.gateway.blobstore import StoreError
 from onlooker.gateway.parts import Parts
+from onlooker.gateway.refused_frames import count_refused
 from onlooker.logs import fields
 from onlooker.streams.credentials import StreamRecord
 
@@ -122,6 +123,7 @@ class Passage:
             return  # too late: an answer is under way
         self._code = problem.code
         counters.refusals(problem.code).inc()
+        count_refused(self._gate.parts, self._scope, problem.code)
         await problem_answer(problem)(self._scope, self._receive, self._send_noted)
 
     def _note(self) -> None:

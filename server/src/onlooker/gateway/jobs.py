@@ -1,5 +1,6 @@
 """Jobs: computed at once, or accepted to be computed later."""
 
+import time
 import uuid
 from functools import partial
 
@@ -14,8 +15,9 @@ from onlooker.gateway.accepted.acceptance import accept_job, find_accepted, remo
 from onlooker.gateway.answers import job_answer
 from onlooker.gateway.bodies import read_body
 from onlooker.gateway.engine.engine import no_worker
-from onlooker.gateway.engine.tasks import new_task
+from onlooker.gateway.engine.tasks import new_task, sender_of
 from onlooker.gateway.limits.permits import permit_job
+from onlooker.gateway.metering import is_for_visits
 from onlooker.gateway.parts import Parts, id_of, parts_of, service_of, service_path, stream_of
 from onlooker.gateway.requested import collect_attachments, read_requested, session_key
 from onlooker.streams.credentials import StreamRecord
@@ -25,7 +27,9 @@ async def create_job(request: Request) -> Response:
     parts, stream, service = parts_of(request), stream_of(request), service_of(request)
     permit_job(parts, stream, service)
     body = await read_body(request, parts.settings)
+    arrived_at = time.time()
     requested = read_requested(service, body.fields)
+    request.scope["is_for_visits"] = is_for_visits(service, requested.params)
     session = session_key(stream, service, requested.session_id) if requested.session_id else None
     job_id = uuid.uuid4()
     prepare = partial(
@@ -33,6 +37,8 @@ async def create_job(request: Request) -> Response:
         service,
         requested.params,
         job_id=job_id,
+        sender=sender_of(stream),
+        arrived_at=arrived_at,
         session=session,
         request_id=request.scope["request_id"],
         time_limit_s=parts.settings.job_time_limit_s,
@@ -60,7 +66,7 @@ async def compute(parts: Parts, stream: StreamRecord, service: Service, task: Ta
     """Have a task computed, and count it."""
     with parts.places:
         reply = await parts.engine.run(service, task)
-    parts.usage.add(stream.id, reply.video_s)
+    parts.metering.count_reply(stream.id, service, task, reply)
     counters.jobs(service.name, "failed" if reply.error_code else "computed", reply.error_code or "").inc()
     counters.queue_time(service.name).observe(reply.queue_s)
     counters.compute_time(service.name).observe(reply.compute_s)

@@ -151,6 +151,9 @@ def _fields(service: Service, *, with_media: bool) -> dict[str, Any]:
 
 def _schema(field: Field) -> dict[str, Any]:
     schema = {"description": field.description} | _KINDS[field.kind]
+    if field.choices and schema["type"] == "object":
+        member = schema["additionalProperties"]
+        return schema | {"properties": dict.fromkeys(field.choices, member), "additionalProperties": False}
     return schema | {"enum": list(field.choices)} if field.choices else schema
 
 

@@ -18,11 +18,11 @@ from onlooker.gateway.limits.memory import BodyMemory
 from onlooker.gateway.limits.places import Places
 from onlooker.gateway.limits.rates import Rates
 from onlooker.gateway.limits.turns import Turns
+from onlooker.gateway.metering import Metering
 from onlooker.gateway.parts import Parts
 from onlooker.gateway.results import Results
 from onlooker.settings import Settings
 from onlooker.streams.credentials import Credentials
-from onlooker.streams.usage import UsageMeter
 
 
 @asynccontextmanager
@@ -55,7 +55,7 @@ async def open_parts(settings: Settings) -> AsyncIterator[Parts]:
             pool=pool,
             credentials=Credentials(pool, remember_s=settings.credential_cache_s),
             rates=Rates(per_second=settings.rate_limit_per_second, burst=settings.rate_limit_burst),
-            usage=UsageMeter(pool),
+            metering=Metering(pool, settings),
             workers=workers,
             engine=engine,
             memory=BodyMemory(settings.body_memory_bytes),
@@ -67,9 +67,10 @@ async def open_parts(settings: Settings) -> AsyncIterator[Parts]:
             feeds=Bucket(bus, FEEDS, shards=1),
             blobs=BlobStore(open_store(settings)),
         )
-        metering = asyncio.create_task(parts.usage.run())
+        metering = asyncio.create_task(parts.metering.run())
         try:
             yield parts
         finally:
             metering.cancel()
-            await parts.usage.flush()
+            await asyncio.wait([metering])
+            await parts.metering.flush()

@@ -19,10 +19,10 @@ from onlooker.gateway.limits.memory import BodyMemory, Holding
 from onlooker.gateway.limits.places import Places
 from onlooker.gateway.limits.rates import Rates
 from onlooker.gateway.limits.turns import Turns
+from onlooker.gateway.metering import Metering
 from onlooker.gateway.results import Results
 from onlooker.settings import Settings
 from onlooker.streams.credentials import Credentials, StreamRecord
-from onlooker.streams.usage import UsageMeter
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -35,7 +35,7 @@ class Parts:
     pool: Pool
     credentials: Credentials
     rates: Rates
-    usage: UsageMeter
+    metering: Metering
     workers: Workers
     engine: Engine
     turns: Turns
@@ -75,12 +75,15 @@ def holding_of(request: Request) -> Holding:
 
 def service_of(request: Request) -> Service:
     """The service version that the path names."""
-    versions = parts_of(request).catalogue.get(request.path_params["name"], {})
-    version = request.path_params["version"]
-    service = next((service for number, service in versions.items() if str(number) == version), None)
+    service = find_service(parts_of(request), request.path_params["name"], request.path_params["version"])
     if service is None:
         raise not_found("service version")
     return service
+
+
+def find_service(parts: Parts, name: str, version: str) -> Service | None:
+    versions = parts.catalogue.get(name, {})
+    return next((service for number, service in versions.items() if str(number) == version), None)
 
 
 def id_of(request: Request, what: str) -> uuid.UUID:

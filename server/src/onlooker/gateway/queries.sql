@@ -23,7 +23,7 @@ RETURNING job_id, attachments;
 -- name: waiting_in_session  whether a session has accepted jobs that have not ended
 SELECT 1 FROM gateway_job WHERE session = %(session)s AND finished_at IS NULL LIMIT 1;
 
--- name: lease_jobs  the oldest waiting jobs that nobody holds; a session's jobs one at a time, in order
+-- name: lease_jobs  the oldest waiting jobs that nobody holds, a session's one at a time; and their streams' switches now
 WITH free AS (
     SELECT number FROM gateway_job waiting
     WHERE finished_at IS NULL
@@ -36,9 +36,11 @@ WITH free AS (
     LIMIT %(limit)s
     FOR UPDATE SKIP LOCKED)
 UPDATE gateway_job SET leased_until = now() + %(lease_s)s * interval '1 second'
-FROM free WHERE gateway_job.number = free.number
+FROM free, streams_stream stream
+WHERE gateway_job.number = free.number AND stream.id = gateway_job.stream_id
 RETURNING gateway_job.number, job_id, stream_id, service, version, session, request_id, params, attachments,
-          extract(epoch FROM deadline_at)::float AS deadline, worker_deaths;
+          extract(epoch FROM accepted_at)::float AS accepted, extract(epoch FROM deadline_at)::float AS deadline,
+          worker_deaths, reads_age, reads_gender, reads_expression, retention_days;
 
 -- name: renew_leases  this dispatcher still works on them
 UPDATE gateway_job SET leased_until = now() + %(lease_s)s * interval '1 second'
@@ -58,7 +60,7 @@ SET result = %(result)s, finished_at = now(), params = '', leased_until = NULL,
 WHERE number = %(number)s AND finished_at IS NULL;
 
 -- name: overdue_jobs  accepted jobs whose time limit has passed
-SELECT number, job_id, service, attachments FROM gateway_job
+SELECT number, job_id, stream_id, service, version, params, attachments FROM gateway_job
 WHERE finished_at IS NULL AND deadline_at < now()
 ORDER BY number LIMIT 100;
 

@@ -3,10 +3,14 @@
 from dataclasses import dataclass
 
 from django.contrib.auth import get_user_model
-from django.db import transaction
+from django.db import connection, transaction
 
+from onlooker.database import load_queries
 from onlooker.streams.credentials import hash_access_token, new_access_token
-from onlooker.streams.models import AccessToken, Stream
+from onlooker.streams.models import AccessToken, StateChange, Stream
+from onlooker.streams.state import State, state_values
+
+_queries = load_queries("onlooker.streams")
 
 
 @dataclass(frozen=True)
@@ -26,15 +30,20 @@ def create_stream(name: str, *, owner_email: str, kind: str) -> NewStream:
     stream = Stream.objects.create(name=name, owner=owner, kind=kind)
     access_token = new_access_token()
     AccessToken.objects.create(stream=stream, sha256=hash_access_token(access_token))
+    StateChange.objects.create(stream=stream, state=State.ENABLED)
     return NewStream(stream, access_token)
 
 
-def set_stream(client_id: str, **changes: object) -> Stream:
-    """Change what a stream can be set to; raises Stream.DoesNotExist."""
-    stream = Stream.objects.get(client_id=client_id)
+@transaction.atomic
+def set_stream(client_id: str, changes: dict[str, object], *, quota_s: float) -> Stream:
+    """Change what a stream can be set to, and log its state where that changes; raises Stream.DoesNotExist."""
+    stream = Stream.objects.select_for_update(no_key=True).get(client_id=client_id)
     for name, value in changes.items():
         setattr(stream, name, value)
     stream.save(update_fields=list(changes))
+    if {"enabled", "kind"} & changes.keys():
+        with connection.cursor() as cursor:
+            cursor.execute(_queries["log_state"], state_values(stream.id, quota_s=quota_s))
     return stream
 
 

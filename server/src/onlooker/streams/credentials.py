@@ -31,6 +31,12 @@ class StreamRecord:
     video_s: float
     """Computed video this month, when it was read."""
     token_hashes: tuple[bytes, ...]
+    logged_state: str | None
+    """What the log of states says it may do; None where it says nothing yet."""
+    reads_age: bool
+    reads_gender: bool
+    reads_expression: bool
+    retention_days: int
 
 
 @dataclass(frozen=True)
@@ -94,10 +100,4 @@ class Credentials:
             row = await cursor.fetchone()
         if row is None:
             return None
-        return StreamRecord(
-            id=row["id"],
-            kind=row["kind"],
-            enabled=row["enabled"],
-            video_s=row["video_s"],
-            token_hashes=tuple(row["token_hashes"]),
-        )
+        return StreamRecord(**row | {"token_hashes": tuple(row["token_hashes"])})

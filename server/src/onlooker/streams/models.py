@@ -1,9 +1,14 @@
-"""Tables of streams, access tokens and monthly use."""
+"""Tables of streams, access tokens, use, coverage and changes of state."""
 
 import uuid
 
 from django.conf import settings
 from django.db import models
+from django.db.models.functions import Now
+
+from onlooker.streams.state import State
+
+LONGEST_RETENTION_DAYS = 3650
 
 
 class Stream(models.Model):
@@ -20,6 +25,17 @@ class Stream(models.Model):
     kind = models.CharField(max_length=20, choices=Kind.choices, default=Kind.DEVELOPER)
     enabled = models.BooleanField(default=True)
     created_at = models.DateTimeField(auto_now_add=True)
+    reads_age = models.BooleanField(default=True, db_default=True)
+    reads_gender = models.BooleanField(default=True, db_default=True)
+    reads_expression = models.BooleanField(default=True, db_default=True)
+    retention_days = models.PositiveSmallIntegerField(default=365, db_default=365)
+
+    class Meta:
+        constraints = [
+            models.CheckConstraint(
+                condition=models.Q(retention_days__range=(1, LONGEST_RETENTION_DAYS)), name="retention_days_in_range"
+            )
+        ]
 
     def __str__(self) -> str:
         return self.name
@@ -51,3 +67,50 @@ class Usage(models.Model):
 
     def __str__(self) -> str:
         return f"{self.month:%Y-%m} of {self.stream_id}"
+
+
+class Coverage(models.Model):
+    """Seconds of video that were computed for visits, by the frames' own time: without them nobody was looked for."""
+
+    id = models.BigAutoField(primary_key=True)
+    stream = models.ForeignKey(Stream, on_delete=models.CASCADE, related_name="coverage", db_index=False)
+    slot_at = models.DateTimeField()
+    """When its 15 minutes begin."""
+    video_s = models.FloatField()
+
+    class Meta:
+        constraints = [models.UniqueConstraint(fields=["stream", "slot_at"], name="one_coverage_per_slot")]
+
+    def __str__(self) -> str:
+        return f"{self.slot_at:%Y-%m-%d %H:%M} of {self.stream_id}"
+
+
+class Refusal(models.Model):
+    """How many frames meant for visits were refused in 15 minutes, for one reason of the closed list."""
+
+    id = models.BigAutoField(primary_key=True)
+    stream = models.ForeignKey(Stream, on_delete=models.CASCADE, related_name="refusals", db_index=False)
+    slot_at = models.DateTimeField()
+    reason = models.TextField()
+    frames = models.BigIntegerField()
+
+    class Meta:
+        constraints = [models.UniqueConstraint(fields=["stream", "slot_at", "reason"], name="one_refusal_per_reason")]
+
+    def __str__(self) -> str:
+        return f"{self.reason} at {self.slot_at:%Y-%m-%d %H:%M} of {self.stream_id}"
+
+
+class StateChange(models.Model):
+    """From when on a stream could compute, or could not; the newest one holds now."""
+
+    id = models.BigAutoField(primary_key=True)
+    stream = models.ForeignKey(Stream, on_delete=models.CASCADE, related_name="state_changes", db_index=False)
+    at = models.DateTimeField(db_default=Now())
+    state = models.TextField(choices=[(state.value, state.value) for state in State])
+
+    class Meta:
+        indexes = [models.Index(fields=["stream", "-id"], name="newest_state_of_stream")]
+
+    def __str__(self) -> str:
+        return f"{self.stream_id} {self.state} at {self.at:%Y-%m-%d %H:%M}"

@@ -10,7 +10,7 @@ import msgspec
 import psycopg
 from psycopg_pool import PoolTimeout
 
-from onlooker.bus.messages import failure
+from onlooker.bus.messages import Sender, failure
 from onlooker.catalogue import Catalogue, read_catalogue
 from onlooker.database import Pool, load_queries, open_pool
 from onlooker.errors import Problem
@@ -19,11 +19,12 @@ from onlooker.gateway.accepted.sweeping import sweep_for_ever
 from onlooker.gateway.blobstore import BlobStore, StoreError, attachment_path, open_store
 from onlooker.gateway.engine.engine import Engine
 from onlooker.gateway.engine.tasks import new_task
+from onlooker.gateway.metering import Metering, is_for_visits
 from onlooker.gateway.opening import open_engine
 from onlooker.logs import fields
 from onlooker.monitoring import serve_monitoring, stop_signal
 from onlooker.settings import Settings
-from onlooker.streams.usage import UsageMeter
+from onlooker.streams.coverage import Reason
 
 log = logging.getLogger(__name__)
 
@@ -44,7 +45,7 @@ class Dispatcher:
         self._pool = pool
         self._engine = engine
         self._blobs = blobs
-        self._usage = UsageMeter(pool)
+        self._metering = Metering(pool, settings)
         self._catalogue: Catalogue = read_catalogue(settings.extra_services)
         self._held: dict[int, asyncio.Task[None]] = {}
         self._work_left = asyncio.Event()
@@ -55,7 +56,7 @@ class Dispatcher:
         async with asyncio.TaskGroup() as group:
             group.create_task(self._listen())
             group.create_task(self._renew())
-            group.create_task(self._usage.run())
+            group.create_task(self._metering.run())
             while True:
                 self._work_left.clear()
                 try:
@@ -73,7 +74,7 @@ class Dispatcher:
         """Finish what is held; what is not finished in time is leased again by another."""
         if self._held:
             await asyncio.wait(self._held.values(), timeout=STOP_LIMIT_S)
-        await self._usage.flush()
+        await self._metering.flush()
 
     async def _lease(self) -> int:
         room = self._settings.dispatcher_jobs - len(self._held)
@@ -125,6 +126,7 @@ class Dispatcher:
         for field in row["attachments"]:
             data = await self._blobs.get(attachment_path(row["job_id"].hex, field))
             if data is None:
+                self.count_failed(row)
                 return failure("attachment_gone", "An attachment of this job is no longer there.")
             attachments[field] = data
         task = new_task(
@@ -132,6 +134,8 @@ class Dispatcher:
             msgspec.msgpack.decode(row["params"]),
             attachments,
             job_id=row["job_id"],
+            sender=_sender_of(row),
+            arrived_at=row["accepted"],
             session=row["session"],
             request_id=row["request_id"],
             time_limit_s=min(self._settings.job_time_limit_s, row["deadline"] - time.time()),
@@ -141,12 +145,18 @@ class Dispatcher:
             reply = await self._engine.run(service, task, deaths=row["worker_deaths"], count_death=count_death)
         except Problem:
             return None
-        self._usage.add(row["stream_id"], reply.video_s)
+        self._metering.count_reply(row["stream_id"], service, task, reply)
         counters.jobs(service.name, "finished", reply.error_code or "").inc()
         counters.queue_time(service.name).observe(reply.queue_s)
         counters.compute_time(service.name).observe(reply.compute_s)
         log.debug("job finished", extra=fields(request_id=task.request_id, job=task.id))
         return reply.result
+
+    def count_failed(self, row: dict[str, Any]) -> None:
+        """A job that ended without having been computed: if it was a frame for visits, its coverage misses it."""
+        service = self._catalogue.get(row["service"], {}).get(row["version"])
+        if service and is_for_visits(service, msgspec.msgpack.decode(row["params"])):
+            self._metering.coverage.add_refused(row["stream_id"], Reason.FAILED)
 
     async def _execute(self, query: str, **values: Any) -> None:
         async with self._pool.connection() as connection:
@@ -177,6 +187,16 @@ class Dispatcher:
                 await asyncio.sleep(POLL_EVERY_S)
 
 
+def _sender_of(row: dict[str, Any]) -> Sender:
+    return Sender(
+        stream_id=row["stream_id"],
+        reads_age=row["reads_age"],
+        reads_gender=row["reads_gender"],
+        reads_expression=row["reads_expression"],
+        retention_days=row["retention_days"],
+    )
+
+
 async def _readable(descriptor: int) -> None:
     """Until there is something to read; psycopg itself would look ten times a second."""
     loop = asyncio.get_running_loop()
@@ -199,7 +219,7 @@ async def run_dispatcher(settings: Settings) -> None:
         async with asyncio.TaskGroup() as group:
             tasks = [
                 group.create_task(dispatcher.run()),
-                group.create_task(sweep_for_ever(settings, pool, blobs)),
+                group.create_task(sweep_for_ever(settings, pool, blobs, count_failed=dispatcher.count_failed)),
                 group.create_task(serve_monitoring(settings.monitoring_port, checks)),
             ]
             await stop.wait()

@@ -2,7 +2,9 @@
 
 import asyncio
 import logging
+from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
+from typing import Any
 
 import psycopg
 from psycopg_pool import PoolTimeout
@@ -13,6 +15,7 @@ from onlooker.gateway.accepted.acceptance import OVERDUE
 from onlooker.gateway.blobstore import JOBS_PREFIX, BlobStore, StoreError, attachment_path, blob_path
 from onlooker.logs import fields
 from onlooker.settings import Settings
+from onlooker.streams.coverage import remove_old_coverage
 
 log = logging.getLogger(__name__)
 
@@ -20,33 +23,40 @@ SWEEP_EVERY_S = 2.0
 EXPIRED_EVERY = 3
 """What is past its retention is not shown any more; its removal can wait for so many sweeps."""
 ORPHANS_EVERY = 150
-"""Every so many sweeps the blob store is searched for attachments without a job."""
+"""Every so many sweeps the blob store is searched for attachments without a job, and old coverage removed."""
 
 _queries = load_queries("onlooker.gateway")
 
 
-async def sweep_for_ever(settings: Settings, pool: Pool, blobs: BlobStore) -> None:
+CountFailed = Callable[[dict[str, Any]], None]
+"""Told of each row of a job that ended without having been computed."""
+
+
+async def sweep_for_ever(settings: Settings, pool: Pool, blobs: BlobStore, *, count_failed: CountFailed) -> None:
     sweeps = 0
     while True:
         try:
-            await end_overdue_jobs(settings, pool, blobs)
+            await end_overdue_jobs(settings, pool, blobs, count_failed=count_failed)
             if sweeps % EXPIRED_EVERY == 0:
                 await remove_expired_results(pool)
                 await remove_expired_blobs(pool, blobs)
             if sweeps % ORPHANS_EVERY == 0:
                 await remove_orphans(settings, blobs)
+                counters.swept("coverage").inc(await remove_old_coverage(pool))
         except (psycopg.OperationalError, PoolTimeout, StoreError) as error:
             log.warning("sweep put off", extra=fields(error=type(error).__name__))
         sweeps += 1
         await asyncio.sleep(SWEEP_EVERY_S)
 
 
-async def end_overdue_jobs(settings: Settings, pool: Pool, blobs: BlobStore) -> None:
+async def end_overdue_jobs(settings: Settings, pool: Pool, blobs: BlobStore, *, count_failed: CountFailed) -> None:
     """An accepted job ends within its time limit, if need be with an error."""
     async with pool.connection() as connection:
         for row in await (await connection.execute(_queries["overdue_jobs"])).fetchall():
             values = {"number": row["number"], "result": OVERDUE, "retention_s": settings.result_retention_s}
-            await connection.execute(_queries["finish_job"], values)
+            if not (await connection.execute(_queries["finish_job"], values)).rowcount:
+                continue  # it was computed after all
+            count_failed(row)
             await blobs.remove([attachment_path(row["job_id"].hex, field) for field in row["attachments"]])
             counters.jobs(row["service"], "finished", "time_limit").inc()
 

@@ -4,8 +4,9 @@ import time
 import uuid
 from typing import Any
 
-from onlooker.bus.messages import Task
+from onlooker.bus.messages import Sender, Task
 from onlooker.catalogue.service import Service
+from onlooker.streams.credentials import StreamRecord
 
 
 def new_task(
@@ -14,6 +15,8 @@ def new_task(
     attachments: dict[str, bytes],
     *,
     job_id: uuid.UUID,
+    sender: Sender,
+    arrived_at: float,
     session: str | None,
     request_id: str,
     time_limit_s: float,
@@ -29,4 +32,17 @@ def new_task(
         deadline=now + time_limit_s,
         request_id=request_id,
         sent_at=now,
+        arrived_at=arrived_at,
+        sender=sender,
+    )
+
+
+def sender_of(stream: StreamRecord) -> Sender:
+    """The part of a stream's record that its tasks carry."""
+    return Sender(
+        stream_id=stream.id,
+        reads_age=stream.reads_age,
+        reads_gender=stream.reads_gender,
+        reads_expression=stream.reads_expression,
+        retention_days=stream.retention_days,
     )

@@ -17,12 +17,14 @@ from onlooker.bus.subjects import feed_subject
 from onlooker.catalogue.service import Service
 from onlooker.errors import Code, Problem, bad_request
 from onlooker.gateway.bodies import CLOSE, parse_object
-from onlooker.gateway.engine.tasks import new_task
+from onlooker.gateway.engine.tasks import new_task, sender_of
 from onlooker.gateway.feeds.reading import Part, PartReader
 from onlooker.gateway.feeds.record import AGAIN, END, FeedRecord, feed_key
 from onlooker.gateway.jobs import compute
 from onlooker.gateway.limits.permits import permit_job
+from onlooker.gateway.metering import is_for_visits
 from onlooker.gateway.parts import Parts, holding_of
+from onlooker.streams.coverage import reason_of
 from onlooker.streams.credentials import StreamRecord
 
 PARAMETERS_LIMIT_BYTES = 16 * 1024
@@ -94,6 +96,7 @@ class FeedInput:
 
     async def _compute(self, frame: Frame, request: Request) -> bytes:
         """The result of one frame; what would refuse a job is an `error` in it here."""
+        arrived_at = time.time()
         try:
             self._stream = await request.scope["check_again"]()
             wait_s = self._parts.rates.wait_s(self._stream.id)
@@ -101,15 +104,21 @@ class FeedInput:
                 await asyncio.sleep(wait_s)
                 wait_s = self._parts.rates.wait_s(self._stream.id)
             permit_job(self._parts, self._stream, self._service)
-            task = self._task(frame, request.scope["request_id"])
+            task = self._task(frame, request.scope["request_id"], arrived_at)
             async with self._parts.turns.take(self._record.session):
                 await self._parts.order.await_accepted(self._record.session)
                 reply = await compute(self._parts, self._stream, self._service, task)
         except Problem as problem:
+            self._count_refused(frame, problem.code)
             return failure(problem.code, problem.detail)
         return reply.result
 
-    def _task(self, frame: Frame, request_id: str) -> Task:
+    def _count_refused(self, frame: Frame, code: Code) -> None:
+        """Credentials that are no longer right are nobody's, and so is the frame."""
+        if code is not Code.BAD_CREDENTIALS and is_for_visits(self._service, self._record.params | frame.params):
+            self._parts.metering.coverage.add_refused(self._stream.id, reason_of(code))
+
+    def _task(self, frame: Frame, request_id: str, arrived_at: float) -> Task:
         media = {field.name for field in self._service.media_fields}
         if media and frame.field not in media:
             raise bad_request(f"X-Angus-DataField must be one of {', '.join(sorted(media))}.")
@@ -125,6 +134,8 @@ class FeedInput:
             own,
             attachments,
             job_id=uuid.uuid4(),
+            sender=sender_of(self._stream),
+            arrived_at=arrived_at,
             session=self._record.session,
             request_id=request_id,
             time_limit_s=self._parts.settings.job_time_limit_s,

@@ -6,6 +6,7 @@ from onlooker.catalogue.service import Service
 from onlooker.errors import Code, Problem
 from onlooker.gateway.parts import Parts
 from onlooker.streams.credentials import StreamRecord
+from onlooker.streams.state import State
 from onlooker.streams.video_time import month_end
 
 
@@ -17,9 +18,11 @@ def permit_job(parts: Parts, stream: StreamRecord, service: Service) -> None:
 
 def permit_compute(parts: Parts, stream: StreamRecord) -> None:
     """Refuse to compute for a stream that is disabled or has used up its month."""
+    state = _state_of(parts, stream)
+    if state != stream.logged_state:
+        parts.metering.states.look_at(stream.id)
     permit_stream(stream)
-    used_s = parts.usage.used_s(stream.id, known_s=stream.video_s)
-    if stream.kind == "developer" and used_s >= parts.settings.developer_quota_s:
+    if state is State.QUOTA:
         resets_at = month_end(time.time())
         hours = parts.settings.developer_quota_s / 3600
         raise Problem(
@@ -28,6 +31,16 @@ def permit_compute(parts: Parts, stream: StreamRecord) -> None:
             "or at once as an enterprise stream.",
             members={"resets_at": resets_at.isoformat()},
         )
+
+
+def _state_of(parts: Parts, stream: StreamRecord) -> State:
+    if not stream.enabled:
+        return State.DISABLED
+    if stream.kind == "developer":
+        used_s = parts.metering.usage.used_s(stream.id, known_s=stream.video_s)
+        if used_s >= parts.settings.developer_quota_s:
+            return State.QUOTA
+    return State.ENABLED
 
 
 def permit_stream(stream: StreamRecord) -> None:

@@ -1,0 +1,64 @@
+"""Counting in memory and writing now and then, so that a frame costs no query."""
+
+import logging
+from abc import ABC, abstractmethod
+from itertools import islice
+from typing import Generic, TypeVar
+
+import psycopg
+from psycopg import AsyncConnection
+from psycopg.rows import DictRow
+from psycopg_pool import PoolTimeout
+
+from onlooker.database import Pool
+from onlooker.logs import fields
+
+log = logging.getLogger(__name__)
+
+KEYS_AT_MOST = 100_000
+"""What is counted while the database is away may fill so much memory; new keys beyond it are not counted."""
+ROWS_PER_STATEMENT = 5_000
+NOT_NOW = (psycopg.OperationalError, psycopg.IntegrityError, PoolTimeout)
+"""The database is away, or a stream was removed while its rows were written: the next time goes well."""
+
+Key = TypeVar("Key")
+
+
+class Meter(ABC, Generic[Key]):
+    """Adds up amounts by key until `flush`; what can't be written then is kept for the next time."""
+
+    def __init__(self, pool: Pool) -> None:
+        self._pool = pool
+        self._unwritten: dict[Key, float] = {}
+        self._is_full = False
+
+    def _count(self, key: Key, amount: float) -> None:
+        known = self._unwritten.get(key)
+        if known is not None:
+            self._unwritten[key] = known + amount
+        elif len(self._unwritten) < KEYS_AT_MOST:
+            self._unwritten[key] = amount
+        elif not self._is_full:
+            self._is_full = True
+            log.error("too much to write: some is not counted", extra=fields(meter=type(self).__name__))
+
+    @abstractmethod
+    async def _write(self, connection: AsyncConnection[DictRow], batch: dict[Key, float]) -> None:
+        """Write all of a batch, or nothing of it."""
+
+    async def flush(self) -> None:
+        batch, self._unwritten, self._is_full = self._unwritten, {}, False
+        if not batch:
+            return
+        try:
+            async with self._pool.connection() as connection:
+                while batch:
+                    part = dict(islice(batch.items(), ROWS_PER_STATEMENT))
+                    await self._write(connection, part)
+                    for key in part:
+                        del batch[key]
+        except NOT_NOW as error:
+            log.warning("not written yet", extra=fields(meter=type(self).__name__, error=repr(error)))
+        finally:  # also when the process is told to stop in the middle: it flushes once more
+            for key, amount in batch.items():
+                self._count(key, amount)

@@ -1,0 +1,85 @@
+"""What a worker is told of the stream that sent a frame, and of when it came."""
+
+import time
+
+import httpx2
+import pytest
+
+from conftest import client_of
+from feeding import exchange, open_feed, part, results_of
+from onlooker.testing import Stack
+from watching import run_cli, watch
+from wire import finished, paused, wait_for
+
+pytest_plugins = ["stacks"]
+DEFAULTS = {"reads_age": True, "reads_gender": True, "reads_expression": True, "retention_days": 365}
+
+
+def test_by_default_everything_is_read_and_visits_are_kept_for_a_year(watched_stack: Stack) -> None:
+    stream = watched_stack.create_stream()
+    with client_of(watched_stack, stream) as client:
+        assert watch(client).json()["sender"] == DEFAULTS | {"stream_id": stream.id}
+
+
+@pytest.mark.parametrize(
+    ("option", "expected"),
+    [
+        (("--no-age",), {"reads_age": False}),
+        (("--no-gender", "--no-expression"), {"reads_gender": False, "reads_expression": False}),
+        (("--retention-days", "3650"), {"retention_days": 3650}),
+    ],
+)
+def test_a_streams_switches_reach_the_worker(
+    watched_stack: Stack, option: tuple[str, ...], expected: dict[str, object]
+) -> None:
+    stream = watched_stack.create_stream()
+    with client_of(watched_stack, stream) as client:
+        watch(client)
+        run_cli(watched_stack, "stream", "set", stream.client_id, *option)
+        told = DEFAULTS | expected | {"stream_id": stream.id}
+        wait_for(lambda: watch(client).json()["sender"], lambda sender: sender == told, limit_s=3)
+        _, output = exchange(client, open_feed(client, "watch"), [part()])
+        assert results_of(output)[0]["sender"] == told
+        assert finished(client, watch(client, **{"async": True}).json()["url"]).json()["sender"] == told
+
+
+def test_a_switch_that_is_flipped_while_an_accepted_frame_waits_counts(watched_stack: Stack) -> None:
+    stream = watched_stack.create_stream()
+    with client_of(watched_stack, stream) as client:
+        with paused(watched_stack, "dispatcher"):
+            url = watch(client, **{"async": True}).json()["url"]
+            run_cli(watched_stack, "stream", "set", stream.client_id, "--no-age", "--retention-days", "7")
+        told = finished(client, url).json()["sender"]
+    assert (told["reads_age"], told["retention_days"]) == (False, 7)
+
+
+def test_a_frame_arrived_when_its_request_did(watched_stack: Stack) -> None:
+    stream = watched_stack.create_stream()
+
+    def arrived_after(client: httpx2.Client, started: float) -> None:
+        assert started <= watch(client).json()["arrived_at"] <= time.time()
+
+    with client_of(watched_stack, stream) as client:
+        arrived_after(client, time.time())
+        with paused(watched_stack, "dispatcher"):
+            url = watch(client, **{"async": True}).json()["url"]
+            accepted = time.time()
+            time.sleep(0.5)
+        assert finished(client, url).json()["arrived_at"] <= accepted + 0.05
+
+
+@pytest.mark.parametrize("days", ["0", "3651", "-1", "many"])
+def test_a_retention_out_of_range_is_refused_with_the_range(watched_stack: Stack, days: str) -> None:
+    stream = watched_stack.create_stream()
+    with pytest.raises(AssertionError, match="--retention-days"):
+        run_cli(watched_stack, "stream", "set", stream.client_id, "--retention-days", days)
+
+
+def test_the_list_of_streams_shows_what_each_reads_and_keeps(watched_stack: Stack) -> None:
+    all_of_it, nothing = watched_stack.create_stream(), watched_stack.create_stream()
+    options = ("--no-age", "--no-gender", "--no-expression", "--retention-days", "30")
+    run_cli(watched_stack, "stream", "set", nothing.client_id, *options)
+    lines = {line.split()[1]: line.split() for line in run_cli(watched_stack, "stream", "list").splitlines()}
+    assert lines["client_id"][4:6] == ["days", "reads"]
+    assert lines[all_of_it.client_id][4:6] == ["365", "age,gender,expression"]
+    assert lines[nothing.client_id][4:6] == ["30", "nothing"]

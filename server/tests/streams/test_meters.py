@@ -1,0 +1,230 @@
+"""Counting in memory: exact whatever the database does meanwhile, and within bounds."""
+
+import asyncio
+import time
+from collections import Counter
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager
+from typing import Any
+
+import psycopg
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from onlooker.database import Pool, open_pool
+from onlooker.settings import Settings
+from onlooker.streams import meter
+from onlooker.streams.coverage import SLOT_S, CoverageMeter, Reason, remove_old_coverage, slot_of
+from onlooker.streams.usage import UsageMeter
+from onlooker.testing import own_cluster
+from recording import create_stream, migrated_database
+
+DAY_S = 86_400
+
+
+@pytest.fixture(scope="module")
+def tables() -> Iterator[str]:
+    """URL of a database with tables and nobody who writes to them."""
+    with migrated_database() as url:
+        yield url
+
+
+class FlakyPool:
+    """A pool that is away when it is told to be."""
+
+    def __init__(self, pool: Pool) -> None:
+        self._pool = pool
+        self.is_away = False
+
+    @asynccontextmanager
+    async def connection(self) -> AsyncIterator[Any]:
+        if self.is_away:
+            raise psycopg.OperationalError("away")
+        async with self._pool.connection() as connection:
+            yield connection
+
+
+def read(url: str, query: str, *values: object) -> list[tuple[Any, ...]]:
+    with psycopg.connect(url, autocommit=True) as connection:
+        return connection.execute(query, values).fetchall()
+
+
+AMOUNTS = st.tuples(st.integers(0, 2), st.sampled_from([None, *Reason]), st.integers(0, 3))
+STEPS = st.lists(st.one_of(AMOUNTS, st.sampled_from(["flush", "away", "back"])), max_size=40)
+
+
+@settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(steps=STEPS)
+def test_coverage_is_exact_whenever_it_is_flushed_and_the_database_is_away(tables: str, steps: list[Any]) -> None:
+    """Oracle: a counter of what was added."""
+    streams = [create_stream(tables) for _ in range(3)]
+    now = time.time()
+    expected: Counter[tuple[int, int, Reason | None]] = Counter()
+
+    async def run() -> None:
+        async with open_pool(Settings(database_url=tables)) as pool:
+            flaky = FlakyPool(pool)
+            coverage = CoverageMeter(flaky)  # type: ignore[arg-type]
+            for step in steps:
+                if step == "flush":
+                    await coverage.flush()
+                elif step in ("away", "back"):
+                    flaky.is_away = step == "away"
+                else:
+                    which, reason, slots_ago = step
+                    at = now - slots_ago * SLOT_S
+                    if reason is None:
+                        coverage.add_computed(streams[which], 0.5, at=at)
+                    else:
+                        coverage.add_refused(streams[which], reason, at=at)
+                    expected[streams[which], int(at // SLOT_S), reason] += 1
+            flaky.is_away = False
+            await coverage.flush()
+
+    asyncio.run(run())
+    slot = f"(extract(epoch FROM slot_at) / {SLOT_S})::int"
+    computed = read(
+        tables, f"SELECT stream_id, {slot}, video_s * 2 FROM streams_coverage WHERE stream_id = ANY(%s)", streams
+    )
+    refused = read(
+        tables, f"SELECT stream_id, {slot}, reason, frames FROM streams_refusal WHERE stream_id = ANY(%s)", streams
+    )
+    found = {(stream_id, slot, None): count for stream_id, slot, count in computed}
+    found |= {(stream_id, slot, Reason(reason)): count for stream_id, slot, reason, count in refused}
+    assert found == dict(expected)
+
+
+def test_what_is_counted_while_postgresql_restarts_is_written_afterwards() -> None:
+    with own_cluster() as cluster, migrated_database(cluster.url) as url:
+        stream_id = create_stream(url)
+
+        async def run() -> None:
+            async with open_pool(Settings(database_url=url)) as pool:
+                coverage, usage = CoverageMeter(pool), UsageMeter(pool)
+                await asyncio.to_thread(cluster.control, "stop", "-m", "fast")
+                coverage.add_computed(stream_id, 0.5, at=time.time())
+                coverage.add_refused(stream_id, Reason.OVERLOADED)
+                usage.add(stream_id, 0.5)
+                await asyncio.gather(coverage.flush(), usage.flush())
+                await asyncio.to_thread(cluster.control, "start")
+                coverage.add_computed(stream_id, 0.25, at=time.time())
+                for _ in range(20):
+                    await asyncio.gather(coverage.flush(), usage.flush())
+                    await asyncio.sleep(0.1)
+
+        asyncio.run(run())
+        assert read(url, "SELECT sum(video_s) FROM streams_coverage") == [(0.75,)]
+        assert read(url, "SELECT frames FROM streams_refusal") == [(1,)]
+        assert read(url, "SELECT video_s FROM streams_usage") == [(0.5,)]
+
+
+def test_a_flush_that_is_broken_off_loses_nothing(tables: str) -> None:
+    stream_id = create_stream(tables)
+
+    async def run() -> None:
+        async with open_pool(Settings(database_url=tables)) as pool, pool.connection() as other:
+            usage = UsageMeter(pool)
+            usage.add(stream_id, 0.5)
+            await usage.flush()
+            async with other.transaction():
+                await other.execute("LOCK streams_usage")
+                usage.add(stream_id, 0.25)
+                stuck = asyncio.create_task(usage.flush())
+                await asyncio.sleep(0.3)
+                stuck.cancel()
+                await asyncio.wait([stuck])
+            assert usage.used_s(stream_id, known_s=0) == 0.75
+            await usage.flush()
+
+    asyncio.run(run())
+    assert read(tables, "SELECT video_s FROM streams_usage WHERE stream_id = %s", stream_id) == [(0.75,)]
+
+
+def test_a_stream_that_was_removed_holds_up_no_other(tables: str) -> None:
+    stream_id, gone = create_stream(tables), 999_999_999
+
+    async def run() -> None:
+        async with open_pool(Settings(database_url=tables)) as pool:
+            coverage, usage = CoverageMeter(pool), UsageMeter(pool)
+            for one in (gone, stream_id):
+                coverage.add_computed(one, 0.5, at=time.time())
+                coverage.add_refused(one, Reason.FAILED)
+                usage.add(one, 0.5)
+            await asyncio.gather(coverage.flush(), usage.flush())
+
+    asyncio.run(run())
+    for table in ("coverage", "refusal", "usage"):
+        rows = read(tables, f"SELECT stream_id FROM streams_{table} WHERE stream_id = ANY(%s)", [gone, stream_id])
+        assert rows == [(stream_id,)], table
+
+
+def test_two_processes_that_write_the_same_streams_do_not_deadlock(tables: str) -> None:
+    streams = [create_stream(tables) for _ in range(50)]
+
+    async def run() -> None:
+        async with open_pool(Settings(database_url=tables)) as pool:
+
+            async def write(order: list[int]) -> None:
+                usage = UsageMeter(pool)
+                for _ in range(20):
+                    for stream_id in order:
+                        usage.add(stream_id, 1.0)
+                    await usage.flush()
+
+            await asyncio.gather(write(streams), write(streams[::-1]), write(streams[25:] + streams[:25]))
+
+    asyncio.run(run())
+    rows = read(tables, "SELECT video_s FROM streams_usage WHERE stream_id = ANY(%s)", streams)
+    assert rows == [(60.0,)] * 50
+
+
+def test_the_memory_of_a_meter_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(meter, "KEYS_AT_MOST", 100)
+    usage = UsageMeter(None)  # type: ignore[arg-type]
+    for stream_id in range(1000):
+        usage.add(stream_id, 0.5)
+    usage.add(0, 0.5)
+    assert len(usage._unwritten) == 100
+    assert usage.used_s(0, known_s=0) == 1.0
+
+
+def test_coverage_is_kept_as_long_as_the_streams_visits(tables: str) -> None:
+    brief, long = create_stream(tables, retention_days=7), create_stream(tables, retention_days=30)
+
+    async def run() -> None:
+        async with open_pool(Settings(database_url=tables)) as pool:
+            coverage = CoverageMeter(pool)
+            for stream_id in (brief, long):
+                for days_ago in (1, 6, 8, 29, 31):
+                    coverage.add_computed(stream_id, 0.5, at=time.time() - days_ago * DAY_S)
+                    coverage.add_refused(stream_id, Reason.FAILED, at=time.time() - days_ago * DAY_S)
+            await coverage.flush()
+            assert await remove_old_coverage(pool) == 2 * (3 + 1)
+            assert await remove_old_coverage(pool) == 0
+
+    asyncio.run(run())
+    for table in ("coverage", "refusal"):
+        count = f"SELECT stream_id, count(*) FROM streams_{table} WHERE stream_id = ANY(%s) GROUP BY 1 ORDER BY 1"
+        assert read(tables, count, [brief, long]) == [(brief, 2), (long, 4)]
+
+
+@pytest.mark.parametrize("offset_s", [-3651 * DAY_S, 301, 1e12, -1e12, float("inf"), float("nan")])
+def test_a_time_no_camera_could_mean_counts_now(offset_s: float) -> None:
+    assert slot_of(time.time() + offset_s) - time.time() // SLOT_S in (0, 1)
+
+
+@given(ago_s=st.floats(0, 3649 * DAY_S))
+def test_a_frames_own_time_names_its_slot(ago_s: float) -> None:
+    at = time.time() - ago_s
+    assert slot_of(at) * SLOT_S <= at < (slot_of(at) + 1) * SLOT_S
+
+
+def test_counting_a_frame_costs_next_to_nothing() -> None:
+    """A gateway does so for every frame: a dictionary and a clock."""
+    coverage = CoverageMeter(None)  # type: ignore[arg-type]
+    now = time.time()
+    started = time.perf_counter()
+    for _ in range(10_000):
+        coverage.add_computed(1, 0.1, at=now)
+    assert (time.perf_counter() - started) / 10_000 < 20e-6
