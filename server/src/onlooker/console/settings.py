@@ -19,6 +19,7 @@ INSTALLED_APPS = [
     "onlooker.console.accounts.apps.AccountsConfig",
     "onlooker.streams.apps.StreamsConfig",
     "onlooker.gateway.apps.GatewayConfig",
+    "onlooker.visits.apps.VisitsConfig",
     "django.contrib.postgres",
 ]
 DATABASES = {

@@ -122,7 +122,7 @@ class Stack:
         return True
 
     def monitoring_url(self, name: str) -> str:
-        order = ["gateway", "dispatcher", *(f"worker-{n}" for n in range(1, 64))]
+        order = ["gateway", "dispatcher", "recorder", *(f"worker-{n}" for n in range(1, 64))]
         return f"http://127.0.0.1:{int(self.setting('monitoring_port')) + order.index(name)}"
 
     def metrics(self, name: str) -> str:
@@ -150,7 +150,7 @@ def _child_pids(parent: int) -> list[int]:
 def running_stack(database_url: str, **settings: object) -> Iterator[Stack]:
     """`onlooker up` on free ports until the block ends; keyword arguments are settings."""
     workers = int(str(settings.get("workers", 1)))
-    https_port, http_port, nats_port, monitoring_port = free_ports(4 + 2 + workers)[:4]
+    https_port, http_port, nats_port, monitoring_port = free_ports(4 + 3 + workers)[:4]
     with tempfile.TemporaryDirectory(prefix="onlooker-", ignore_cleanup_errors=True) as folder:
         home = Path(folder)
         values: dict[str, object] = {

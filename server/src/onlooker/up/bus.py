@@ -16,14 +16,17 @@ from onlooker.bus.buckets import disk_needed, prepare_buckets
 from onlooker.bus.roles import (
     DISPATCHER,
     GATEWAY,
+    RECORDER,
     SETUP,
     Role,
     dispatcher_role,
     gateway_role,
     inbox_of,
+    recorder_role,
     setup_role,
     worker_role,
 )
+from onlooker.bus.visit_stream import prepare_visit_stream
 from onlooker.settings import Settings, SettingsError
 
 OLDEST_VERSION = (2, 11)
@@ -67,7 +70,7 @@ def write_configuration(folder: Path, settings: Settings) -> tuple[Path, dict[st
     """The server's configuration, with one user a role; returns its path and the passwords."""
     shards = settings.bucket_shards
     workers = [worker_role(name, shards=shards) for name in worker_names(settings)]
-    roles = [gateway_role(shards=shards), dispatcher_role(), setup_role(), *workers]
+    roles = [gateway_role(shards=shards), dispatcher_role(), recorder_role(shards=shards), setup_role(), *workers]
     passwords = ensure_passwords(folder, [role.user for role in roles])
     address = urlsplit(settings.nats_url)
     configuration = {
@@ -80,7 +83,7 @@ def write_configuration(folder: Path, settings: Settings) -> tuple[Path, dict[st
         "jetstream": {
             "store_dir": str(folder / "jetstream"),
             "sync_interval": "1s",
-            "max_file_store": disk_needed(settings) + DISK_SLACK_BYTES,
+            "max_file_store": disk_needed(settings) + settings.visits_disk_bytes + DISK_SLACK_BYTES,
         },
         "authorization": {"users": [_user(role, passwords[role.user]) for role in roles]},
     }
@@ -101,7 +104,7 @@ def _user(role: Role, password: str) -> dict[str, Any]:
 
 
 async def prepare_bus(settings: Settings, password: str) -> None:
-    """Make the buckets, as the role that may."""
+    """Make the buckets and the stream of visits, as the role that may."""
     connection = await nats.connect(
         settings.nats_url,
         user=SETUP,
@@ -111,9 +114,20 @@ async def prepare_bus(settings: Settings, password: str) -> None:
         allow_reconnect=False,
     )
     try:
-        await prepare_buckets(connection.jetstream(timeout=10), settings)
+        jetstream = connection.jetstream(timeout=10)
+        await prepare_buckets(jetstream, settings)
+        await prepare_visit_stream(jetstream, settings)
     finally:
         await connection.close()
 
 
-__all__ = ["DISPATCHER", "GATEWAY", "SETUP", "find_program", "prepare_bus", "worker_names", "write_configuration"]
+__all__ = [
+    "DISPATCHER",
+    "GATEWAY",
+    "RECORDER",
+    "SETUP",
+    "find_program",
+    "prepare_bus",
+    "worker_names",
+    "write_configuration",
+]

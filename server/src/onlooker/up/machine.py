@@ -21,7 +21,16 @@ from onlooker.catalogue import read_catalogue
 from onlooker.compute.hosting import chosen_services
 from onlooker.compute.models import require_models
 from onlooker.settings import PREFIX, Settings, SettingsError, variable_name
-from onlooker.up.bus import DISPATCHER, GATEWAY, SETUP, find_program, prepare_bus, worker_names, write_configuration
+from onlooker.up.bus import (
+    DISPATCHER,
+    GATEWAY,
+    RECORDER,
+    SETUP,
+    find_program,
+    prepare_bus,
+    worker_names,
+    write_configuration,
+)
 from onlooker.up.certificates import authority_file, ensure_certificate
 from onlooker.up.processes import Child
 
@@ -92,14 +101,14 @@ class Machine:
         tls = {"ONLOOKER_TLS_CERTIFICATE_FILE": certificate, "ONLOOKER_TLS_KEY_FILE": key}
         port = settings.monitoring_port
         ports: dict[str, int] = {}
-        for name in (GATEWAY, DISPATCHER, *worker_names(settings)):
+        for name in (GATEWAY, DISPATCHER, RECORDER, *worker_names(settings)):
             ports[name] = port + len(ports) if port else 0
             role = {
                 "ONLOOKER_NATS_USER": name,
                 "ONLOOKER_NATS_PASSWORD": passwords[name],
                 "ONLOOKER_MONITORING_PORT": str(ports[name]),
             }
-            if name in (GATEWAY, DISPATCHER):
+            if name in (GATEWAY, DISPATCHER, RECORDER):
                 await self._launch(name, _command(name), whole | tls | role)
             else:
                 await self._launch(name, _command("worker"), _worker_environment(settings, name) | role)

@@ -1,0 +1,1 @@
+"""Visits: from what workers see of people to rows in the database."""

@@ -1,0 +1,127 @@
+"""The monthly partitions of the table of visits: made ahead, made on demand, dropped when nobody keeps them."""
+
+import logging
+from collections.abc import Iterable
+from datetime import UTC, date, datetime, timedelta
+
+from psycopg import AsyncConnection, sql
+from psycopg.rows import DictRow
+
+from onlooker.database import Pool, load_queries
+from onlooker.logs import fields
+from onlooker.streams.video_time import month_of
+from onlooker.visits import counters
+
+log = logging.getLogger(__name__)
+
+AHEAD_MONTHS = 2
+FURTHEST_MONTHS = 1
+"""How far ahead a visit may make its month; a worker refuses timestamps five minutes ahead."""
+LOCK_LIMIT = "2s"
+"""Who waits for a lock holds up everybody behind: rather give up and try again."""
+PREFIX = "visits_visit_"
+
+_queries = load_queries("onlooker.visits")
+
+
+class OutOfRange(Exception):
+    """A visit lies in a month that no stream keeps, or too far ahead."""
+
+
+def month_after(month: date, count: int = 1) -> date:
+    """The month so many after another; before it where the count is negative."""
+    years, index = divmod(month.year * 12 + month.month - 1 + count, 12)
+    return date(years, index + 1, 1)
+
+
+def partition_of(month: date) -> str:
+    return f"{PREFIX}y{month:%Ym%m}"
+
+
+def month_in(partition: str) -> date:
+    year, _, month = partition.removeprefix(f"{PREFIX}y").partition("m")
+    return date(int(year), int(month), 1)
+
+
+class Partitions:
+    """Knows which months have a partition, and makes those that a batch needs."""
+
+    def __init__(self, pool: Pool) -> None:
+        self._pool = pool
+        self._known: set[date] = set()
+
+    def forget(self) -> None:
+        """Another process may have dropped some."""
+        self._known.clear()
+
+    async def make_ahead(self, now: float) -> None:
+        """This month's and those of the months to come."""
+        await self._make([month_after(month_of(now), count) for count in range(AHEAD_MONTHS + 1)])
+
+    async def require(self, months: set[date], now: float) -> None:
+        """Make those that are missing; raises OutOfRange for one that nobody keeps."""
+        missing = months - self._known
+        if not missing:
+            return
+        async with self._pool.connection() as connection:
+            self._known |= await _existing(connection)
+            missing -= self._known
+            oldest = month_after(month_of(now - await _longest_retention_s(connection)), -1)
+        newest = month_after(month_of(now), FURTHEST_MONTHS)
+        for month in sorted(missing):
+            if not oldest <= month <= newest:
+                raise OutOfRange(f"{month:%Y-%m} is not between {oldest:%Y-%m} and {newest:%Y-%m}.")
+        await self._make(missing)
+
+    async def _make(self, months: Iterable[date]) -> None:
+        async with self._pool.connection() as connection, connection.transaction():
+            await _lock(connection)
+            existing = await _existing(connection)
+            for month in sorted(set(months) - existing):
+                await _make_partition(connection, month)
+                log.info("partition made", extra=fields(partition=partition_of(month)))
+        self._known |= existing | set(months)
+
+    async def drop_expired(self, now: float) -> None:
+        """Drop the months that are past every stream's retention as a whole."""
+        async with self._pool.connection() as connection:
+            limit = month_of(now - await _longest_retention_s(connection))
+            for month in sorted(await _existing(connection)):
+                if month < limit:
+                    async with connection.transaction():
+                        await _lock(connection)
+                        await connection.execute(_named("DROP TABLE IF EXISTS {}", month))
+                    self._known.discard(month)
+                    counters.removed("partition").inc()
+                    log.info("partition dropped", extra=fields(partition=partition_of(month)))
+
+
+async def _lock(connection: AsyncConnection[DictRow]) -> None:
+    await connection.execute(_queries["lock_partitions"])
+    await connection.execute(f"SET LOCAL lock_timeout = '{LOCK_LIMIT}'")
+
+
+async def _existing(connection: AsyncConnection[DictRow]) -> set[date]:
+    rows = await (await connection.execute(_queries["list_partitions"])).fetchall()
+    return {month_in(row["name"]) for row in rows}
+
+
+async def _longest_retention_s(connection: AsyncConnection[DictRow]) -> float:
+    row = await (await connection.execute(_queries["longest_retention"])).fetchone()
+    assert row
+    return timedelta(days=row["days"]).total_seconds()
+
+
+async def _make_partition(connection: AsyncConnection[DictRow], month: date) -> None:
+    """Made apart and then attached: readers and writers of other months go on meanwhile."""
+    # A fifth of each page stays free, so that the revisions of a visit find room beside one another.
+    make = "CREATE TABLE {} (LIKE visits_visit INCLUDING ALL) WITH (fillfactor = 80)"
+    await connection.execute(_named(make, month))
+    begins, ends = (datetime(day.year, day.month, 1, tzinfo=UTC) for day in (month, month_after(month)))
+    attach = _named("ALTER TABLE visits_visit ATTACH PARTITION {} FOR VALUES FROM ({}) TO ({})", month, begins, ends)
+    await connection.execute(attach)
+
+
+def _named(statement: str, month: date, *values: datetime) -> sql.Composed:
+    name = sql.Identifier(partition_of(month))
+    return sql.SQL(statement).format(name, *(sql.Literal(value.isoformat()) for value in values))

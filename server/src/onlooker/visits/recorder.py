@@ -1,0 +1,190 @@
+"""The recorder process: takes visits off the bus, writes them to PostgreSQL, and acknowledges after the commit."""
+
+import asyncio
+import logging
+import time
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from functools import partial
+
+import msgspec
+import psycopg
+from nats.aio.msg import Msg
+from psycopg_pool import PoolTimeout
+
+from onlooker.bus.buckets import Bucket
+from onlooker.bus.connection import Bus, BusError, connect
+from onlooker.bus.session_state import decode_state
+from onlooker.bus.subjects import SESSIONS
+from onlooker.bus.visit_stream import VisitQueue, deliveries
+from onlooker.database import Pool, open_pool
+from onlooker.logs import fields
+from onlooker.monitoring import serve_monitoring, stop_signal
+from onlooker.settings import Settings
+from onlooker.visits import counters
+from onlooker.visits.aside import put_bytes_aside, put_visit_aside
+from onlooker.visits.partitions import Partitions
+from onlooker.visits.retention import remove_expired
+from onlooker.visits.silence import Silence
+from onlooker.visits.sink import last_visits
+from onlooker.visits.visit import Visit, decode_visit
+from onlooker.visits.writing import Refusal, VisitWriter
+
+log = logging.getLogger(__name__)
+
+TRIES = 3
+RETRY_S = 2.0
+AWAY_PAUSE_S = 1.0
+SILENCE_EVERY_S = 5.0
+TEND_EVERY_S = 3600.0
+STOP_LIMIT_S = 5.0
+AWAY = (psycopg.Error, PoolTimeout)
+
+
+@dataclass(frozen=True)
+class Taken:
+    """A message and the visits in it."""
+
+    message: Msg
+    visits: list[Visit]
+
+
+def read_message(message: Msg) -> Taken | None:
+    """None for what is neither a visit nor the last state of a session that its client ended."""
+    try:
+        if not message.subject.startswith("ended."):
+            return Taken(message, [decode_visit(message.data)])
+        state = decode_state(message.data)
+        if state is None:
+            return None
+        counters.closed("deleted").inc()
+        return Taken(message, last_visits(state))
+    except (msgspec.MsgspecError, TypeError):
+        return None
+
+
+class Recorder:
+    """Writes what it takes, batch by batch; nothing is acknowledged that is not written or put aside."""
+
+    def __init__(self, pool: Pool, queue: VisitQueue, writer: VisitWriter, *, batch: int) -> None:
+        self._pool = pool
+        self._queue = queue
+        self._writer = writer
+        self._batch = batch
+        self._writing = asyncio.Lock()
+        self.ready = False
+
+    async def run(self) -> None:
+        """For ever; a database that is away is waited for, with the batch in hand."""
+        while True:
+            messages = await self._queue.take(self._batch)
+            if messages:
+                async with self._writing:
+                    await self._record(messages)
+
+    async def stop(self, running: "asyncio.Task[None]") -> None:
+        """Between two batches, if there is such a moment soon."""
+        try:
+            async with asyncio.timeout(STOP_LIMIT_S), self._writing:
+                running.cancel()
+        except TimeoutError:
+            running.cancel()
+        await self._queue.give_back()
+
+    async def _record(self, messages: list[Msg]) -> None:
+        while True:
+            try:
+                await self._write(messages)
+            except AWAY as error:
+                self.ready = False
+                log.warning("visits wait for the database", extra=fields(error=str(error), messages=len(messages)))
+                await self._queue.keep(messages)
+                await asyncio.sleep(AWAY_PAUSE_S)
+            else:
+                self.ready = True
+                return
+
+    async def _write(self, messages: list[Msg]) -> None:
+        taken: list[Taken] = []
+        for message in messages:
+            read = read_message(message)
+            if read:
+                taken.append(read)
+            else:
+                await put_bytes_aside(self._pool, message.subject, message.data)
+                await self._queue.acknowledge([message])
+        refusals = await self._writer.write(visit for one in taken for visit in one.visits)
+        refused = {(refusal.visit.id, refusal.visit.revision): refusal for refusal in refusals}
+        written: list[Msg] = []
+        for one in taken:
+            found = [refused[key] for visit in one.visits if (key := (visit.id, visit.revision)) in refused]
+            if not found or await self._give_up(one.message, found):
+                written.append(one.message)
+        await self._queue.acknowledge(written)
+
+    async def _give_up(self, message: Msg, refusals: list[Refusal]) -> bool:
+        """Put refused visits aside after some tries; until then they come again a little later."""
+        if deliveries(message) < TRIES and any(refusal.reason == "refused" for refusal in refusals):
+            await self._queue.postpone(message, RETRY_S)
+            return False
+        for refusal in refusals:
+            log.error("visit put aside", extra=fields(stream=refusal.visit.stream_id, reason=refusal.reason))
+            await put_visit_aside(self._pool, refusal)
+        return True
+
+    async def note_database(self) -> None:
+        async with self._pool.connection():
+            self.ready = True
+
+
+async def _every(seconds: float, act: Callable[[], Awaitable[object]]) -> None:
+    """For ever; sooner again where the bus or the database was away."""
+    while True:
+        try:
+            await act()
+            await asyncio.sleep(seconds)
+        except (*AWAY, BusError) as error:
+            log.warning("put off", extra=fields(error=repr(error)))
+            await asyncio.sleep(min(seconds, SILENCE_EVERY_S))
+
+
+async def _tend(pool: Pool, partitions: Partitions) -> None:
+    await partitions.make_ahead(time.time())
+    await remove_expired(pool, partitions, now=time.time())
+
+
+async def _look(recorder: Recorder, queue: VisitQueue, silence: Silence) -> None:
+    await recorder.note_database()
+    counters.waiting.set(await queue.count_waiting())
+    await silence.close_silent()
+
+
+async def run_recorder(settings: Settings) -> None:
+    """Run until SIGTERM or SIGINT, then finish the batch at hand."""
+    bus = await connect(settings, name="recorder")
+    async with open_pool(settings) as pool:
+        stop = stop_signal()
+        queue, partitions = VisitQueue(bus), Partitions(pool)
+        writer = VisitWriter(pool, partitions)
+        recorder = Recorder(pool, queue, writer, batch=settings.recorder_batch)
+        sessions = Bucket(bus, SESSIONS, shards=settings.bucket_shards)
+        silence = Silence(pool, writer, sessions, idle_s=settings.session_idle_s)
+        await queue.start()
+        log.info("recorder ready")
+        async with asyncio.TaskGroup() as group:
+            running = group.create_task(recorder.run())
+            others = [
+                group.create_task(_every(TEND_EVERY_S, partial(_tend, pool, partitions))),
+                group.create_task(_every(SILENCE_EVERY_S, partial(_look, recorder, queue, silence))),
+                group.create_task(serve_monitoring(settings.monitoring_port, partial(_readiness, bus, recorder))),
+            ]
+            await stop.wait()
+            await recorder.stop(running)
+            for task in others:
+                task.cancel()
+    await bus.close()
+    log.info("recorder stopped")
+
+
+def _readiness(bus: Bus, recorder: Recorder) -> dict[str, bool]:
+    return {"bus": bus.is_connected, "database": recorder.ready}

@@ -1,0 +1,37 @@
+"""Deleting visits past their stream's retention, and what was put aside long ago."""
+
+import logging
+from datetime import UTC, datetime, timedelta
+
+from onlooker.database import Pool, load_queries
+from onlooker.visits import counters
+from onlooker.visits.partitions import Partitions
+
+log = logging.getLogger(__name__)
+
+DELETE_AT_ONCE = 5000
+ASIDE_DAYS = 30
+
+_queries = load_queries("onlooker.visits")
+
+
+async def remove_expired(pool: Pool, partitions: Partitions, *, now: float) -> None:
+    """Whole months first: dropping a partition costs nothing, deleting its rows does."""
+    await partitions.drop_expired(now)
+    await delete_expired_visits(pool, now=now)
+    async with pool.connection() as connection:
+        cursor = await connection.execute(_queries["delete_put_aside"], {"days": ASIDE_DAYS})
+        counters.removed("put_aside").inc(cursor.rowcount)
+
+
+async def delete_expired_visits(pool: Pool, *, now: float, at_once: int = DELETE_AT_ONCE) -> None:
+    """Stream by stream, so many rows a transaction, so that nobody waits long for a lock."""
+    async with pool.connection() as connection:
+        streams = await (await connection.execute(_queries["list_retentions"])).fetchall()
+        for stream in streams:
+            limit_at = datetime.fromtimestamp(now, UTC) - timedelta(days=stream["retention_days"])
+            values = {"stream_id": stream["id"], "limit_at": limit_at, "limit": at_once}
+            deleted = at_once
+            while deleted == at_once:
+                deleted = (await connection.execute(_queries["delete_expired"], values)).rowcount
+                counters.removed("visit").inc(deleted)

@@ -1,0 +1,43 @@
+"""A visit as it goes from a worker to a recorder; it can be written at any moment, and again with a higher revision."""
+
+from typing import Annotated
+
+import msgspec
+
+from onlooker.compute.sightings import Expression
+
+Interval = tuple[int, int]
+"""From and to, in milliseconds of unix time; `to` is no longer part of it."""
+
+
+class Visit(msgspec.Struct, frozen=True, array_like=True):
+    """One followed person of one stream. Intervals are ascending and apart from one another."""
+
+    id: Annotated[bytes, msgspec.Meta(min_length=16, max_length=16)]
+    stream_id: int
+    session: str
+    """Key of the session's state."""
+    revision: Annotated[int, msgspec.Meta(ge=1)]
+    ended: bool
+    present: Annotated[list[Interval], msgspec.Meta(min_length=1)]
+    """The first one's start is the visit's, and the same in every revision."""
+    still: list[Interval]
+    looking: list[Interval]
+    age: float | None = None
+    age_confidence: float = 0.0
+    gender: str | None = None
+    """`male`, `female`, or not known."""
+    gender_confidence: float = 0.0
+    expression: Expression | None = None
+    """The mean while looking, weighted by time."""
+    confidence: float = 0.0
+    """That there was a person at all."""
+
+    @property
+    def began_ms(self) -> int:
+        return self.present[0][0]
+
+
+encode_visit = msgspec.msgpack.Encoder().encode
+decode_visit = msgspec.msgpack.Decoder(Visit).decode
+"""Raises msgspec.MsgspecError for what is not a visit."""

@@ -1,0 +1,111 @@
+"""Visits go when their stream's retention says so, stream by stream, in batches."""
+
+import asyncio
+import time
+from collections.abc import Awaitable, Callable, Iterator
+from typing import Any
+
+import psycopg
+import pytest
+
+from onlooker.database import Pool, open_pool
+from onlooker.settings import Settings
+from onlooker.visits.partitions import Partitions
+from onlooker.visits.retention import delete_expired_visits, remove_expired
+from onlooker.visits.visit import Visit
+from onlooker.visits.writing import VisitWriter
+from recording import create_stream, empty, migrated_database, visit
+
+
+@pytest.fixture(scope="module")
+def database() -> Iterator[str]:
+    with migrated_database() as made:
+        yield made
+
+
+@pytest.fixture
+def url(database: str) -> str:
+    empty(database)
+    return database
+
+
+def with_pool(url: str, act: Callable[[Pool], Awaitable[None]]) -> None:
+    async def run() -> None:
+        async with open_pool(Settings(database_url=url)) as pool:
+            await act(pool)
+
+    asyncio.run(run())
+
+
+def execute(url: str, query: str) -> list[tuple[Any, ...]]:
+    with psycopg.connect(url, autocommit=True) as connection:
+        cursor = connection.execute(query)
+        return cursor.fetchall() if cursor.description else []
+
+
+def aged(stream_id: int, days: float) -> Visit:
+    return visit(stream_id, began_ms=int((time.time() - days * 86_400) * 1000))
+
+
+def kept(url: str) -> dict[bytes, int]:
+    return {row[0].bytes: row[1] for row in execute(url, "SELECT id, stream_id FROM visits_visit")}
+
+
+def test_each_stream_keeps_its_own_days(url: str) -> None:
+    short, long = create_stream(url, retention_days=2), create_stream(url, retention_days=100)
+    young = [aged(short, 1.99), aged(long, 99.9), aged(long, 2.1)]
+    old = [aged(short, 2.01), aged(short, 50), aged(long, 100.1)]
+
+    async def act(pool: Pool) -> None:
+        partitions = Partitions(pool)
+        assert await VisitWriter(pool, partitions).write(young + old) == []
+        await remove_expired(pool, partitions, now=time.time())
+
+    with_pool(url, act)
+    assert kept(url) == {one.id: one.stream_id for one in young}
+
+
+def test_many_rows_go_in_several_batches(url: str) -> None:
+    stream_id = create_stream(url, retention_days=1)
+    old, young = [aged(stream_id, 1.5) for _ in range(25)], aged(stream_id, 0.5)
+
+    async def act(pool: Pool) -> None:
+        await VisitWriter(pool, Partitions(pool)).write([*old, young])
+        await delete_expired_visits(pool, now=time.time(), at_once=10)
+
+    with_pool(url, act)
+    assert kept(url) == {young.id: stream_id}
+
+
+def test_a_month_that_was_dropped_elsewhere_is_made_again_when_it_is_needed(url: str) -> None:
+    stream_id = create_stream(url, retention_days=100)
+    first, second = aged(stream_id, 90), aged(stream_id, 90)
+
+    async def act(pool: Pool) -> None:
+        writer = VisitWriter(pool, Partitions(pool))
+        await writer.write([first])
+        execute(url, "UPDATE streams_stream SET retention_days = 1")
+        await remove_expired(pool, Partitions(pool), now=time.time())
+        assert kept(url) == {}
+        execute(url, "UPDATE streams_stream SET retention_days = 100")
+        assert await writer.write([second]) == []
+
+    with_pool(url, act)
+    assert kept(url) == {second.id: stream_id}
+
+
+def test_what_was_put_aside_goes_after_thirty_days_or_sooner_where_the_stream_keeps_less(url: str) -> None:
+    short, long = create_stream(url, retention_days=2), create_stream(url, retention_days=100)
+    execute(
+        url,
+        f"""INSERT INTO visits_putaside (stream_id, reason, detail, payload, put_aside_at)
+            SELECT stream_id, 'refused', coalesce(stream_id, 0) || ':' || days, '', now() - days * interval '1 day'
+            FROM unnest(ARRAY[1, 3, 29, 31]) days, unnest(ARRAY[NULL, {short}, {long}]) stream_id""",
+    )
+
+    async def act(pool: Pool) -> None:
+        await remove_expired(pool, Partitions(pool), now=time.time())
+
+    with_pool(url, act)
+    left = {row[0] for row in execute(url, "SELECT detail FROM visits_putaside")}
+    assert left == {f"{short}:1", *(f"{stream}:{days}" for stream in (0, long) for days in (1, 3, 29))}
