@@ -3,37 +3,57 @@
 import asyncio
 import time
 import uuid
-from collections.abc import Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager
+from functools import partial
 
 from onlooker.bus.buckets import Bucket
-from onlooker.bus.connection import connect
+from onlooker.bus.connection import Bus, connect
 from onlooker.bus.messages import Task
+from onlooker.bus.publishing import publish_kept
 from onlooker.bus.subjects import SESSIONS
 from onlooker.catalogue import read_catalogue
 from onlooker.compute.hosting import Hosted, host_services
 from onlooker.compute.processing import Processor
 from onlooker.compute.sessions import Sessions
+from onlooker.compute.sink import Outlet
 from onlooker.settings import Settings
 from onlooker.testing import Stack
+from onlooker.visits.sink import VisitSink
 
 Check = Callable[[list[Processor], Hosted], Awaitable[None]]
+Publish = Callable[[str, bytes], Awaitable[None]]
 
 
-def with_processors(stack: Stack, check: Check, *, service: str = "dummy", idle_s: float = 60, count: int = 2) -> None:
-    """Several processors, as in several workers, over the real bus."""
+@asynccontextmanager
+async def connected(stack: Stack) -> AsyncIterator[Bus]:
+    """The stack's bus, as a worker may use it."""
+    own = Settings(nats_url=stack.setting("nats_url"), nats_user="worker-1", nats_password=stack.password("worker-1"))
+    bus = await connect(own, name="test")
+    try:
+        yield bus
+    finally:
+        await bus.close()
+
+
+def with_processors(
+    stack: Stack,
+    check: Check,
+    *,
+    service: str = "dummy",
+    idle_s: float = 60,
+    count: int = 2,
+    way: Callable[[Publish], Publish] = lambda publish: publish,
+) -> None:
+    """Several processors, as in several workers, over the real bus; `way` may stand in the way of their visits."""
 
     async def run() -> None:
-        own = Settings(
-            nats_url=stack.setting("nats_url"), nats_user="worker-1", nats_password=stack.password("worker-1")
-        )
-        bus = await connect(own, name="test")
-        catalogue = read_catalogue("extra.measure,extra.trouble")
+        catalogue = read_catalogue("extra.measure,extra.trouble,extra.passer")
         hosted = next(one for one in host_services(catalogue, "") if one.service.name == service)
-        buckets = [Bucket(bus, SESSIONS, shards=1) for _ in range(count)]
-        try:
-            await check([Processor(Sessions(bucket, idle_s=idle_s), threads=1) for bucket in buckets], hosted)
-        finally:
-            await bus.close()
+        async with connected(stack) as bus:
+            buckets = [Bucket(bus, SESSIONS, shards=1) for _ in range(count)]
+            outlet = Outlet(VisitSink(), way(partial(publish_kept, bus)))
+            await check([Processor(Sessions(bucket, idle_s=idle_s), outlet, threads=1) for bucket in buckets], hosted)
 
     asyncio.run(run())
 

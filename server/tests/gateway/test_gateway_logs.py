@@ -81,7 +81,7 @@ def test_no_body_parameter_or_header_is_logged(talked: str) -> None:
 
 def test_no_password_of_the_bus_is_logged(stack: Stack, talked: str) -> None:
     """Secrets are not logged."""
-    for user in ("gateway", "dispatcher", "setup", "worker-1", "worker-2"):
+    for user in ("gateway", "dispatcher", "recorder", "setup", "worker-1", "worker-2"):
         assert stack.password(user) not in talked
 
 

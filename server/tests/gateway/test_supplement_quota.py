@@ -27,8 +27,9 @@ CAMERAS = {
 
 
 def seconds_of(moments: list[float]) -> float:
-    """The oracle: what frames of one session at these moments count together."""
-    gaps = [later - earlier for earlier, later in itertools.pairwise(moments)]
+    """The oracle: what frames of one session at these moments count together; a late one sets no clock back."""
+    newest = list(itertools.accumulate(moments, max))
+    gaps = [moment - before for before, moment in zip(newest, moments[1:], strict=False)]
     return FRAME_S + sum(min(max(gap, FRAME_S), 1) for gap in gaps)
 
 

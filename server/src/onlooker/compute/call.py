@@ -4,6 +4,9 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
+from onlooker.bus.messages import Sender, Skipped
+from onlooker.compute.sightings import Seen
+
 
 @dataclass
 class Memory:
@@ -27,10 +30,21 @@ class Call:
     attachments: dict[str, bytes]
     in_session: bool
     memory: Memory = field(default_factory=Memory)
+    arrived_at: float = 0.0
+    """Unix time; a frame without a timestamp was taken then."""
+    sender: Sender = field(default_factory=Sender)
+    seen: list[Seen] = field(default_factory=list)
+    """Where a service that follows people puts what it saw of them, if it is to be kept."""
+    skipped: list[Skipped] = field(default_factory=list)
+    """Where a service says why it did not look at the frame; such a frame counts no video time."""
 
 
 Compute = Callable[[Call, Any], tuple[dict[str, Any], Any]]
 """Takes a call and the session's state (None at first); returns a result and the next state."""
+
+
+BAD_TIMESTAMP = "bad_timestamp"
+"""Code of an error that leaves the session's clock alone."""
 
 
 class ComputeError(Exception):

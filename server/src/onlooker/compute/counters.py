@@ -18,3 +18,7 @@ session_loads = by_labels(
         ["reason"],
     )
 )
+visits = by_labels(
+    Counter("onlooker_worker_visits", "Visits left with the bus for a recorder, or refused by it", ["outcome"])
+)
+frames_skipped = by_labels(Counter("onlooker_frames_skipped", "Frames answered without looking, by reason", ["reason"]))

@@ -7,13 +7,17 @@ from typing import Any
 
 import msgspec
 
+from onlooker.bus.connection import BusError
 from onlooker.bus.messages import Outcome, Reply, Task, failure
 from onlooker.bus.session_state import SessionState
+from onlooker.bus.subjects import visits_subject
 from onlooker.catalogue.service import parse_timestamp
 from onlooker.compute import counters
-from onlooker.compute.call import Call, ComputeError, Memory
+from onlooker.compute.call import BAD_TIMESTAMP, Call, ComputeError, Memory
 from onlooker.compute.hosting import Hosted
 from onlooker.compute.sessions import REMEMBERED_JOBS, Session, Sessions, StateConflict, StateNotKept
+from onlooker.compute.sightings import Seen
+from onlooker.compute.sink import Outlet
 from onlooker.compute.threads import ComputeThreads
 from onlooker.logs import fields
 from onlooker.streams.video_time import SINGLE_JOB_S, count_frame
@@ -22,6 +26,8 @@ log = logging.getLogger(__name__)
 
 RESULT_LIMIT_BYTES = 1024**2
 CONFLICT_TRIES = 4
+OUT_OF_ORDER_S = 10.0
+"""A frame that is older than the last by more than this says that the clock was set back."""
 
 
 class Computed(msgspec.Struct, frozen=True):
@@ -31,13 +37,17 @@ class Computed(msgspec.Struct, frozen=True):
     state: Any
     error_code: str | None
     compute_s: float
+    seen: list[Seen] = []
+    skipped: str = ""
+    """Why the frame was not looked at; nothing where it was."""
 
 
 class Processor:
     """Processes tasks of the hosted services, at most `threads` at a time."""
 
-    def __init__(self, sessions: Sessions, *, threads: int) -> None:
+    def __init__(self, sessions: Sessions, outlet: Outlet, *, threads: int) -> None:
         self._sessions = sessions
+        self._outlet = outlet
         self._threads: ComputeThreads[Computed] = ComputeThreads(threads)
 
     async def process(self, hosted: Hosted, task: Task) -> Reply | None:
@@ -51,28 +61,64 @@ class Processor:
                     return None
                 try:
                     state = await self._sessions.read(session)
+                    await self._publish(session, task)  # what the call before could not
                     if task.id in state.job_ids:
                         return _kept(Reply(Outcome.DONE, state.result, state.error_code), session)
                     started = time.time()
                     computed = await self._compute(hosted, task, state.service, session.memory)
-                    next_state, video_s = _next_state(hosted, task, state, computed, started)
+                    next_state, video_s = _next_state(hosted, task, state, computed)
+                    if session.state and state is not session.state:
+                        next_state.outbox = self._outlet.sink.close(session.state.visits)  # it ended by idling
+                    self._fold(next_state, task, computed.seen)
                     await self._sessions.write(session, next_state)
+                    await self._publish(session, task)
                 except StateConflict:
                     continue
                 except StateNotKept:
                     break
-                return _kept(_reply(task, computed, started, video_s), session)
+                return _kept(_reply(hosted, task, computed, started, video_s=video_s), session)
         return Reply(Outcome.NOT_KEPT)
+
+    def _fold(self, state: SessionState, task: Task, seen: list[Seen]) -> None:
+        """Put what was seen into the state that is about to be written."""
+        if seen and task.session:
+            state.visits, visits = self._outlet.sink.fold(
+                state.visits, seen, stream_id=task.sender.stream_id, session=task.session
+            )
+            state.outbox += visits
+
+    async def _publish(self, session: Session, task: Task) -> None:
+        """Nothing is answered before its visits are kept. They may go twice: a visit's revision tells."""
+        if session.state is None or not session.state.outbox:
+            return
+        subject = visits_subject(task.sender.stream_id)
+        try:
+            for visit in session.state.outbox:
+                await self._outlet.publish(subject, visit)
+                counters.visits("published").inc()
+        except BusError as error:
+            counters.visits("refused").inc()
+            log.warning("visits not kept", extra=fields(request_id=task.request_id, error=repr(error)))
+            raise StateNotKept from error
+        session.state.outbox = []
 
     async def _process_single(self, hosted: Hosted, task: Task) -> Reply | None:
         if time.time() > task.deadline:
             return None
         started = time.time()
         computed = await self._compute(hosted, task, None, Memory())
-        return _reply(task, computed, started, SINGLE_JOB_S if hosted.service.takes_media else 0.0)
+        video_s = SINGLE_JOB_S if hosted.service.takes_media and not computed.skipped else 0.0
+        return _reply(hosted, task, computed, started, video_s=video_s)
 
     async def _compute(self, hosted: Hosted, task: Task, state: Any, memory: Memory) -> Computed:
-        call = Call(task.params, task.attachments, in_session=task.session is not None, memory=memory)
+        call = Call(
+            task.params,
+            task.attachments,
+            in_session=task.session is not None,
+            memory=memory,
+            arrived_at=task.arrived_at or task.sent_at,
+            sender=task.sender,
+        )
         computed = await self._threads.run(partial(_call_service, hosted, call, state, task.request_id))
         counters.compute_time(task.service).observe(computed.compute_s)
         return computed
@@ -81,24 +127,24 @@ class Processor:
 def _call_service(hosted: Hosted, call: Call, state: Any, request_id: str) -> Computed:
     """Runs in a compute thread: whatever a service does, a result or an `error` comes back."""
     started = time.perf_counter()
-    error_code: str | None = None
     try:
-        members, state = hosted.compute(call, state)
+        members, next_state = hosted.compute(call, state)
         result = msgspec.json.encode(members)
         if len(result) > RESULT_LIMIT_BYTES:
             raise ComputeError("result_too_large", "The result is larger than 1 MiB.")
     except ComputeError as error:
-        error_code, result = error.code, failure(error.code, error.sentence)
+        code, result = error.code, failure(error.code, error.sentence)
     except Exception:
         log.exception("service failed", extra=fields(request_id=request_id, service=hosted.service.name))
-        error_code = "internal_error"
-        result = failure(error_code, "The service failed on this input. The server's log says why.")
-    return Computed(result, state, error_code, time.perf_counter() - started)
+        code = "internal_error"
+        result = failure(code, "The service failed on this input. The server's log says why.")
+    else:
+        skipped = call.skipped[-1] if call.skipped else ""
+        return Computed(result, next_state, None, time.perf_counter() - started, call.seen, skipped)
+    return Computed(result, state, code, time.perf_counter() - started)
 
 
-def _next_state(
-    hosted: Hosted, task: Task, state: SessionState, computed: Computed, started: float
-) -> tuple[SessionState, float]:
+def _next_state(hosted: Hosted, task: Task, state: SessionState, computed: Computed) -> tuple[SessionState, float]:
     """The session's next state, and the video time that the call counts."""
     next_state = SessionState(
         last_seen=time.time(),
@@ -107,17 +153,27 @@ def _next_state(
         result=computed.result,
         error_code=computed.error_code,
         last_frame_at=state.last_frame_at,
+        visits=state.visits,
     )
-    if not hosted.service.takes_media:
+    if not hosted.service.takes_media or computed.skipped or computed.error_code == BAD_TIMESTAMP:
         return next_state, 0.0
-    timestamp = task.params.get("timestamp")
-    moment = parse_timestamp(timestamp) if isinstance(timestamp, str) else None
-    next_state.last_frame_at = moment.timestamp() if moment else started
-    gap_s = None if state.last_frame_at is None else next_state.last_frame_at - state.last_frame_at
+    frame_at = _frame_at(task)
+    gap_s = None if state.last_frame_at is None else frame_at - state.last_frame_at
+    if gap_s is None or gap_s > 0 or gap_s < -OUT_OF_ORDER_S:
+        next_state.last_frame_at = frame_at
     return next_state, count_frame(gap_s)
 
 
-def _reply(task: Task, computed: Computed, started: float, video_s: float) -> Reply:
+def _frame_at(task: Task) -> float:
+    """Unix time of the task's frame."""
+    timestamp = task.params.get("timestamp")
+    moment = parse_timestamp(timestamp) if isinstance(timestamp, str) else None
+    return moment.timestamp() if moment else task.arrived_at or task.sent_at
+
+
+def _reply(hosted: Hosted, task: Task, computed: Computed, started: float, *, video_s: float) -> Reply:
+    if computed.skipped:
+        counters.frames_skipped(computed.skipped).inc()
     return Reply(
         Outcome.DONE,
         computed.result,
@@ -125,6 +181,8 @@ def _reply(task: Task, computed: Computed, started: float, video_s: float) -> Re
         video_s=video_s,
         queue_s=max(started - task.sent_at, 0.0),
         compute_s=computed.compute_s,
+        frame_at=_frame_at(task) if hosted.service.takes_media else 0.0,
+        skipped=computed.skipped,
     )
 
 

@@ -18,7 +18,7 @@ MEMORY_LIMIT_BYTES = 64 * 1024**2
 
 
 class StateNotKept(Exception):
-    """The bus did not take the state, so the call did not happen."""
+    """The bus did not take the state, or the visits in it: the same call must come again."""
 
 
 class StateConflict(Exception):
@@ -77,7 +77,7 @@ class Sessions:
             del self._held[key]
 
     async def read(self, session: Session) -> SessionState:
-        """The current state; a new one when the session has ended or never began."""
+        """The current state; a new one when the session never began, or has ended and `session.state` was its last."""
         if session.state is None:
             counters.session_loads("unknown").inc()
             try:

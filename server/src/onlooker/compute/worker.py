@@ -3,6 +3,7 @@
 import asyncio
 import logging
 from collections.abc import Awaitable, Callable
+from functools import partial
 
 import msgspec
 from nats.errors import Error as ClientError
@@ -12,12 +13,14 @@ from nats.micro.request import Request
 from onlooker.bus.buckets import Bucket
 from onlooker.bus.connection import connect
 from onlooker.bus.messages import Outcome, Reply, decode_task, encode_reply, failure
+from onlooker.bus.publishing import publish_kept
 from onlooker.bus.subjects import COMPUTE, SESSIONS, worker_subject
 from onlooker.catalogue import read_catalogue
 from onlooker.compute import counters
 from onlooker.compute.hosting import Hosted, host_services, load_models
 from onlooker.compute.processing import Processor
 from onlooker.compute.sessions import Sessions
+from onlooker.compute.sink import Outlet, Sink
 from onlooker.logs import fields, silence_libraries
 from onlooker.monitoring import serve_monitoring, stop_signal
 from onlooker.settings import Settings
@@ -94,15 +97,15 @@ async def _sweep(sessions: Sessions) -> None:
         sessions.sweep()
 
 
-async def run_worker(settings: Settings) -> None:
-    """Run until SIGTERM or SIGINT, then finish what was taken and leave."""
+async def run_worker(settings: Settings, sink: Sink) -> None:
+    """Run until SIGTERM or SIGINT, then finish what was taken and leave; `sink` gets what was seen of people."""
     silence_libraries()
     hosted_services = host_services(read_catalogue(settings.extra_services), settings.worker_services)
     load_models(hosted_services, provider=settings.inference_provider, threads=settings.inference_threads)
     bus = await connect(settings, name=settings.worker_name)
     stop = stop_signal()
     sessions = Sessions(Bucket(bus, SESSIONS, shards=settings.bucket_shards), idle_s=settings.session_idle_s)
-    processor = Processor(sessions, threads=settings.worker_threads)
+    processor = Processor(sessions, Outlet(sink, partial(publish_kept, bus)), threads=settings.worker_threads)
     worker = Worker(processor, queue_limit=settings.worker_queue_limit)
     announced = await add_service(
         bus.client,

@@ -22,6 +22,24 @@ class Reading:
     """Of its chip in the picture: how much the nets got to see."""
 
 
+def read_ages(picture: Picture, faces: Sequence[Face]) -> list[tuple[float, float]]:
+    """The age net's age and the side of its chip for every face; what the net says of gender is not looked at."""
+    ages: list[tuple[float, float]] = []
+    for batch in in_batches(cut_chips(picture, faces)):
+        said = fold_mirrored(network("age").run(with_mirror_images(age_tensor(batch)))["age"])[:, 0]
+        ages += [(float(age), chip.side_px) for age, chip in zip(said, batch, strict=True)]
+    return ages
+
+
+def read_genders(picture: Picture, faces: Sequence[Face]) -> list[tuple[float, float]]:
+    """How likely each face is a man's by the gender net alone, and the side of its chip; the age net is not asked."""
+    genders: list[tuple[float, float]] = []
+    for batch in in_batches(cut_chips(picture, faces)):
+        (said,) = network("gender").run(gender_tensor(batch)).values()
+        genders += [(float(male), chip.side_px) for (_, male), chip in zip(said, batch, strict=True)]
+    return genders
+
+
 def read_ages_and_genders(picture: Picture, faces: Sequence[Face]) -> list[Reading]:
     """For every face, in their order."""
     readings: list[Reading] = []

@@ -53,9 +53,9 @@ class Face:
         return math.atan2(down, along)
 
 
-def find_faces(picture: Picture) -> list[Face]:
+def find_faces(picture: Picture, *, at_least: float = CONFIDENCE_AT_LEAST) -> list[Face]:
     """The faces of a picture, the surest first."""
-    found = [_look(picture, scale) for scale in _scales(picture)]
+    found = [_look(picture, scale, at_least) for scale in _scales(picture)]
     boxes = np.concatenate([boxes for boxes, _, _ in found])
     scores = np.concatenate([scores for _, scores, _ in found])
     points = np.concatenate([points for _, _, points in found])
@@ -77,14 +77,14 @@ def _scales(picture: Picture) -> list[float]:
     return [frame] if photograph < frame * 1.1 else [frame, photograph]
 
 
-def _look(picture: Picture, scale: float) -> tuple[Boxes, Tensor, Points]:
+def _look(picture: Picture, scale: float, at_least: float) -> tuple[Boxes, Tensor, Points]:
     """Boxes, confidences and points of what the net finds in the picture at one scale."""
     if scale != 1:
         picture = resized(picture, scale)
     tensor = _tensor(picture)
     outputs = network("face_detect").run(tensor)
     columns = tensor.shape[3]
-    parts = [_decode(outputs, stride, columns // stride) for stride in STRIDES]
+    parts = [_decode(outputs, stride, columns // stride, at_least) for stride in STRIDES]
     boxes, scores, points = (np.concatenate(members) for members in zip(*parts, strict=True))
     boxes /= scale
     points /= scale
@@ -100,9 +100,9 @@ def _tensor(picture: Picture) -> Tensor:
     return tensor
 
 
-def _decode(outputs: dict[str, Tensor], stride: int, columns: int) -> tuple[Boxes, Tensor, Points]:
+def _decode(outputs: dict[str, Tensor], stride: int, columns: int, at_least: float) -> tuple[Boxes, Tensor, Points]:
     squares = (outputs[f"cls_{stride}"] * outputs[f"obj_{stride}"])[0, :, 0]
-    chosen = np.nonzero(squares > CONFIDENCE_AT_LEAST**2)[0]
+    chosen = np.nonzero(squares > at_least**2)[0]
     scores = np.sqrt(np.minimum(squares[chosen], 1))
     cells = np.stack([chosen % columns, chosen // columns], axis=1).astype(np.float32)
     boxes = outputs[f"bbox_{stride}"][0][chosen]

@@ -1,4 +1,4 @@
-"""Whether a face looks at the camera: its head above all, its eyes a little. For scene_analysis."""
+"""Whether a face looks at the camera: its head above all, its eyes a little."""
 
 import math
 from dataclasses import dataclass
@@ -12,6 +12,8 @@ SPREAD_RADIANS = 0.05
 """How surely an angle is known: so far from the limit, a verdict is right in about three of four cases."""
 STEADY_FROM_PX = 40
 """The head of a smaller face is read less surely."""
+CEILING_DROP_RADIANS = math.radians(60)
+"""A camera on the ceiling hangs above what it watches for: who looks this far below it, may look at the screen."""
 
 
 @dataclass(frozen=True)
@@ -25,9 +27,14 @@ class Looking:
     """Between where the face looks and the line to the camera."""
 
 
-def judge_looking(head: Direction, gaze: Direction, *, towards_camera: Direction, face_px: float) -> Looking:
+def judge_looking(
+    head: Direction, gaze: Direction, *, towards_camera: Direction, face_px: float, from_ceiling: bool = False
+) -> Looking:
     """Compare where a face looks with where it has the camera; `gaze` is the head's where the eyes can't be read."""
-    angle = _angle_between(_nudge(head, gaze), towards_camera)
+    looks = _nudge(head, gaze)
+    if from_ceiling:
+        looks = _lifted(looks, towards_camera)
+    angle = _angle_between(looks, towards_camera)
     spread = SPREAD_RADIANS * max(1.0, STEADY_FROM_PX / max(face_px, 1.0))
     confidence = 1 / (1 + math.exp(-abs(LIMIT_RADIANS - angle) / spread))
     return Looking(angle <= LIMIT_RADIANS, confidence, angle)
@@ -37,6 +44,12 @@ def _nudge(head: Direction, gaze: Direction) -> Direction:
     yaw = math.remainder(gaze.yaw_radians - head.yaw_radians, math.tau)
     pitch = gaze.pitch_radians - head.pitch_radians
     return Direction(head.yaw_radians + GAZE_WEIGHT * yaw, head.pitch_radians + GAZE_WEIGHT * pitch)
+
+
+def _lifted(looks: Direction, towards_camera: Direction) -> Direction:
+    """The same look, raised to the camera if it goes below it by no more than a screen's place explains."""
+    below = towards_camera.pitch_radians - looks.pitch_radians
+    return Direction(looks.yaw_radians, looks.pitch_radians + min(max(below, 0.0), CEILING_DROP_RADIANS))
 
 
 def _angle_between(one: Direction, other: Direction) -> float:

@@ -1,4 +1,4 @@
-"""Finding people by their bodies, with NanoDet. For scene_analysis."""
+"""Finding people by their bodies, with NanoDet."""
 
 from dataclasses import dataclass
 

@@ -1,0 +1,90 @@
+"""How a result shows the people of a scene: every entity has every member, as the historic clients expect."""
+
+from typing import Any
+
+from onlooker.compute.reporting import rounded
+from onlooker.compute.scene.mood import Mood
+from onlooker.compute.scene.options import Options
+from onlooker.compute.scene.person import FaceView, Person
+from onlooker.compute.scene.state import SceneState
+from onlooker.compute.tracking.boxes import Box
+from onlooker.compute.tracking.tracks import Track
+from onlooker.compute.vision.expression import EXPRESSIONS
+
+
+def name_of(person: bytes) -> str:
+    """An entity's id: a UUID, written as such."""
+    text = person.hex()
+    return f"{text[:8]}-{text[8:12]}-{text[12:16]}-{text[16:20]}-{text[20:]}"
+
+
+def describe_people(state: SceneState, options: Options) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Entities and bodies by id: who is confirmed and has not left. Bodies are people whose face was never seen."""
+    entities: dict[str, Any] = {}
+    bodies: dict[str, Any] = {}
+    for track in state.tracks:
+        person = state.people.get(track.id)
+        if person is None or not track.confirmed:
+            continue
+        body = _body(state, track)
+        if person.view is None:
+            bodies[name_of(track.id)] = body | {"direction": person.heading}
+        else:
+            entities[name_of(track.id)] = _entity(state, track, person, person.view, options) | body
+    return entities, bodies
+
+
+def _entity(state: SceneState, track: Track, person: Person, view: FaceView, options: Options) -> dict[str, Any]:
+    visible = track.face_ms == state.at_ms
+    face_confidence = rounded(track.face_confidence) if visible else 0.0
+    looking = rounded(person.looking_confidence) if visible else 0.0
+    return (
+        {
+            "face_roi": _roi(Box(view.left, view.top, view.right, view.bottom), state),
+            "face_roi_confidence": face_confidence,
+            "face_confidence": face_confidence,
+            "face_eye": [list(eye) for eye in view.eyes],
+            "face_mouth": list(view.mouth),
+            "face_nose": list(view.nose),
+            "gaze": [rounded(angle) for angle in view.gaze],
+            "gaze_confidence": looking if view.eyes_readable else 0.0,
+            "head": list(view.head),
+            "head_confidence": looking,
+            "direction": person.heading,
+        }
+        | _age_and_gender(person, options, visible=visible)
+        | _emotion(person.mood if options.reads_expression else Mood(), visible=visible)
+    )
+
+
+def _age_and_gender(person: Person, options: Options, *, visible: bool) -> dict[str, Any]:
+    """Null with confidence 0 where it is not known yet or must not be read."""
+    estimate = person.estimate(reads_age=options.reads_age, reads_gender=options.reads_gender)
+    return {
+        "age": estimate.age,
+        "age_confidence": rounded(estimate.age_confidence) if visible else 0.0,
+        "gender": estimate.gender,
+        "gender_confidence": rounded(estimate.gender_confidence) if visible else 0.0,
+    }
+
+
+def _emotion(mood: Mood, *, visible: bool) -> dict[str, Any]:
+    """Zeros with confidence 0 where it is not known yet or must not be read."""
+    shares = dict(zip(EXPRESSIONS, mood.shares, strict=True))
+    members: dict[str, Any] = {f"emotion_{name}": rounded(share) for name, share in shares.items()}
+    members["emotion_smiling_degree"] = rounded(shares["happiness"])
+    members["emotion_confidence"] = rounded(mood.view) if visible else 0.0
+    return members
+
+
+def _body(state: SceneState, track: Track) -> dict[str, Any]:
+    """Where the body is: seen, or thought to be around its head, with confidence 0."""
+    return {
+        "full_body_roi": _roi(track.body_box, state),
+        "full_body_roi_confidence": rounded(track.body_confidence) if track.body_ms == state.at_ms else 0.0,
+    }
+
+
+def _roi(box: Box, state: SceneState) -> list[int]:
+    left, top, right, bottom = (round(side) for side in box.within(state.width, state.height))
+    return [left, top, right - left, bottom - top]

@@ -1,0 +1,1 @@
+"""Following people from frame to frame: pure, by timestamps, without knowing who anybody is."""

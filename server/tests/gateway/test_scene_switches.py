@@ -1,0 +1,44 @@
+"""What a stream's owner switched off is neither read nor told: age, gender, expression."""
+
+import time
+
+import pytest
+
+from conftest import client_of
+from filming import ENTITY, HERE, SHARES, Camera, only_entity, types_of
+from onlooker.testing import Stack
+
+SWITCHES = {
+    "reads_age": ({"age": None, "age_confidence": 0}, "age_estimated"),
+    "reads_gender": ({"gender": None, "gender_confidence": 0}, "gender_estimated"),
+    "reads_expression": (dict.fromkeys([*sorted(SHARES), "emotion_confidence"], 0), "emotion_detected"),
+}
+
+
+@pytest.mark.parametrize("switch", SWITCHES)
+def test_what_a_stream_switched_off_is_not_read(stack: Stack, switch: str) -> None:
+    """Its members are there, empty and with confidence 0; the others are read as ever."""
+    stream = stack.create_stream()
+    stack.execute(f"UPDATE streams_stream SET {switch} = false WHERE id = %s", stream.id)
+    with client_of(stack, stream) as client:
+        results = Camera(client).see(*[HERE] * 6)
+    entity = only_entity(results[-1])
+    for name, (empty, event) in SWITCHES.items():
+        is_off = name == switch
+        assert ({member: entity[member] for member in empty} == empty) is is_off
+        assert (event in types_of(results)) is not is_off
+    assert set(entity) == ENTITY
+
+
+@pytest.mark.parametrize("switch", SWITCHES)
+def test_what_is_switched_off_during_a_session_is_told_no_more(stack: Stack, switch: str) -> None:
+    stream = stack.create_stream()
+    empty, _ = SWITCHES[switch]
+    with client_of(stack, stream) as client:
+        camera = Camera(client)
+        entity = only_entity(camera.see(*[HERE] * 4)[-1])
+        assert {member: entity[member] for member in empty} != empty
+        stack.execute(f"UPDATE streams_stream SET {switch} = false WHERE id = %s", stream.id)
+        time.sleep(float(stack.setting("credential_cache_s")) + 0.3)
+        entity = only_entity(camera.see(*[HERE] * 2)[-1])
+    assert {member: entity[member] for member in empty} == empty
