@@ -93,14 +93,27 @@ accuracy-vision *arguments:
 bench-vision *arguments:
     python -m bench.vision_cost {{arguments}}
 
+# How right visits are on labelled scenes, through the whole product.
+accuracy-scenes *arguments:
+    python -m bench.accuracy_scenes {{arguments}}
+
+# What following people costs a frame, alone and with the whole service around it.
+bench-scene *arguments:
+    python -m bench.scene_cost {{arguments}}
+
+# Visits while workers, recorder and NATS are killed.
+chaos-scene *arguments:
+    python -m bench.chaos_scene {{arguments}}
+
 # Strangers' pictures through the decoder of a real worker.
 fuzz-images pictures="20000" *seed:
     python -m bench.fuzz_images {{pictures}} {{seed}}
 
 # What CI runs, with the slow ones shorter: 200 of 1,000 jobs, 6 of 30 rounds, 1,000 of 5,000 requests, 10 of 40
-# rounds, 2,000 of 20,000 pictures. Accuracy is measured where the labelled pictures are.
-ci: lint test conformance (chaos-jobs "200") (bench-gateway "6") (fuzz-gateway "1000") (bench-vision "10") (fuzz-images "2000")
-    if [ -d ../shared/testdata ]; then just accuracy-vision; else echo "no labelled pictures beside the project: accuracy not measured"; fi
+# rounds, 2,000 of 20,000 pictures, 3 of 12 rounds, 60 of 300 seconds. Accuracy is measured, and visits are counted
+# while processes are killed, where the labelled pictures and scenes are.
+ci: lint test conformance (chaos-jobs "200") (bench-gateway "6") (fuzz-gateway "1000") (bench-vision "10") (fuzz-images "2000") (bench-scene "3")
+    if [ -d ../shared/testdata ]; then just accuracy-vision && just accuracy-scenes && just chaos-scene 60; else echo "no labelled pictures beside the project: accuracy not measured"; fi
 
 # Resolve the pins anew.
 pins:

@@ -12,10 +12,19 @@ from onlooker.testing import Stack
 class Killer:
     """Kills `kills` times; between two kills the processes have a moment to come back."""
 
-    def __init__(self, stack: Stack, names: list[str], *, kills: int, seed: int) -> None:
+    def __init__(
+        self,
+        stack: Stack,
+        names: list[str],
+        *,
+        kills: int,
+        seed: int,
+        pause_s: tuple[float, float] = (0.5, 2.0),
+    ) -> None:
         self._stack = stack
         self._names = names
         self._random = random.Random(seed)
+        self._pause_s = pause_s
         self._thread = threading.Thread(target=self._run, daemon=True)
         self.target = kills
         self.killed: Counter[str] = Counter()
@@ -28,14 +37,14 @@ class Killer:
         self._thread.start()
 
     def wait(self) -> None:
-        self._thread.join(self.target * 15)
+        self._thread.join(self.target * (13 + self._pause_s[1]))
 
     def _run(self) -> None:
         # Every process is killed at least once where there are kills enough; the rest is chance.
         order = list(self._names)
         self._random.shuffle(order)
         while not self.done:
-            time.sleep(self._random.uniform(0.5, 2.0))
+            time.sleep(self._random.uniform(*self._pause_s))
             self._await_all()
             name = order.pop() if order else self._random.choice(self._names)
             if self._stack.kill(name):
