@@ -35,7 +35,7 @@ def test_it_says_where_everything_is(stack: Stack) -> None:
 
 
 def test_every_process_answers_live_ready_and_metrics(stack: Stack) -> None:
-    for name in ("gateway", "dispatcher", "worker-1", "worker-2"):
+    for name in ("gateway", "dispatcher", "recorder", "worker-1", "worker-2"):
         for path in ("livez", "readyz"):
             with urllib.request.urlopen(f"{stack.monitoring_url(name)}/{path}", timeout=5) as answer:
                 assert answer.status == 200
@@ -125,7 +125,7 @@ def test_when_it_is_killed_its_processes_end_too() -> None:
 
 def test_a_process_that_waits_for_the_bus_says_so_and_can_be_stopped() -> None:
     environment = os.environ | {"ONLOOKER_NATS_URL": f"nats://127.0.0.1:{free_ports(1)[0]}"}
-    for name in ("worker", "dispatcher", "gateway"):
+    for name in ("worker", "recorder", "dispatcher", "gateway"):
         command = [sys.executable, "-m", "onlooker", name]
         with subprocess.Popen(command, env=environment, stderr=subprocess.PIPE, text=True) as process:
             assert process.stderr
