@@ -1,4 +1,4 @@
-"""Asks every service about one portrait, draws what it answers, and writes the answers into docs/services."""
+"""Asks every service about one photograph, draws what it answers, and writes the answers into docs/services."""
 
 import json
 import math
@@ -22,6 +22,9 @@ PHOTOGRAPH, PORTRAIT = PICTURES / "astronaut.jpg", PICTURES / "portrait.jpg"
 PORTRAIT_ROWS, PORTRAIT_COLUMNS, PORTRAIT_SCALE = slice(0, 240), slice(50, 370), 2
 """Her face is in the middle of this part: so to look into the lens is to look straight out of it."""
 SOUND_YAW_DEGREES, BASELINE_M = 30.0, 0.2
+SCENE_PICTURES, SCENE_STEP_MS = 3, 300
+SOMEBODY = "0b6f2a3e-8c1d-4f7a-9e25-d4c1a7b85e60"
+"""An entity's id is random; the page shows the same one every time."""
 
 Result = dict[str, Any]
 Colour = tuple[int, int, int]
@@ -64,11 +67,11 @@ def write_table(canvas: Picture, title: str, rows: Result, *, top: int = 48, col
     return top + 10 + 29 * len(rows) + 46
 
 
-def draw_box(canvas: Picture, face: Result) -> None:
+def draw_box(canvas: Picture, face: Result, colour: Colour = BLUE) -> None:
     left, top, width, height = face["roi"]
     corners = (left, top), (left + width, top + height)
     cv2.rectangle(canvas, *corners, PAPER, 6, SMOOTH)
-    cv2.rectangle(canvas, *corners, BLUE, 3, SMOOTH)
+    cv2.rectangle(canvas, *corners, colour, 3, SMOOTH)
 
 
 def draw_arrow(canvas: Picture, start: Place, end: Place, colour: Colour) -> None:
@@ -199,6 +202,34 @@ def show_motion_detection() -> Result:
     return result
 
 
+def ask_about_scene() -> Result:
+    """The answer to the last of the pictures that the page sends, in which she is announced."""
+    memory, state, result = Memory(), None, Result()
+    for number in range(1, SCENE_PICTURES + 1):
+        image = (PICTURES / f"passing-{number}.jpg").read_bytes()
+        params = {"timestamp": f"2030-01-31T09:00:00.{number * SCENE_STEP_MS:03}+01:00"}
+        result, state = ask("scene_analysis", Call(params, {"image": image}, in_session=True, memory=memory), state)
+    (found,) = result["entities"]
+    renamed: Result = json.loads(json.dumps(result).replace(found, SOMEBODY))
+    return renamed
+
+
+def show_scene_analysis() -> Result:
+    result = ask_about_scene()
+    canvas = with_panel(decode_picture((PICTURES / f"passing-{SCENE_PICTURES}.jpg").read_bytes()))
+    entity = result["entities"][SOMEBODY]
+    draw_box(canvas, {"roi": entity["full_body_roi"]}, ORANGE)
+    face = {"roi": entity["face_roi"]}
+    draw_box(canvas, face)
+    for eye in entity["face_eye"]:
+        draw_direction(canvas, face, at=eye, angles=tuple(entity["gaze"]), colour=GREEN)
+    rows = members(entity, "age", "gender", "emotion_happiness", "gaze", "direction")
+    rest = write_table(canvas, "Entity", rows)
+    write_table(canvas, "Events", {event["type"]: event["confidence"] for event in result["events"]}, top=rest)
+    save(canvas, "scene_analysis")
+    return result
+
+
 def show_sound_localization() -> Result:
     sound = make_sound(yaw_degrees=SOUND_YAW_DEGREES, baseline_m=BASELINE_M)
     result, _ = ask("sound_localization", Call({"baseline": BASELINE_M}, {"sound": sound}, in_session=False))
@@ -227,6 +258,7 @@ SHOWN: dict[str, Callable[[], Result]] = {
     "age_and_gender_estimation": show_age_and_gender_estimation,
     "face_expression_estimation": show_face_expression_estimation,
     "motion_detection": show_motion_detection,
+    "scene_analysis": show_scene_analysis,
     "sound_localization": show_sound_localization,
 }
 

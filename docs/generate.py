@@ -56,7 +56,7 @@ PROBLEMS = {
     "rate_limited": ("One stream sends too many requests a second.", "Wait `Retry-After` seconds, then go on."),
     "overloaded": (
         "No live worker hosts the service, all places are taken, too many requests of a session or accepted jobs "
-        "of the stream wait, or a part of the server is away.",
+        "of the stream wait, or a part of the server is away; also when the bus does not take the visits of a frame.",
         "Wait `Retry-After` seconds, then send again. If it lasts, add workers.",
     ),
     "internal_error": (
@@ -73,6 +73,11 @@ JOB_ERRORS = {
     "image_too_large": (
         "The image's header promises more than 20 megapixels, or a side of more than 1,000,000 pixels.",
         "Send a smaller one.",
+    ),
+    "bad_timestamp": (
+        "With `store` true: the timestamp is more than 5 minutes ahead of the server's clock, or older than the "
+        "stream's retention. With or without it: the timestamp is of 1970 or before.",
+        "Set the clock of the device, or send with `store` false.",
     ),
     "bad_baseline": (
         "The microphones are said to be less than 0.01 or more than 5 metres apart.",
@@ -105,13 +110,29 @@ METRICS = {
     "onlooker_job_resends": "Jobs sent once more. `reason`: `worker_died`, `worker_left` (it stopped), `bus_lost`.",
     "onlooker_results_not_stored": "Results that were answered but could not be kept. A later GET of them is 404.",
     "onlooker_live_workers": "Workers that answered this process on the bus in the last seconds.",
-    "onlooker_swept": "What was removed after its time. `kind`: `result`, `blob`, `orphan` (attachment without job).",
+    "onlooker_swept": "What was removed after its time. `kind`: `result`, `blob`, `orphan` (attachment without job), "
+    "`coverage` (slots older than the stream's retention).",
     "onlooker_worker_jobs": "Tasks a worker got. `outcome`: `done`, an `error_code`, `refused` (queue full), `expired` "
     "(nobody waits any more), `undecodable`, or `unanswered` (the bus went away).",
     "onlooker_worker_queue_seconds": "The same waiting time as above, seen by the worker.",
     "onlooker_worker_compute_seconds": "The same computing time as above, seen by the worker.",
     "onlooker_worker_session_loads": "Session states read from the bus. `reason`: `unknown` (first seen here), "
     "`conflict` (another worker wrote since), `unreadable` (another release wrote it).",
+    "onlooker_worker_visits": "Visits a worker left with the bus for a recorder. `outcome`: `published`, or `refused` "
+    "(the bus did not take it; the job is not answered before it does).",
+    "onlooker_frames_skipped": "Frames that were answered without looking at them. `reason`: `out_of_order` (not newer "
+    "than the session's last one).",
+    "onlooker_recorder_visits": "Visits a recorder was given. `outcome`: `written`, `known` (the same or a higher "
+    "revision was there), `stream_gone` (dropped: its stream was removed).",
+    "onlooker_recorder_refused": "Tries to write a visit that failed because of the visit. `reason`: `refused` (by the "
+    "database), `out_of_range` (in a month that no stream keeps, or too far ahead).",
+    "onlooker_recorder_put_aside": "What was given up and kept in the table `visits_putaside`. `reason`: as above, or "
+    "`undecodable` (no visit at all).",
+    "onlooker_recorder_batch_seconds": "Time to write one batch of visits.",
+    "onlooker_recorder_waiting": "Messages with visits on the bus that no recorder has finished.",
+    "onlooker_recorder_sessions_closed": "Sessions whose visits a recorder ended. `how`: `deleted` (by the client), "
+    "`silent`, `state_gone` (nothing more was known of it).",
+    "onlooker_recorder_removed": "What was removed after its time. `kind`: `visit`, `partition`, `put_aside`.",
 }
 
 
@@ -210,11 +231,19 @@ def kind_of(field: Any) -> str:
 
 def job_error_codes() -> set[str]:
     """Every `error_code` the source can put into a result."""
-    trees = (ast.parse(path.read_text(encoding="utf-8")) for path in sorted(SOURCE.rglob("*.py")))
-    return {code for tree in trees for node in ast.walk(tree) for code in codes_in(node)}
+    trees = [ast.parse(path.read_text(encoding="utf-8")) for path in sorted(SOURCE.rglob("*.py"))]
+    constants = {name: value for tree in trees for name, value in constants_of(tree)}
+    return {code for tree in trees for node in ast.walk(tree) for code in codes_in(node, constants)}
 
 
-def codes_in(node: ast.AST) -> Iterator[str]:
+def constants_of(tree: ast.Module) -> Iterator[tuple[str, str]]:
+    """Names in capitals that stand for a text."""
+    for node in tree.body:
+        if isinstance(node, ast.Assign) and isinstance(node.value, ast.Constant) and isinstance(node.value.value, str):
+            yield from ((target.id, node.value.value) for target in node.targets if isinstance(target, ast.Name))
+
+
+def codes_in(node: ast.AST, constants: dict[str, str]) -> Iterator[str]:
     given: ast.expr | None = None
     if isinstance(node, ast.Call) and node.args:
         name = getattr(node.func, "id", getattr(node.func, "attr", ""))
@@ -223,6 +252,8 @@ def codes_in(node: ast.AST) -> Iterator[str]:
         given = node.value
     if isinstance(given, ast.Constant) and isinstance(given.value, str):
         yield given.value
+    elif isinstance(given, ast.Name) and given.id.isupper() and given.id in constants:
+        yield constants[given.id]
 
 
 def errors_page() -> str:
@@ -263,7 +294,7 @@ def metrics_page() -> str:
         rows.append([shown, metric._type, labels, meaning])
     return (
         "# Metrics\n\nEach process serves them at `/metrics` on its monitoring port, on loopback only. Gateways"
-        " and dispatchers come first, workers (`onlooker_worker_...`) last. "
+        " and dispatchers come first, then workers (`onlooker_worker_...`) and recorders (`onlooker_recorder_...`). "
         "What to watch: [monitoring](../guides/monitoring.md).\n\n" + table(["name", "type", "labels", "meaning"], rows)
     )
 

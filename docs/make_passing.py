@@ -1,6 +1,9 @@
-"""Makes pictures of somebody who passes a shelf: the astronaut, cut out of her photograph."""
+"""Makes pictures, or a video, of somebody who passes a shelf: the astronaut, cut out of her photograph."""
 
+import math
+import sys
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import cv2
@@ -15,6 +18,10 @@ STEP_PX = 76
 START_PX = 14
 SCALE = 0.8
 WIDTH, HEIGHT = 640, 480
+FPS = 10
+WALKS_S, STANDS_S = 2.0, 5.0
+"""In the video she walks in, stands before the camera, and walks out."""
+PHOTOGRAPH = Path(__file__).resolve().parent / "pictures/astronaut.jpg"
 
 _WALL, _BOARD = (222, 228, 232), (130, 150, 165)
 _BOARDS = (140, 290, 440)
@@ -48,14 +55,31 @@ _BODY_AT_LEAST = [
 
 def pass_by(photograph: bytes) -> Iterator[Picture]:
     """What a camera sees that looks at the shelf."""
-    somebody, opacity = _cut_out(photograph)
-    height, width = opacity.shape[:2]
+    cut_out = _cut_out(photograph)
     for step in range(STEPS):
-        picture = _shelf()
-        left = START_PX + step * STEP_PX
-        part = picture[HEIGHT - height :, left : left + width]
-        part[:] = part * (1 - opacity) + somebody * opacity
-        yield picture
+        yield _before_shelf(*cut_out, START_PX + step * STEP_PX)
+
+
+def stop_by(photograph: bytes) -> Iterator[Picture]:
+    """The same camera, ten times a second, while she comes, stays for a while and goes."""
+    cut_out = _cut_out(photograph)
+    width = cut_out[1].shape[1]
+    middle = (WIDTH - width) / 2
+    for number in range(round(FPS * (2 * WALKS_S + STANDS_S)) + FPS):
+        seconds = number / FPS
+        walked = min(seconds / WALKS_S, 1.0) + max((seconds - WALKS_S - STANDS_S) / WALKS_S, 0.0)
+        swaying = 2 * math.sin(seconds)
+        yield _before_shelf(*cut_out, round(-width + walked * (middle + width) + swaying))
+
+
+def _before_shelf(somebody: NDArray[np.float32], opacity: NDArray[np.float32], left: int) -> Picture:
+    """As much of her as is in view."""
+    picture = _shelf()
+    height, width = opacity.shape[:2]
+    shown = slice(max(-left, 0), max(min(width, WIDTH - left), 0))
+    part = picture[HEIGHT - height :, max(left, 0) : max(left + width, 0)]
+    part[:] = part * (1 - opacity[:, shown]) + somebody[:, shown] * opacity[:, shown]
+    return picture
 
 
 def _shelf() -> Picture:
@@ -88,3 +112,14 @@ def _cut_out(photograph: bytes) -> tuple[NDArray[np.float32], NDArray[np.float32
     opacity = as_picture(cv2.GaussianBlur(hers, (0, 0), 1.2))
     small = [cv2.resize(plane, None, fx=SCALE, fy=SCALE, interpolation=cv2.INTER_AREA) for plane in (picture, opacity)]
     return small[0].astype(np.float32), small[1].astype(np.float32)[:, :, None]
+
+
+def main(path: str) -> None:
+    video = cv2.VideoWriter(path, cv2.VideoWriter.fourcc(*"mp4v"), FPS, (WIDTH, HEIGHT))
+    for picture in stop_by(PHOTOGRAPH.read_bytes()):
+        video.write(picture)
+    video.release()
+
+
+if __name__ == "__main__":
+    main(sys.argv[1])

@@ -14,7 +14,16 @@ Definition = ast.FunctionDef | ast.AsyncFunctionDef
 
 
 def sources() -> list[Path]:
-    folders = ("server/src", "server/tests", "bench", "docs", "models/building", "models/src", "models/tests")
+    folders = (
+        "server/src",
+        "server/tests",
+        "bench",
+        "docs",
+        "examples",
+        "models/building",
+        "models/src",
+        "models/tests",
+    )
     files = [path for folder in folders for path in sorted((ROOT / folder).rglob("*.py"))]
     return [path for path in files if "migrations" not in path.parts]
 

@@ -1,18 +1,8 @@
-"""The documentation is complete, its links resolve, and the README's commands run."""
+"""The documentation is complete, and its links resolve."""
 
 import importlib.util
-import json
 import math
-import os
 import re
-import shutil
-import signal
-import subprocess
-import sys
-import time
-from collections.abc import Iterator
-from dataclasses import dataclass
-from importlib.util import find_spec
 from itertools import product
 from pathlib import Path
 from types import ModuleType
@@ -20,6 +10,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 import pytest
+from reading import COMPUTED, ROOT, pages, result_in
 
 from onlooker.catalogue import SERVICES
 from onlooker.compute.motion import targets
@@ -31,35 +22,10 @@ from onlooker.compute.vision.looking import LIMIT_RADIANS, judge_looking
 from onlooker.errors import Code
 from onlooker.gateway.routes import ROUTES
 from onlooker.settings import describe_settings
-from onlooker.testing import free_ports, fresh_database
 
-ROOT = Path(__file__).resolve().parents[3]
 REFERENCE = ROOT / "docs/reference"
 LINK = re.compile(r"!?\[[^\]]*\]\(([^)\s]+)\)")
 FENCE = re.compile(r"^```.*?^```$", re.MULTILINE | re.DOTALL)
-INSTALLATION = (
-    *("sudo ", "createdb ", "git clone ", "cd onlooker", "python3 -m venv ", "var/tools/bin/pip "),
-    *('PATH="$PWD/var/tools/bin:$PATH" just init', 'PATH="$PWD/var/tools/bin:$PATH" just models'),
-)
-"""How lines begin that install packages or make what the test makes itself."""
-COMPUTED = [service.name for service in SERVICES if service.name != "dummy" and find_spec(service.implementation)]
-"""The services that need a page; `dummy` is explained by the README."""
-
-
-def tree() -> list[Path]:
-    """Every file that is tracked, or would be."""
-    listed = subprocess.run(
-        ["git", "ls-files", "--cached", "--others", "--exclude-standard", "-z"],
-        cwd=ROOT,
-        capture_output=True,
-        text=True,
-        check=True,
-    ).stdout
-    return [path for name in listed.split("\0") if name and (path := ROOT / name).is_file()]
-
-
-def pages() -> list[Path]:
-    return [path for path in tree() if path.suffix == ".md"]
 
 
 @pytest.fixture(scope="module")
@@ -140,15 +106,6 @@ def test_every_page_of_the_documentation_can_be_reached_from_the_readme() -> Non
     assert [str(path.relative_to(ROOT)) for path in pages() if path not in reached and "docs" in path.parts] == []
 
 
-def result_in(name: str) -> dict[str, Any]:
-    """The result that a service's page shows."""
-    text = (ROOT / f"docs/services/{name}.md").read_text(encoding="utf-8")
-    shown = re.search(r"<!-- result -->\n```json\n(.*?)```\n<!-- /result -->", text, re.DOTALL)
-    assert shown, "The page has no result between its markers. Run: just docs-pictures"
-    result: dict[str, Any] = json.loads(shown[1])
-    return result
-
-
 @pytest.mark.parametrize("name", COMPUTED)
 def test_every_service_that_computes_has_a_page_with_a_result_and_a_picture(name: str) -> None:
     page = ROOT / f"docs/services/{name}.md"
@@ -199,147 +156,3 @@ def test_pictures_are_small_and_say_where_they_come_from() -> None:
     pictures = [path for path in folder.iterdir() if path.suffix != ".md"]
     assert [path.name for path in pictures if path.stat().st_size > 80_000] == []
     assert [path.name for path in pictures if f"`{path.name}`" not in said] == []
-
-
-def blocks_in(text: str) -> list[str]:
-    return re.findall(r"^```sh\n(.*?)^```$", text, re.MULTILINE | re.DOTALL)
-
-
-def start_blocks() -> list[str]:
-    """The shell blocks of the README's start, without the lines that install."""
-    text = (ROOT / "README.md").read_text(encoding="utf-8")
-    start = text.partition("\n## Five-minute start\n")[2].partition("\n## ")[0]
-    lines = [block.splitlines() for block in blocks_in(start)]
-    for beginning in INSTALLATION:
-        assert any(line.startswith(beginning) for block in lines for line in block), beginning
-    kept = [[line for line in block if not line.startswith(INSTALLATION)] for block in lines]
-    return ["\n".join(block) for block in kept if block]
-
-
-@pytest.fixture(scope="module")
-def answers(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
-    """What is printed by the commands of the README, the quickstart and the pages of services, by page."""
-    for program in ("curl", "bash"):
-        if not shutil.which(program):
-            pytest.skip(f"{program} is not installed")
-    folder = tmp_path_factory.mktemp("start")
-    first, *second = start_blocks()
-    assert first.endswith("onlooker up")
-    others = [ROOT / "docs/quickstart.md", *(ROOT / f"docs/services/{name}.md" for name in COMPUTED)]
-    script = ["echo '=== README'", *second]
-    for page in others:
-        script += [f"echo '=== {page.stem}'", *blocks_in(page.read_text(encoding="utf-8"))]
-    project = copy_of_project(folder / "onlooker")
-    with fresh_database() as database_url:
-        environment = environment_of(folder / "home", database_url)
-        opened = [Terminal(project, environment, folder / "up.log").start(first)]
-        try:
-            await_ready(opened[0], folder / "up.log")
-            opened.append(Terminal(project, environment, folder / "second.log").start("\n".join(script)))
-            done = opened[1].wait(120)
-        finally:
-            for terminal in reversed(opened):
-                if terminal.poll() is None:
-                    os.killpg(terminal.pid, signal.SIGTERM)
-                terminal.wait(20)
-    printed = (folder / "second.log").read_text(encoding="utf-8")
-    assert done == 0, printed[-4000:]
-    parts = printed.split("=== ")[1:]
-    return {name: text for name, _, text in (part.partition("\n") for part in parts)}
-
-
-def copy_of_project(project: Path) -> Path:
-    for path in tree():
-        copy = project / path.relative_to(ROOT)
-        copy.parent.mkdir(parents=True, exist_ok=True)
-        shutil.copy2(path, copy)
-    (project / ".venv").symlink_to(sys.prefix)
-    return project
-
-
-def environment_of(home: Path, database_url: str) -> dict[str, str]:
-    https_port, http_port, nats_port, monitoring_port = free_ports(7)[:4]
-    return {name: os.environ[name] for name in ("PATH", "LANG") if name in os.environ} | {
-        "HOME": str(home),
-        "ONLOOKER_DATABASE_URL": database_url,
-        "ONLOOKER_HTTPS_HOST": "127.0.0.1",
-        "ONLOOKER_HTTPS_PORT": str(https_port),
-        "ONLOOKER_HTTP_PORT": str(http_port),
-        "ONLOOKER_NATS_URL": f"nats://127.0.0.1:{nats_port}",
-        "ONLOOKER_MONITORING_PORT": str(monitoring_port),
-        "ONLOOKER_PUBLIC_URL": f"https://localhost:{https_port}",
-    }
-
-
-@dataclass(frozen=True)
-class Terminal:
-    """Runs what a reader would type, and keeps what is printed."""
-
-    folder: Path
-    environment: dict[str, str]
-    log: Path
-
-    def start(self, script: str) -> subprocess.Popen[bytes]:
-        script = script.replace("https://localhost:8443", self.environment["ONLOOKER_PUBLIC_URL"])
-        with self.log.open("wb") as output:
-            return subprocess.Popen(
-                ["bash", "-euo", "pipefail", "-c", script],
-                cwd=self.folder,
-                env=self.environment,
-                stdout=output,
-                stderr=subprocess.STDOUT,
-                start_new_session=True,
-            )
-
-
-def await_ready(up: subprocess.Popen[bytes], log: Path) -> None:
-    give_up_at = time.monotonic() + 30
-    while "Ready." not in log.read_text():
-        assert up.poll() is None, log.read_text()
-        assert time.monotonic() < give_up_at, log.read_text()
-        time.sleep(0.1)
-
-
-def test_the_readme_start_runs_word_for_word(answers: dict[str, str]) -> None:
-    printed = answers["README"]
-    assert '"services":{"dummy"' in printed
-    assert re.search(r'"status":201,.*"echo":"hello"', printed)
-    assert '"status":202' in printed
-    assert re.search(r'"status":200,.*"echo":"later"', printed)
-    assert '"calls":1' in printed
-    assert '"calls":2' in printed
-    assert re.search(r'"nb_faces":1,.*"age":.*"gender":"female"', printed)
-
-
-def test_the_quickstart_runs_word_for_word(answers: dict[str, str]) -> None:
-    printed = answers["quickstart"]
-    assert '"live":true' in printed
-    assert '"error_code":"bad_image"' in printed
-    assert re.findall(r'"nb_faces":(\d)', printed) == ["1", "0", "0", "0", "1"]
-    assert "same bytes" in printed
-    assert '{"frames":1,"status":200}' in printed
-    assert '"echo": "one"' in printed
-    assert '{"frames":4,"status":200}' in printed
-    assert re.findall(r'"nb_faces": (\d)', printed) == ["0", "0", "0", "1"]
-
-
-@pytest.mark.parametrize("name", COMPUTED)
-def test_the_request_on_a_page_is_answered_with_the_result_on_it(name: str, answers: dict[str, str]) -> None:
-    last = json.loads(answers[name].splitlines()[-1])
-    assert last["status"] == 201
-    shown = result_in(name)
-    answered, expected = (dict(values_in(result)) for result in ({key: last.get(key) for key in shown}, shown))
-    words = {where: value for where, value in expected.items() if isinstance(value, str)}
-    assert {where: answered.get(where) for where in words} == words
-    numbers = {where: value for where, value in expected.items() if where not in words}
-    # Another processor rounds a little differently; another model or picture is far off.
-    assert {where: answered.get(where) for where in numbers} == pytest.approx(numbers, rel=0.03, abs=0.03)
-
-
-def values_in(value: Any, where: str = "") -> Iterator[tuple[str, Any]]:
-    """Every value of a result and its path."""
-    if isinstance(value, dict | list):
-        for key, inner in value.items() if isinstance(value, dict) else enumerate(value):
-            yield from values_in(inner, f"{where}/{key}")
-    else:
-        yield where, value
