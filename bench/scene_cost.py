@@ -5,10 +5,11 @@ import contextlib
 import statistics
 import time
 from collections.abc import Iterator
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from itertools import count
+from multiprocessing import get_context
 from pathlib import Path
 from typing import Any
 
@@ -30,7 +31,7 @@ FRAMES_A_ROUND = 50
 WARM_UP_FRAMES = 100
 CAMERAS = 8
 WORKERS = 2
-CAMERA_FRAMES_A_ROUND = 20
+CAMERA_FRAMES_A_ROUND = 40
 TARGETS = {0: 1.4, 1: 2.2, 5: 6.5}
 """Bare inferences a frame, by people in view."""
 NAMES = {0: "nobody", 1: "one_person", 5: "five_people"}
@@ -113,24 +114,63 @@ class Filming:
             self.number += 1
 
 
-def measure_whole(frames: list[bytes], *, rounds: int) -> dict[str, float]:
-    """CPU a frame of the bare pipeline and of all server processes, in turns, on the same frames."""
+_alone: list[Pipeline] = []
+
+
+def _open_alone(scenes: dict[int, list[bytes]], numbers: Any) -> None:
+    """In a process of its own: as many cameras as a worker has, each with its scene."""
+    first = numbers.get() * CAMERAS // WORKERS
+    _alone.extend(
+        Pipeline(_scene_of(camera, scenes), _hours_ago()) for camera in range(first, first + CAMERAS // WORKERS)
+    )
+    for pipeline in _alone:
+        pipeline.run(WARM_UP_FRAMES // 2)
+
+
+def _scene_of(camera: int, scenes: dict[int, list[bytes]]) -> list[bytes]:
+    """Nobody, one and five people in turn."""
+    return list(scenes.values())[camera % len(scenes)]
+
+
+def _run_alone(frames: int) -> float:
+    """Milliseconds of CPU a frame, one camera after the other, as their frames reach a worker."""
+    started = time.process_time()
+    for _ in range(frames):
+        for pipeline in _alone:
+            pipeline.step()
+    return (time.process_time() - started) / (frames * len(_alone)) * 1000
+
+
+def measure_whole(scenes: dict[int, list[bytes]], *, rounds: int) -> dict[str, float]:
+    """CPU a frame of the bare pipeline and of all server processes, in turns, on the same frames.
+
+    The bare one runs in as many processes as there are workers, at the same time: two cores that both compute are
+    slower each than one alone, and that is not the service's doing.
+    """
     costs: dict[str, list[float]] = {"bare": [], "whole": []}
-    alone = Pipeline(frames, _hours_ago())
-    with running_product(workers=WORKERS, **ROOMY) as stack, ThreadPoolExecutor(CAMERAS) as threads:
+    spawning = get_context("spawn")
+    numbers = spawning.Queue()
+    for number in range(WORKERS):
+        numbers.put(number)
+    with (
+        running_product(workers=WORKERS, log_level="info", **ROOMY) as stack,
+        ThreadPoolExecutor(CAMERAS) as threads,
+        ProcessPoolExecutor(WORKERS, spawning, _open_alone, (scenes, numbers)) as alone,
+    ):
         cameras = [
-            Filming(Camera(stack, stack.create_stream(), begins_at=_hours_ago()), frames, 7 * number)
+            Filming(Camera(stack, stack.create_stream(), begins_at=_hours_ago()), _scene_of(number, scenes), 7 * number)
             for number in range(CAMERAS)
         ]
         list(threads.map(lambda filming: filming.send(WARM_UP_FRAMES // 2), cameras))
-        alone.run(WARM_UP_FRAMES // 2)
+        list(alone.map(_run_alone, [1] * WORKERS))
         for number in range(rounds):
             before = _cpu_by_process(stack)
             list(threads.map(lambda filming: filming.send(CAMERA_FRAMES_A_ROUND), cameras))
             used_s = sum(seconds - before.get(pid, 0.0) for pid, seconds in _cpu_by_process(stack).items())
             costs["whole"].append(used_s / (CAMERAS * CAMERA_FRAMES_A_ROUND) * 1000)
-            costs["bare"].append(alone.run(FRAMES_A_ROUND))
-            say(f"  round {number + 1} of {rounds}")
+            costs["bare"].append(statistics.fmean(alone.map(_run_alone, [CAMERA_FRAMES_A_ROUND] * WORKERS)))
+            ratio = costs["bare"][-1] / costs["whole"][-1]
+            say(f"  round {number + 1} of {rounds}: bare {costs['bare'][-1]:.1f} ms, {ratio:.3f} of the whole")
     ratio = statistics.median(bare / whole for bare, whole in zip(costs["bare"], costs["whole"], strict=True))
     return {"ratio": ratio} | {f"{name}_ms": statistics.median(values) for name, values in costs.items()}
 
@@ -161,7 +201,7 @@ def main() -> None:
     say(f"CPU a frame over {rounds} rounds")
     ratios = {people: statistics.median(found) for people, found in measure_ratios(scenes, rounds=rounds).items()}
     say(f"the whole service with {CAMERAS} cameras")
-    whole = measure_whole(scenes[1], rounds=rounds)
+    whole = measure_whole(scenes, rounds=rounds)
     ok = all(ratios[people] <= target for people, target in TARGETS.items()) and whole["ratio"] >= WHOLE_TARGET
     figures: dict[str, Any] = {"ok": ok, "rounds": rounds}
     for people, name in NAMES.items():
