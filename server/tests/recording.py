@@ -19,6 +19,7 @@ import pytest
 from onlooker.bus import visit_stream
 from onlooker.bus.connection import Bus, BusError, connect
 from onlooker.bus.subjects import ended_subject, visits_subject
+from onlooker.database import Pool, open_pool
 from onlooker.settings import Settings
 from onlooker.testing import free_ports, fresh_database
 from onlooker.up.bus import find_program, prepare_bus, write_configuration
@@ -227,3 +228,11 @@ def _prepared(settings: Settings, password: str) -> bool:
     except OSError:
         return False
     return True
+
+
+def with_pool(url: str, act: Callable[[Pool], Awaitable[None]]) -> None:
+    async def run() -> None:
+        async with open_pool(Settings(database_url=url)) as pool:
+            await act(pool)
+
+    asyncio.run(run())

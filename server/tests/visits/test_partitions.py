@@ -1,7 +1,6 @@
 """Months of visits: made ahead and on demand, by several recorders at once, and dropped when nobody keeps them."""
 
 import asyncio
-from collections.abc import Awaitable, Callable, Iterator
 from datetime import UTC, date, datetime
 
 import psycopg
@@ -9,32 +8,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from onlooker.database import Pool, open_pool
-from onlooker.settings import Settings
+from onlooker.database import Pool
 from onlooker.visits.partitions import OutOfRange, Partitions, month_after, month_in, partition_of
-from recording import create_stream, empty, migrated_database
+from recording import create_stream, with_pool
 
 NOW = datetime(2026, 11, 15, tzinfo=UTC).timestamp()
-
-
-@pytest.fixture(scope="module")
-def database() -> Iterator[str]:
-    with migrated_database() as made:
-        yield made
-
-
-@pytest.fixture
-def url(database: str) -> str:
-    empty(database)
-    return database
-
-
-def with_pool(url: str, act: Callable[[Pool], Awaitable[None]]) -> None:
-    async def run() -> None:
-        async with open_pool(Settings(database_url=url)) as pool:
-            await act(pool)
-
-    asyncio.run(run())
 
 
 def partitions_in(url: str) -> list[str]:

@@ -1,40 +1,16 @@
 """Visits go when their stream's retention says so, stream by stream, in batches."""
 
-import asyncio
 import time
-from collections.abc import Awaitable, Callable, Iterator
 from typing import Any
 
 import psycopg
-import pytest
 
-from onlooker.database import Pool, open_pool
-from onlooker.settings import Settings
+from onlooker.database import Pool
 from onlooker.visits.partitions import Partitions
 from onlooker.visits.retention import delete_expired_visits, remove_expired
 from onlooker.visits.visit import Visit
 from onlooker.visits.writing import VisitWriter
-from recording import create_stream, empty, migrated_database, visit
-
-
-@pytest.fixture(scope="module")
-def database() -> Iterator[str]:
-    with migrated_database() as made:
-        yield made
-
-
-@pytest.fixture
-def url(database: str) -> str:
-    empty(database)
-    return database
-
-
-def with_pool(url: str, act: Callable[[Pool], Awaitable[None]]) -> None:
-    async def run() -> None:
-        async with open_pool(Settings(database_url=url)) as pool:
-            await act(pool)
-
-    asyncio.run(run())
+from recording import create_stream, visit, with_pool
 
 
 def execute(url: str, query: str) -> list[tuple[Any, ...]]:

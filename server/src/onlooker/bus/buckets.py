@@ -7,14 +7,14 @@ from nats.js.api import DiscardPolicy, StorageType, StreamConfig
 from nats.js.client import JetStreamContext
 from nats.js.errors import NotFoundError
 
-from onlooker.bus.connection import Bus, BusError
+from onlooker.bus.connection import Bus
+from onlooker.bus.publishing import ANSWER_LIMIT_S, NotKept, publish_kept
 from onlooker.bus.subjects import FEEDS, RESULTS, SESSIONS, shard_of
 from onlooker.settings import Settings
 
 KEPT_AFTER_USE_S = 60
 """How much longer than its use an entry stays on disk; readers check the exact time themselves."""
 FEEDS_DISK_BYTES = 64 * 1024**2
-ANSWER_LIMIT_S = 2.0
 
 
 @dataclass(frozen=True)
@@ -37,17 +37,6 @@ class WrongRevision(Exception):
     """Somebody else wrote since the revision that was named."""
 
 
-class _Error(msgspec.Struct):
-    err_code: int
-    description: str = ""
-
-
-class _Ack(msgspec.Struct):
-    seq: int = 0
-    error: _Error | None = None
-
-
-_decode_ack = msgspec.json.Decoder(_Ack).decode
 _WRONG_REVISION = (10071, 10164)
 _EXPECTED = "Nats-Expected-Last-Subject-Sequence"
 _DELETE = {"KV-Operation": "DEL"}
@@ -98,13 +87,12 @@ class Bucket:
         await self._write(key, b"", _DELETE)
 
     async def _write(self, key: str, value: bytes, headers: dict[str, str] | None) -> int:
-        answer = await self._bus.ask(self._subject(key), value, headers=headers, timeout_s=ANSWER_LIMIT_S)
-        ack = _decode_ack(answer.data)
-        if ack.error is None:
-            return ack.seq
-        if ack.error.err_code in _WRONG_REVISION:
-            raise WrongRevision(key)
-        raise BusError(f"{self._name}: {ack.error.description}")
+        try:
+            return await publish_kept(self._bus, self._subject(key), value, headers=headers)
+        except NotKept as refusal:
+            if refusal.code in _WRONG_REVISION:
+                raise WrongRevision(key) from None
+            raise
 
 
 @dataclass(frozen=True)

@@ -7,20 +7,31 @@ from onlooker.bus.connection import Bus, BusError
 ANSWER_LIMIT_S = 2.0
 
 
+class NotKept(BusError):
+    """JetStream does not take the message; its own code says why."""
+
+    def __init__(self, subject: str, description: str, code: int) -> None:
+        super().__init__(f"{subject}: {description}")
+        self.code = code
+
+
 class _Error(msgspec.Struct):
+    err_code: int = 0
     description: str = ""
 
 
 class _Ack(msgspec.Struct):
+    seq: int = 0
     error: _Error | None = None
 
 
 _decode_ack = msgspec.json.Decoder(_Ack).decode
 
 
-async def publish_kept(bus: Bus, subject: str, payload: bytes) -> None:
-    """Returns once JetStream has the message; raises BusError where that is not certain."""
-    answer = await bus.ask(subject, payload, timeout_s=ANSWER_LIMIT_S)
+async def publish_kept(bus: Bus, subject: str, payload: bytes, *, headers: dict[str, str] | None = None) -> int:
+    """Its number, once JetStream has the message; raises BusError where that is not certain."""
+    answer = await bus.ask(subject, payload, headers=headers, timeout_s=ANSWER_LIMIT_S)
     ack = _decode_ack(answer.data)
     if ack.error is not None:
-        raise BusError(f"{subject}: {ack.error.description}")
+        raise NotKept(subject, ack.error.description, ack.error.err_code)
+    return ack.seq

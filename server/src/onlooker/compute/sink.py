@@ -24,5 +24,5 @@ class Outlet:
     """A sink, and the way its messages take."""
 
     sink: Sink
-    publish: Callable[[str, bytes], Awaitable[None]]
+    publish: Callable[[str, bytes], Awaitable[object]]
     """To a subject; returns once the message is kept, raises BusError where that is not certain."""
