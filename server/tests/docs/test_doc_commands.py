@@ -30,6 +30,7 @@ INSTALLATION = (
 QUERIED = {
     "README": ROOT / "README.md",
     "visits": ROOT / "docs/concepts/visits.md",
+    "coverage": ROOT / "docs/concepts/coverage.md",
     "operate": ROOT / "docs/guides/operate.md",
 }
 """Pages with a query each."""
@@ -168,6 +169,9 @@ def test_the_visit_of_the_start_is_in_the_database_and_counts_as_interested(answ
     assert float(told["still_s"]) == pytest.approx(5, abs=1)
     assert float(told["looking_s"]) > 3
     assert json.loads(answers["operate, in psql"]) == []
+    slots = json.loads(answers["coverage, in psql"])
+    assert sum(slot["video_s"] for slot in slots) > 5
+    assert sum(slot["visits"] for slot in slots) >= 1
 
 
 def test_the_quickstart_runs_word_for_word(answers: dict[str, str]) -> None:

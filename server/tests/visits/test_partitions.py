@@ -12,6 +12,8 @@ from onlooker.database import Pool
 from onlooker.visits.partitions import OutOfRange, Partitions, month_after, month_in, partition_of
 from recording import create_stream, with_pool
 
+pytest_plugins = ["migrated"]
+
 NOW = datetime(2026, 11, 15, tzinfo=UTC).timestamp()
 
 

@@ -12,6 +12,8 @@ from onlooker.visits.visit import Visit
 from onlooker.visits.writing import VisitWriter
 from recording import create_stream, visit, with_pool
 
+pytest_plugins = ["migrated"]
+
 
 def execute(url: str, query: str) -> list[tuple[Any, ...]]:
     with psycopg.connect(url, autocommit=True) as connection:

@@ -159,7 +159,8 @@ def _next_state(hosted: Hosted, task: Task, state: SessionState, computed: Compu
         return next_state, 0.0
     frame_at = _frame_at(task)
     gap_s = None if state.last_frame_at is None else frame_at - state.last_frame_at
-    if gap_s is None or gap_s > 0 or gap_s < -OUT_OF_ORDER_S:
+    # Only a frame that was looked at moves the clock: a broken one stamped ahead would make those after it look late.
+    if computed.error_code is None and (gap_s is None or gap_s > 0 or gap_s < -OUT_OF_ORDER_S):
         next_state.last_frame_at = frame_at
     return next_state, count_frame(gap_s)
 

@@ -36,6 +36,8 @@ class Estimate(msgspec.Struct, frozen=True, array_like=True, gc=False):
     age_confidence: float = 0.0
     gender: str | None = None
     gender_confidence: float = 0.0
+    reads_expression: bool = True
+    """Whether the stream lets it be known; False: not even what was read before."""
 
 
 class Seen(msgspec.Struct, frozen=True):

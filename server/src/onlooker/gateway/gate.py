@@ -26,6 +26,8 @@ from onlooker.streams.credentials import StreamRecord
 
 log = logging.getLogger(__name__)
 
+REPEATED = (Code.RATE_LIMITED, Code.QUOTA_EXCEEDED, Code.STREAM_DISABLED)
+"""A camera that may not compute sends on; it would fill the log with lines that are all the same."""
 _REQUEST_ID = re.compile(r"[A-Za-z0-9_.-]{8,64}")
 
 
@@ -132,8 +134,7 @@ class Passage:
         seconds = time.perf_counter() - self._started
         counters.requests(route, self._status).inc()
         counters.request_time(route).observe(seconds)
-        # A device that sends too fast would fill the log with lines that are all the same.
-        quiet = self._status < 300 or self._code == Code.RATE_LIMITED
+        quiet = self._status < 300 or self._code in REPEATED
         level = logging.DEBUG if quiet else logging.INFO
         if log.isEnabledFor(level):
             stream = self._scope.get("stream")

@@ -171,6 +171,6 @@ def visit_of(person: Person, *, stream_id: int, session: str, ended: bool) -> Vi
         age_confidence=estimate.age_confidence,
         gender=estimate.gender,
         gender_confidence=estimate.gender_confidence,
-        expression=person.expression,
+        expression=person.expression if estimate.reads_expression else None,
         confidence=estimate.confidence,
     )

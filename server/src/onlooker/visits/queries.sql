@@ -42,10 +42,10 @@ UPDATE visits_visit SET ended = true, written_at = now() WHERE session = %(sessi
 -- name: lock_partitions  one process at a time makes or drops partitions, until its transaction ends
 SELECT pg_advisory_xact_lock(hashtext('visits_visit'));
 
--- name: list_partitions  the names of all partitions
+-- name: list_partitions  the names of all monthly partitions; others are somebody else's
 SELECT child.relname AS name FROM pg_inherits
 JOIN pg_class child ON child.oid = inhrelid
-WHERE inhparent = 'visits_visit'::regclass;
+WHERE inhparent = 'visits_visit'::regclass AND child.relname ~ '^visits_visit_y[0-9]{4,6}m[0-9]{2}$';
 
 -- name: longest_retention  the most days that any stream keeps its visits
 SELECT coalesce(max(retention_days), 0) AS days FROM streams_stream;

@@ -7,7 +7,6 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from functools import partial
 
-import msgspec
 import psycopg
 from nats.aio.msg import Msg
 from psycopg_pool import PoolTimeout
@@ -26,7 +25,7 @@ from onlooker.visits.aside import put_bytes_aside, put_visit_aside
 from onlooker.visits.partitions import Partitions
 from onlooker.visits.retention import remove_expired
 from onlooker.visits.silence import Silence
-from onlooker.visits.sink import last_visits
+from onlooker.visits.sink import UNREADABLE, last_visits
 from onlooker.visits.visit import Visit, decode_visit
 from onlooker.visits.writing import Refusal, VisitWriter
 
@@ -39,6 +38,7 @@ SILENCE_EVERY_S = 5.0
 TEND_EVERY_S = 3600.0
 STOP_LIMIT_S = 5.0
 AWAY = (psycopg.Error, PoolTimeout)
+"""What the writer itself lets pass: it says what is a visit's fault."""
 
 
 @dataclass(frozen=True)
@@ -59,7 +59,7 @@ def read_message(message: Msg) -> Taken | None:
             return None
         counters.closed("deleted").inc()
         return Taken(message, last_visits(state))
-    except (msgspec.MsgspecError, TypeError):
+    except UNREADABLE:
         return None
 
 

@@ -3,15 +3,13 @@
 import logging
 import time
 
-import msgspec
-
 from onlooker.bus.buckets import Bucket
 from onlooker.bus.session_state import SessionState, decode_state
 from onlooker.database import Pool, load_queries
 from onlooker.logs import fields
 from onlooker.visits import counters
 from onlooker.visits.aside import put_visit_aside
-from onlooker.visits.sink import last_visits
+from onlooker.visits.sink import UNREADABLE, last_visits
 from onlooker.visits.visit import Visit
 from onlooker.visits.writing import VisitWriter
 
@@ -59,6 +57,6 @@ class Silence:
 def _read(state: SessionState, session: str) -> list[Visit] | None:
     try:
         return last_visits(state)
-    except (msgspec.MsgspecError, TypeError):
+    except UNREADABLE:
         log.warning("a session's state is unreadable: its visits end as they are", extra=fields(session=session))
         return None

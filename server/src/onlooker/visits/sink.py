@@ -2,10 +2,15 @@
 
 from collections.abc import Sequence
 
+import msgspec
+
 from onlooker.bus.session_state import SessionState
 from onlooker.compute.sightings import Seen
 from onlooker.visits.folding import Folded, close_all, decode_folded, encode_folded, fold
 from onlooker.visits.visit import Visit, decode_visit, encode_visit
+
+UNREADABLE = (msgspec.MsgspecError, TypeError, ValueError, LookupError, OverflowError)
+"""What bytes that no worker of ours wrote may raise when they are read."""
 
 
 class VisitSink:

@@ -15,7 +15,7 @@ class Visit(msgspec.Struct, frozen=True, array_like=True):
 
     id: Annotated[bytes, msgspec.Meta(min_length=16, max_length=16)]
     stream_id: int
-    session: str
+    session: Annotated[str, msgspec.Meta(max_length=200)]
     """Key of the session's state."""
     revision: Annotated[int, msgspec.Meta(ge=1)]
     ended: bool

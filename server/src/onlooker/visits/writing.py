@@ -16,7 +16,14 @@ from onlooker.visits import counters
 from onlooker.visits.partitions import OutOfRange, Partitions
 from onlooker.visits.visit import Interval, Visit
 
-REFUSED = (psycopg.DataError, psycopg.IntegrityError, OutOfRange, OverflowError)
+REFUSED = (
+    psycopg.DataError,
+    psycopg.IntegrityError,
+    psycopg.errors.ProgramLimitExceeded,
+    psycopg.errors.DuplicateTable,  # somebody detached that month and kept its table
+    OutOfRange,
+    OverflowError,
+)
 """It is the visit's fault. Any other error of the database passes, and the same visits are written later."""
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)

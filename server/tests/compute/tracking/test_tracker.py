@@ -4,7 +4,7 @@ import pytest
 from walkers import HEIGHT, START_MS, UNSURE, WIDTH, Walker, World, body_at, every, face_at
 
 from onlooker.compute.tracking.boxes import Box, HeadPlace
-from onlooker.compute.tracking.tracker import FORGOTTEN_S, HIDDEN_UNSEEN_S, STILL_UNSEEN_S, TRACKS_AT_MOST
+from onlooker.compute.tracking.tracker import FACE_UNSEEN_S, FORGOTTEN_S, HIDDEN_UNSEEN_S, TRACKS_AT_MOST
 from onlooker.compute.tracking.tracks import BodyFound, doubt
 
 EVERYWHERE = (Box(0, 0, WIDTH, HEIGHT),)
@@ -73,7 +73,7 @@ def test_who_leaves_and_who_enters_there_at_once_are_two(side: int, away_ms: int
     assert world.ids[0][-1] != world.ids[1][-1]
 
 
-@pytest.mark.parametrize("hidden_s", [0.5, 1.0, 2.0, STILL_UNSEEN_S - 0.3])
+@pytest.mark.parametrize("hidden_s", [0.5, 1.0, 2.0, FACE_UNSEEN_S - 0.3])
 def test_still_person_who_was_hidden_comes_back_as_the_same(hidden_s: float) -> None:
     world = World()
     world.walk([Walker(320, 200, hidden=((2.0, 2.0 + hidden_s),))], every(130, until_ms=8_000))
@@ -85,7 +85,7 @@ def test_who_stands_behind_somebody_is_waited_for() -> None:
     comes = Walker(20, 170, 70, across=100.0, ends_s=3.0)
     stands = Walker(320, 170, 70, begins_s=3.0, ends_s=7.0)
     goes = Walker(320, 170, 70, across=100.0, begins_s=7.0)
-    assert STILL_UNSEEN_S < 7.6 - 2.4 < HIDDEN_UNSEEN_S
+    assert FACE_UNSEEN_S < 7.6 - 2.4 < HIDDEN_UNSEEN_S
     world = World()
     world.walk([behind, comes, stands, goes], every(130, until_ms=12_000))
     assert len(set(world.ids[0])) == 1

@@ -8,7 +8,7 @@ from onlooker.compute.scene.heading import heading_of
 from onlooker.compute.scene.options import Options
 from onlooker.compute.scene.person import Person
 from onlooker.compute.scene.readings import read_moods, read_profiles
-from onlooker.compute.scene.samples import AT_CAMERA, AWAY, UNKNOWN, sample_of
+from onlooker.compute.scene.samples import AT_CAMERA, AWAY, DENSEST_MS, UNKNOWN, Sample, sample_of
 from onlooker.compute.scene.searching import should_search
 from onlooker.compute.scene.sight import Sight
 from onlooker.compute.scene.state import SceneState
@@ -70,19 +70,22 @@ def _is_doubtful(view: View | None) -> bool:
     return view is not None and not view.proven
 
 
+def _with_sample(samples: list[Sample], newest: Sample) -> list[Sample]:
+    dwell_ms, dwell_x, dwell_y = find_dwell([*samples, newest])
+    return [*samples, msgspec.structs.replace(newest, dwell_ms=dwell_ms, dwell_x=dwell_x, dwell_y=dwell_y)]
+
+
 def _note(person: Person, track: Track, view: View | None, at_ms: int) -> None:
     """A sample of this moment, and what follows from the track itself."""
     look = UNKNOWN
     if view and view.looking:
         look = AT_CAMERA if view.looking.at_camera else AWAY
     head = HeadPlace(*view.face.centre, view.face.size_px) if view else track.head
-    samples = [*person.samples, sample_of(head, at_ms, look=look, by_face=view is not None)]
-    dwell_ms, dwell_x, dwell_y = find_dwell(samples)
-    samples[-1] = msgspec.structs.replace(samples[-1], dwell_ms=dwell_ms, dwell_x=dwell_x, dwell_y=dwell_y)
-    person.samples = samples
-    unbroken = len(samples) > 1 and at_ms - samples[-2].at_ms <= LOOK_BROKEN_MS
-    since_ms = person.looking_since_ms if unbroken else 0
+    last_ms = person.samples[-1].at_ms if person.samples else 0
+    since_ms = person.looking_since_ms if at_ms - last_ms <= LOOK_BROKEN_MS else 0
     person.looking_since_ms = (since_ms or at_ms) if look == AT_CAMERA else 0
+    if at_ms - last_ms >= DENSEST_MS:
+        person.samples = _with_sample(person.samples, sample_of(head, at_ms, look=look, by_face=view is not None))
     person.confirmed = track.confirmed
     person.heading, person.heading_confidence = heading_of(track)
     confidence = track.face_confidence if view else track.body_confidence

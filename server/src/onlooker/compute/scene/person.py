@@ -64,11 +64,11 @@ class Person(msgspec.Struct, array_like=True, gc=False):
     confirmed: bool = False
     ended: bool = False
 
-    def estimate(self, *, reads_age: bool, reads_gender: bool) -> Estimate:
+    def estimate(self, *, reads_age: bool, reads_gender: bool, reads_expression: bool = True) -> Estimate:
         """As visits have it; what a stream has switched off is not there."""
         age = self.profile.age() if reads_age else None
         gender = self.profile.gender() if reads_gender else None
-        told: dict[str, Any] = {}
+        told: dict[str, Any] = {"reads_expression": reads_expression}
         if age:
             told |= {"age": round(age[0], 1), "age_confidence": round(age[1], 3)}
         if gender:

@@ -8,6 +8,8 @@ from onlooker.compute.tracking.boxes import HeadPlace
 
 PARTS = 8
 """Places are kept as whole eighths of a pixel: small on the bus, exact enough."""
+DENSEST_MS = 25
+"""Samples are at least so far apart, whatever the timestamps say: so many are judged, and no more."""
 UNKNOWN, AWAY, AT_CAMERA = -1, 0, 1
 
 

@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from onlooker.compute.scene.attention import is_looking
 from onlooker.compute.scene.options import Options
 from onlooker.compute.scene.person import Person
-from onlooker.compute.scene.samples import Sample, around
+from onlooker.compute.scene.samples import DENSEST_MS, Sample, around
 from onlooker.compute.scene.state import Pending, SceneState
 from onlooker.compute.scene.stillness import DWELL_MS, is_still
 from onlooker.compute.sightings import Expression, Seen, SeenFrame, Sighting
@@ -46,7 +46,11 @@ def settle(state: SceneState, options: Options, *, everything: bool = False) -> 
     frames = [(frame.at_ms, judge_frame(samples_of, moods, frame.at_ms)) for frame in state.pending if frame.stored]
     state.pending = [frame for frame in state.pending if frame.at_ms > horizon_ms]
     estimates = {
-        id: person.estimate(reads_age=options.reads_age, reads_gender=options.reads_gender)
+        id: person.estimate(
+            reads_age=options.reads_age,
+            reads_gender=options.reads_gender,
+            reads_expression=options.reads_expression,
+        )
         for id, person in known.items()
     }
     ended = [id for id, person in known.items() if everything or _is_over(person, horizon_ms)]
@@ -60,7 +64,10 @@ def settle(state: SceneState, options: Options, *, everything: bool = False) -> 
 
 
 def add_frame(state: SceneState, options: Options) -> None:
+    """Frames that follow at once add nothing to what is judged, but they would cost as much."""
     state.stores = state.stores or options.stored
+    if state.pending and state.at_ms - state.pending[-1].at_ms < DENSEST_MS:
+        return
     state.pending.append(Pending(state.at_ms, options.stored))
 
 

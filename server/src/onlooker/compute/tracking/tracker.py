@@ -27,8 +27,7 @@ SURE_AFTER_S = 0.45
 """At few frames a second two sightings so far apart are enough."""
 TENTATIVE_UNSEEN_S = 0.6
 LEAVING_UNSEEN_S = 0.7
-MOVING_UNSEEN_S = 4.0
-STILL_UNSEEN_S = 4.0
+FACE_UNSEEN_S = 4.0
 BODY_UNSEEN_S = 3.0
 HIDDEN_UNSEEN_S = 10.0
 MOVED_SHARE, KNOWN_SHARE = 0.3, 0.6
@@ -36,8 +35,6 @@ MOVED_SHARE, KNOWN_SHARE = 0.3, 0.6
 AT_EDGE = 0.5
 FORGOTTEN_S = 6.0
 """Without any frame."""
-STILL_SPEED = 0.8
-"""Slower than this, in sizes a second, a person may just be hidden; a faster one walks on."""
 TRACKS_AT_MOST = 100
 
 
@@ -62,7 +59,6 @@ class Step:
     ended: list[Track]
     face_of: dict[bytes, int] = field(default_factory=dict)
     """Index of the face that was given to a track."""
-    body_of: dict[bytes, int] = field(default_factory=dict)
 
 
 def follow_people(tracks: Sequence[Track], found: Detections, at_ms: int) -> Step:
@@ -78,8 +74,6 @@ def follow_people(tracks: Sequence[Track], found: Detections, at_ms: int) -> Ste
         step.tracks.append(after)
         if index in faces:
             step.face_of[after.id] = faces[index]
-        if index in bodies:
-            step.body_of[after.id] = bodies[index]
     for index, face in enumerate(found.faces):
         if face.confidence >= SURE_FACE and index not in faces.values():
             _add(step, _found(found, index, joined.get(index)), at_ms, face=index)
@@ -192,10 +186,7 @@ def patience_s(track: Track, width: int, height: int) -> float:
         return TENTATIVE_UNSEEN_S if track.had_face else BODY_UNSEEN_S
     if Frame(width, height).inside(track.head) < AT_EDGE or track.head.y > height:
         return LEAVING_UNSEEN_S
-    speed = (abs(track.x.velocity) + abs(track.y.velocity)) / track.head.size
-    if not track.had_face:
-        return BODY_UNSEEN_S
-    return STILL_UNSEEN_S if speed < STILL_SPEED else MOVING_UNSEEN_S
+    return FACE_UNSEEN_S if track.had_face else BODY_UNSEEN_S
 
 
 def _add(step: Step, seen: Found | None, at_ms: int, *, face: int | None = None) -> None:

@@ -1,4 +1,4 @@
-"""A migrated database, empty for each test."""
+"""A plugin: a migrated database, empty for each test."""
 
 from collections.abc import Iterator
 
