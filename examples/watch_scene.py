@@ -146,6 +146,9 @@ def watch(arguments: argparse.Namespace, gateway: Gateway) -> None:
         for taken_at, picture in read_frames(arguments.source, arguments.fps, arguments.start):
             fields = {"timestamp": taken_at.isoformat(), "store": arguments.store, "state": {"session_id": session}}
             status, result = gateway.create_job(urlsplit(service["jobs"]).path, fields, as_grey_jpeg(picture))
+            if status in (401, 403):
+                print(result["detail"], file=sys.stderr)
+                break
             if status != 201 or "error" in result:
                 print(f"{taken_at:%H:%M:%S} {result.get('error') or result['detail']}", file=sys.stderr)
                 continue
@@ -175,6 +178,19 @@ def show(picture: Any, arguments: argparse.Namespace, video: cv2.VideoWriter, *,
         cv2.waitKey(1)
 
 
+def some_fps(text: str) -> float:
+    if not 0 < float(text) <= 30:
+        raise argparse.ArgumentTypeError("give more than 0 and at most 30 frames a second")
+    return float(text)
+
+
+def moment_with_offset(text: str) -> datetime:
+    moment = datetime.fromisoformat(text)
+    if moment.tzinfo is None:
+        raise argparse.ArgumentTypeError("give the UTC offset too, such as 2026-11-01T09:00+01:00")
+    return moment
+
+
 def read_arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__)
     add = parser.add_argument
@@ -184,8 +200,8 @@ def read_arguments() -> argparse.Namespace:
     add("--access-token", default=os.environ.get("ACCESS_TOKEN", ""), help="or set ACCESS_TOKEN")
     add("--ca", metavar="FILE", help="certificate authority to trust instead of the system's")
     add("--store", action="store_true", help="keep visits for the metrics")
-    add("--fps", type=float, default=10.0, help="frames to send a second (default: %(default)g)")
-    add("--start", type=datetime.fromisoformat, help="when a video file begins, with UTC offset (default: it ends now)")
+    add("--fps", type=some_fps, default=10.0, help="frames to send a second (default: %(default)g)")
+    add("--start", type=moment_with_offset, help="when a video file begins, with UTC offset (default: it ends now)")
     add("--show", action="store_true", help="draw into a window; Ctrl-C stops")
     add("--save", metavar="FILE.mp4", help="draw into a video")
     add("--picture", metavar="FILE.jpg", help="draw the last frame that has people")
