@@ -113,7 +113,7 @@ fuzz-images pictures="20000" *seed:
 # rounds, 2,000 of 20,000 pictures, 3 of 12 rounds, scenes at their own frame rate only, 60 of 300 seconds. Accuracy is
 # measured, and visits are counted while processes are killed, where the labelled pictures and scenes are.
 ci: lint test conformance (chaos-jobs "200") (bench-gateway "6") (fuzz-gateway "1000") (bench-vision "10") (fuzz-images "2000") (bench-scene "3")
-    if [ -d ../shared/testdata ]; then just accuracy-vision && just accuracy-scenes --variants none && just chaos-scene 60; else echo "no labelled pictures beside the project: accuracy not measured"; fi
+    if [ -d ../shared/testdata ]; then just accuracy-vision && just accuracy-scenes --variants none && just chaos-scene 60 11; else echo "no labelled pictures beside the project: accuracy not measured"; fi
 
 # Resolve the pins anew.
 pins:
