@@ -61,6 +61,15 @@ format:
 docs:
     python docs/generate.py
 
+# Write the console's stylesheet anew from its Sass sources; with --check, say whether it is what they give.
+stylesheet check="":
+    cd server/style && npm ci --silent --ignore-scripts --no-audit --no-fund
+    cd server/style && npm run --silent {{ if check == "--check" { "check" } else { "build" } }}
+
+# Install what looks for accessibility faults in pages.
+browsing:
+    cd bench/browsing && npm ci --silent --ignore-scripts --no-audit --no-fund
+
 # Ask the services about one photograph; draw what they answer and write it into docs/services.
 docs-pictures:
     python docs/draw_results.py
@@ -84,6 +93,14 @@ bench-gateway rounds="30":
 # Schemathesis and hand-made abuse.
 fuzz-gateway requests="5000":
     python -m bench.fuzz_gateway {{requests}}
+
+# Schemathesis on the console's JSON routes, and guessing at logins and tokens.
+fuzz-console requests="2000" *guesses:
+    python -m bench.fuzz_console {{requests}} {{guesses}}
+
+# A person's way through the console in a real browser; screenshots of every page go to var/console.
+test-console *arguments: browsing
+    python -m bench.console_journey {{arguments}}
 
 # How right the services are on labelled pictures, scenes and sounds.
 accuracy-vision *arguments:
@@ -109,11 +126,11 @@ chaos-scene *arguments:
 fuzz-images pictures="20000" *seed:
     python -m bench.fuzz_images {{pictures}} {{seed}}
 
-# What CI runs, with the slow ones shorter: 200 of 1,000 jobs, 6 of 30 rounds, 1,000 of 5,000 requests, 10 of 40
-# rounds, 2,000 of 20,000 pictures, 3 of 12 rounds, scenes at their own frame rate only, 60 of 300 seconds. Accuracy is
-# measured, and visits are counted while processes are killed, where the labelled pictures and scenes are.
-ci: lint test conformance (chaos-jobs "200") (bench-gateway "6") (fuzz-gateway "1000") (bench-vision "10") (fuzz-images "2000") (bench-scene "3")
-    if [ -d ../shared/testdata ]; then just accuracy-vision && just accuracy-scenes --variants none && just chaos-scene 60 11; else echo "no labelled pictures beside the project: accuracy not measured"; fi
+# What CI runs, and test-console after it while it has time.
+ci: lint (stylesheet "--check") browsing test conformance
+
+# What CI has no time for any more, shorter than in full. To be run before a release, and after a change of these parts.
+ci-rest: (fuzz-console "200" "50") (fuzz-gateway "1000") (fuzz-images "2000") (bench-gateway "6") (bench-vision "10") (bench-scene "3") accuracy-vision (accuracy-scenes "--variants" "none") (chaos-scene "60" "11") (chaos-jobs "200")
 
 # Resolve the pins anew.
 pins:

@@ -64,6 +64,12 @@ def another_gateway(watched_stack: Stack) -> Callable[[], AbstractContextManager
     return partial(running_gateway, watched_stack)
 
 
+@pytest.fixture
+def gateway_ahead(stack: Stack) -> Callable[[float], AbstractContextManager[str]]:
+    """Starts a gateway beside the shared stack's own, whose clock is so many seconds ahead; gives its address."""
+    return lambda ahead_s: running_gateway(stack, ahead_s=ahead_s)
+
+
 @pytest.fixture(scope="session")
 def s3_server() -> Iterator[S3Server]:
     with running_seaweedfs() as server:
@@ -107,7 +113,8 @@ def second_gateway(stack: Stack) -> Iterator[str]:
 
 
 @contextmanager
-def running_gateway(stack: Stack) -> Iterator[str]:
+def running_gateway(stack: Stack, *, ahead_s: float = 0) -> Iterator[str]:
+    """Another gateway of a stack; its clock may be ahead of everybody else's."""
     port = free_ports(1)[0]
     role = {
         "ONLOOKER_NATS_USER": "gateway",
@@ -118,7 +125,9 @@ def running_gateway(stack: Stack) -> Iterator[str]:
     }
     with (stack.home / "second-gateway.log").open("wb") as log:
         process = subprocess.Popen(
-            [sys.executable, "-m", "onlooker", "gateway"], env=os.environ | stack.environment | role, stderr=log
+            [sys.executable, "-m", "running_ahead", str(ahead_s), "gateway"],
+            env=os.environ | stack.environment | role,
+            stderr=log,
         )
     try:
         _await_ready(f"http://127.0.0.1:{port}", process)

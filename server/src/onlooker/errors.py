@@ -11,6 +11,9 @@ class Code(StrEnum):
     """A stable word that clients can branch on."""
 
     BAD_CREDENTIALS = "bad_credentials"
+    MISSING_TOKEN = "missing_token"  # noqa: S105
+    INVALID_JWT = "invalid_jwt"
+    EXPIRED_JWT = "expired_jwt"
     QUOTA_EXCEEDED = "quota_exceeded"
     STREAM_DISABLED = "stream_disabled"
     NOT_FOUND = "not_found"
@@ -34,6 +37,9 @@ class Kind:
 
 KINDS: dict[Code, Kind] = {
     Code.BAD_CREDENTIALS: Kind(401, "No or wrong credentials"),
+    Code.MISSING_TOKEN: Kind(401, "No token"),
+    Code.INVALID_JWT: Kind(401, "A token that is not valid"),
+    Code.EXPIRED_JWT: Kind(401, "A token that has expired"),
     Code.QUOTA_EXCEEDED: Kind(403, "The stream has used up its month"),
     Code.STREAM_DISABLED: Kind(403, "The stream is disabled"),
     Code.NOT_FOUND: Kind(404, "Not found"),

@@ -70,6 +70,10 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     trusted_proxies: Annotated[
         str, _about("Addresses, separated by commas, whose X-Forwarded-* headers are believed.")
     ] = ""
+    authority_file: Annotated[
+        str,
+        _about("Certificate (PEM) that devices must trust, offered for download; empty: one that all trust already."),
+    ] = ""
     monitoring_port: Annotated[
         int,
         _about("Loopback port of /livez, /readyz and /metrics; `onlooker up` counts up from it.", ge=0, le=65535),
@@ -114,6 +118,48 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     blob_bytes_per_stream: Annotated[int, _about("Bytes of blobs one stream may keep.", ge=1)] = 1024**3
 
     developer_quota_s: Annotated[Seconds, _about("Computed video a developer stream has a month.", gt=0)] = 3 * 3600
+
+    console_url: Annotated[
+        str,
+        _about("Scheme and host at which people and programs find the console.", pattern="^https?://[^/]+$"),
+    ] = "https://localhost:8444"
+    console_https_port: Annotated[
+        int, _about("Port that the console's HTTPS listens on; 0: a proxy does it.", ge=0, le=65535)
+    ] = 8444
+    console_http_port: Annotated[
+        int, _about("Port for plain HTTP, on loopback only, for a proxy in front; 0: none.", ge=0, le=65535)
+    ] = 8081
+    console_requests_limit: Annotated[int, _about("Requests the console works on at a time.", ge=1, le=256)] = 16
+    secret_key: Annotated[
+        str,
+        _about("Signs the console's sessions and seals its keys; empty: `onlooker up` makes one.", secret=True),
+    ] = ""
+    signup: Annotated[
+        str,
+        _about("Who may make an account: open (everybody) or closed (staff makes them).", pattern="^(open|closed)$"),
+    ] = "open"
+    streams_per_account: Annotated[int, _about("Streams one account may make in the console.", ge=1)] = 100
+    email_url: Annotated[
+        str,
+        _about(
+            "Where e-mails go: smtp://user:password@host:587 (STARTTLS), smtps://user:password@host:465, "
+            "smtp://127.0.0.1:25?tls=no, or file:///folder; empty: none is sent.",
+            pattern="^$|^(smtp|smtps|file)://",
+            secret=True,
+        ),
+    ] = ""
+    email_from: Annotated[str, _about("Sender of e-mails.")] = "Onlooker <onlooker@localhost>"
+    stripe_secret_key: Annotated[
+        str, _about("Stripe's secret key; empty: no billing, staff grants enterprise streams.", secret=True)
+    ] = ""
+    stripe_webhook_secret: Annotated[str, _about("Signing secret of Stripe's webhook.", secret=True)] = ""
+    stripe_price: Annotated[str, _about("Stripe's id of the price of an enterprise stream.")] = ""
+    stripe_api_url: Annotated[str, _about("Address of Stripe's interface.", pattern="^https?://[^/]+$")] = (
+        "https://api.stripe.com"
+    )
+    stripe_checkout_url: Annotated[
+        str, _about("Scheme and host of Stripe's pages for cards.", pattern="^https?://[^/]+$")
+    ] = "https://checkout.stripe.com"
 
     workers: Annotated[int, _about("Worker processes `onlooker up` starts.", ge=1, le=64)] = 1
     worker_name: Annotated[str, _about("This worker's own part of the bus.", pattern="^[a-z0-9-]+$")] = "worker-1"

@@ -104,13 +104,17 @@ def copy_of_project(project: Path) -> Path:
 
 
 def environment_of(home: Path, database_url: str) -> dict[str, str]:
-    https_port, http_port, nats_port, monitoring_port = free_ports(7)[:4]
+    ports = free_ports(6 + 5)
+    https_port, http_port, console_https_port, console_http_port, nats_port, monitoring_port = ports[:6]
     return {name: os.environ[name] for name in ("PATH", "LANG") if name in os.environ} | {
         "HOME": str(home),
         "ONLOOKER_DATABASE_URL": database_url,
         "ONLOOKER_HTTPS_HOST": "127.0.0.1",
         "ONLOOKER_HTTPS_PORT": str(https_port),
         "ONLOOKER_HTTP_PORT": str(http_port),
+        "ONLOOKER_CONSOLE_HTTPS_PORT": str(console_https_port),
+        "ONLOOKER_CONSOLE_HTTP_PORT": str(console_http_port),
+        "ONLOOKER_CONSOLE_URL": f"https://localhost:{console_https_port}",
         "ONLOOKER_NATS_URL": f"nats://127.0.0.1:{nats_port}",
         "ONLOOKER_MONITORING_PORT": str(monitoring_port),
         "ONLOOKER_PUBLIC_URL": f"https://localhost:{https_port}",
@@ -127,6 +131,7 @@ class Terminal:
 
     def start(self, script: str) -> subprocess.Popen[bytes]:
         script = script.replace("https://localhost:8443", self.environment["ONLOOKER_PUBLIC_URL"])
+        script = script.replace("https://localhost:8444", self.environment["ONLOOKER_CONSOLE_URL"])
         with self.log.open("wb") as output:
             return subprocess.Popen(
                 ["bash", "-euo", "pipefail", "-c", script],

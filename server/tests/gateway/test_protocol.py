@@ -6,7 +6,7 @@ from urllib.parse import urlsplit
 
 import pytest
 
-from onlooker.gateway.protocol import HEAD_LIMIT_BYTES, UNREAD_LIMIT_BYTES
+from onlooker.listening.protocol import HEAD_LIMIT_BYTES, UNREAD_LIMIT_BYTES
 from onlooker.testing import Stack
 
 MIB = b"x" * 1024**2

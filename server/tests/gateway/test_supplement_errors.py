@@ -15,6 +15,7 @@ from onlooker.testing import Stack, TestStream
 from wire import assert_problem, basic, dummy, measure, multipart, new_state, store_blob, wait_for
 
 pytest_plugins = ["stacks"]
+UNKNOWN_ID = "6ba7b810-9dad-41d1-80b4-00c04fd430c8"
 JOBS = "/services/dummy/1/jobs"
 MEASURE = "/services/measure/1/jobs"
 LIMIT_BYTES = 10 * 1024**2
@@ -74,12 +75,12 @@ def test_error_row_stream_disabled_by_its_owner_is_403_stream_disabled(stack: St
         ("GET", f"/services/dummy/{'9' * 400}"),
         ("POST", "/services/nothing/1/jobs"),
         ("POST", "/services/dummy/2/jobs"),
-        ("GET", f"{JOBS}/{uuid.uuid4()}"),
+        ("GET", f"{JOBS}/{UNKNOWN_ID}"),
         ("GET", f"{JOBS}/not-a-uuid"),
-        ("DELETE", f"{JOBS}/{uuid.uuid4()}"),
-        ("GET", f"/blobs/{uuid.uuid4()}"),
+        ("DELETE", f"{JOBS}/{UNKNOWN_ID}"),
+        ("GET", f"/blobs/{UNKNOWN_ID}"),
         ("GET", "/blobs/..%2f..%2fetc%2fpasswd"),
-        ("DELETE", f"/blobs/{uuid.uuid4()}"),
+        ("DELETE", f"/blobs/{UNKNOWN_ID}"),
         ("GET", "/nothing/at/all"),
     ],
 )

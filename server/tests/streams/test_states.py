@@ -106,6 +106,26 @@ def test_a_stream_at_its_quota_that_is_switched_on_again_is_at_its_quota(watched
     assert states_of(watched_stack, stream.id) == ["disabled", "quota"]
 
 
+def test_streams_of_a_disabled_account_refuse_frames_until_it_is_enabled(watched_stack: Stack) -> None:
+    made = json.loads(
+        run_cli(
+            watched_stack, "stream", "create", "door", "--json", "--owner", "gone@example.org", "--kind", "enterprise"
+        )
+    )
+    find = "SELECT id FROM streams_stream WHERE client_id = %s"
+    stream_id = watched_stack.execute(find, made["client_id"])[0][0]
+    auth = (made["client_id"], made["access_token"])
+    with httpx2.Client(base_url=watched_stack.url, auth=auth, verify=False) as client:
+        assert watch(client).status_code == 201
+        run_cli(watched_stack, "account", "set", "gone@example.org", "--inactive")
+        assert states_of(watched_stack, stream_id) == ["enabled", "disabled"]
+        wait_for(lambda: watch(client).status_code, lambda status: status == 403, limit_s=5)
+        assert watch(client).json()["code"] == "stream_disabled"
+        run_cli(watched_stack, "account", "set", "gone@example.org", "--active")
+        wait_for(lambda: watch(client).status_code, lambda status: status == 201, limit_s=5)
+    assert states_of(watched_stack, stream_id) == ["enabled", "disabled", "enabled"]
+
+
 def test_many_gateways_at_once_write_one_entry(watched_stack: Stack) -> None:
     streams = [watched_stack.create_stream(kind="developer") for _ in range(5)]
     for stream in streams:

@@ -113,7 +113,11 @@ def test_what_is_no_visit_is_put_aside_at_once(recording: Recording) -> None:
     assert recording.revisions(stream_id) == {good.id: 1}
 
 
-@pytest.mark.parametrize("began_ms", [0, int((time.time() + 100 * 86_400) * 1000), 10**17, -(10**14)])
+@pytest.mark.parametrize(
+    "began_ms",
+    [0, int((time.time() + 100 * 86_400) * 1000), 10**17, -(10**14)],
+    ids=["1970", "in a hundred days", "far in the future", "far in the past"],
+)
 def test_a_month_that_nobody_keeps_is_put_aside_at_once(recording: Recording, began_ms: int) -> None:
     stream_id = recording.create_stream()
     one, good = visit(stream_id, began_ms=began_ms), visit(stream_id)

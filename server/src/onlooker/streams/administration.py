@@ -1,16 +1,33 @@
-"""Making and changing streams, for the command line and later the console."""
+"""Making, changing and removing streams, for the command line and the console."""
 
 from dataclasses import dataclass
+from datetime import timedelta
+from typing import TYPE_CHECKING
 
 from django.contrib.auth import get_user_model
+from django.core.exceptions import ValidationError
+from django.core.validators import validate_email
 from django.db import connection, transaction
+from django.db.models import Q
+from django.utils import timezone
 
 from onlooker.database import load_queries
 from onlooker.streams.credentials import hash_access_token, new_access_token
 from onlooker.streams.models import AccessToken, StateChange, Stream
 from onlooker.streams.state import State, state_values
 
+if TYPE_CHECKING:
+    from django.contrib.auth.base_user import AbstractBaseUser
+
+LONGEST_GRACE = timedelta(hours=24)
+LIVE_TOKENS_AT_MOST = 10
+"""Every one of them is compared with what a device sends, so rotating again and again may not pile them up."""
+
 _queries = load_queries("onlooker.streams")
+
+
+class RefusedError(ValueError):
+    """What was asked for is beyond a limit; the message names the remedy."""
 
 
 @dataclass(frozen=True)
@@ -21,31 +38,81 @@ class NewStream:
     access_token: str
 
 
-@transaction.atomic
-def create_stream(name: str, *, owner_email: str, kind: str) -> NewStream:
-    """Make a stream; the owner's account is made too when there is none."""
+def account_of(email: str) -> "AbstractBaseUser":
+    """The account with this address; made where there is none, without a password."""
     accounts = get_user_model()
-    email = owner_email.strip().lower()
-    owner = accounts.objects.filter(email=email).first() or accounts.objects.create_user(email)
-    stream = Stream.objects.create(name=name, owner=owner, kind=kind)
+    address = email.strip().lower()
+    try:
+        validate_email(address)
+    except ValidationError:
+        raise RefusedError(f"{email!r} is not an e-mail address.") from None
+    return accounts.objects.filter(email=address).first() or accounts.objects.create_user(address)
+
+
+@transaction.atomic
+def create_stream(
+    name: str, *, owner: "AbstractBaseUser", kind: str, time_zone: str = "UTC", at_most: int | None = None
+) -> NewStream:
+    """`at_most` is how many streams the owner may have; None: as many as they like."""
+    if at_most is not None:
+        get_user_model().objects.select_for_update(no_key=True).get(pk=owner.pk)  # two at a time count one by one
+        if Stream.objects.filter(owner=owner.pk, removed_at=None).count() >= at_most:
+            raise RefusedError(f"An account has at most {at_most} streams. Remove one that is not used any more.")
+    stream = Stream.objects.create(name=name, owner_id=owner.pk, kind=kind, time_zone=time_zone)
+    StateChange.objects.create(stream=stream, state=State.ENABLED)
+    return NewStream(stream, _add_access_token(stream))
+
+
+@transaction.atomic
+def rotate_access_token(stream: Stream, *, grace: timedelta) -> str:
+    """A new access token; those there are work on for the grace time, none longer than it would have."""
+    if not timedelta(0) <= grace <= LONGEST_GRACE:
+        raise ValueError(f"A grace time is 0 to {LONGEST_GRACE.total_seconds() / 3600:g} hours.")
+    Stream.objects.select_for_update(no_key=True).get(pk=stream.pk, removed_at=None)
+    now = timezone.now()
+    tokens = AccessToken.objects.filter(stream=stream)
+    tokens.filter(expires_at__lte=now).delete()
+    if grace and tokens.count() >= LIVE_TOKENS_AT_MOST:
+        raise RefusedError(f"{LIVE_TOKENS_AT_MOST} Passwords still work. Rotate without a grace time to end them all.")
+    tokens.filter(Q(expires_at=None) | Q(expires_at__gt=now + grace)).update(expires_at=now + grace)
+    return _add_access_token(stream)
+
+
+def _add_access_token(stream: Stream) -> str:
     access_token = new_access_token()
     AccessToken.objects.create(stream=stream, sha256=hash_access_token(access_token))
-    StateChange.objects.create(stream=stream, state=State.ENABLED)
-    return NewStream(stream, access_token)
+    return access_token
 
 
 @transaction.atomic
 def set_stream(client_id: str, changes: dict[str, object], *, quota_s: float) -> Stream:
     """Change what a stream can be set to, and log its state where that changes; raises Stream.DoesNotExist."""
-    stream = Stream.objects.select_for_update(no_key=True).get(client_id=client_id)
+    stream = Stream.objects.select_for_update(no_key=True).get(client_id=client_id, removed_at=None)
     for name, value in changes.items():
         setattr(stream, name, value)
     stream.save(update_fields=list(changes))
     if {"enabled", "kind"} & changes.keys():
-        with connection.cursor() as cursor:
-            cursor.execute(_queries["log_state"], state_values(stream.id, quota_s=quota_s))
+        log_state(stream.id, quota_s=quota_s)
     return stream
 
 
+def log_state(stream_id: int, *, quota_s: float) -> None:
+    """Write down what it may do now, under the lock of its row."""
+    with connection.cursor() as cursor:
+        cursor.execute(_queries["log_state"], state_values(stream_id, quota_s=quota_s))
+
+
+@transaction.atomic
+def remove_stream(stream: Stream) -> None:
+    """Its credentials die and nobody sees it any more; what belongs to it is deleted piece by piece."""
+    Stream.objects.select_for_update(no_key=True).get(pk=stream.pk)  # nobody rotates meanwhile
+    AccessToken.objects.filter(stream=stream).delete()
+    stream.members.all().delete()
+    stream.removed_at = timezone.now()
+    stream.owner = None
+    stream.name = ""
+    stream.save(update_fields=["removed_at", "owner", "name"])
+
+
 def list_streams() -> list[Stream]:
-    return list(Stream.objects.select_related("owner").order_by("id"))
+    return list(Stream.objects.filter(removed_at=None).select_related("owner").order_by("id"))

@@ -5,13 +5,10 @@ import hmac
 import secrets
 import time
 import uuid
-from collections import OrderedDict
 from dataclasses import dataclass
 
-import psycopg
-from psycopg_pool import PoolTimeout
-
 from onlooker.database import Pool, load_queries
+from onlooker.streams.memory import Memory
 from onlooker.streams.video_time import month_of
 
 CACHE_SIZE = 50_000
@@ -39,12 +36,6 @@ class StreamRecord:
     retention_days: int
 
 
-@dataclass(frozen=True)
-class _Remembered:
-    record: StreamRecord | None
-    read_at: float
-
-
 def new_access_token() -> str:
     """256 random bits, as text."""
     return secrets.token_urlsafe(32)
@@ -60,8 +51,9 @@ class Credentials:
 
     def __init__(self, pool: Pool, *, remember_s: float) -> None:
         self._pool = pool
-        self._remember_s = remember_s
-        self._memory: OrderedDict[uuid.UUID, _Remembered] = OrderedDict()
+        self._memory: Memory[uuid.UUID, StreamRecord | None] = Memory(
+            size=CACHE_SIZE, remember_s=remember_s, stale_limit_s=STALE_LIMIT_S
+        )
 
     async def check(self, client_id: str, access_token: str) -> StreamRecord | None:
         """The stream, if there is one and the token is one of its live ones."""
@@ -69,28 +61,11 @@ class Credentials:
             key = uuid.UUID(client_id)
         except ValueError:
             return None
-        record = await self._find(key)
+        record = await self._memory.get(key, lambda: self._read(key))
         given = hash_access_token(access_token)
         hashes = record.token_hashes if record else ()
         right = [hmac.compare_digest(given, known) for known in hashes]
         return record if any(right) else None
-
-    async def _find(self, client_id: uuid.UUID) -> StreamRecord | None:
-        now = time.monotonic()
-        remembered = self._memory.get(client_id)
-        if remembered and now - remembered.read_at < self._remember_s:
-            return remembered.record
-        try:
-            record = await self._read(client_id)
-        except (psycopg.OperationalError, PoolTimeout):
-            if remembered and now - remembered.read_at < STALE_LIMIT_S:
-                return remembered.record
-            raise
-        self._memory[client_id] = _Remembered(record, now)
-        self._memory.move_to_end(client_id)
-        if len(self._memory) > CACHE_SIZE:
-            self._memory.popitem(last=False)
-        return record
 
     async def _read(self, client_id: uuid.UUID) -> StreamRecord | None:
         async with self._pool.connection() as connection:

@@ -1,4 +1,4 @@
-"""Tables of streams, access tokens, use, coverage and changes of state."""
+"""Tables of streams, access tokens, members, use, coverage and changes of state."""
 
 import uuid
 
@@ -9,6 +9,7 @@ from django.db.models.functions import Now
 from onlooker.streams.state import State
 
 LONGEST_RETENTION_DAYS = 3650
+LONGEST_SILENCE_MINUTES = 7 * 24 * 60
 
 
 class Stream(models.Model):
@@ -19,7 +20,8 @@ class Stream(models.Model):
         ENTERPRISE = "enterprise"
 
     id = models.BigAutoField(primary_key=True)
-    owner = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="streams")
+    owner = models.ForeignKey(settings.AUTH_USER_MODEL, null=True, on_delete=models.PROTECT, related_name="streams")
+    """Nobody, once it is being removed with its owner's account."""
     name = models.CharField(max_length=100)
     client_id = models.UUIDField(default=uuid.uuid4, unique=True)
     kind = models.CharField(max_length=20, choices=Kind.choices, default=Kind.DEVELOPER)
@@ -29,12 +31,26 @@ class Stream(models.Model):
     reads_gender = models.BooleanField(default=True, db_default=True)
     reads_expression = models.BooleanField(default=True, db_default=True)
     retention_days = models.PositiveSmallIntegerField(default=365, db_default=365)
+    time_zone = models.TextField(default="UTC", db_default="UTC")
+    silence_alert_minutes = models.PositiveSmallIntegerField(default=15, db_default=15)
+    """After so long without a frame its owner gets an e-mail; 0: never."""
+    removed_at = models.DateTimeField(null=True)
+    """From then on it is nowhere to be seen, while what belongs to it is deleted."""
 
     class Meta:
+        indexes = [
+            models.Index(fields=["removed_at"], name="stream_removed", condition=models.Q(removed_at__isnull=False))
+        ]
         constraints = [
             models.CheckConstraint(
+                condition=models.Q(owner__isnull=False) | models.Q(removed_at__isnull=False), name="stream_has_owner"
+            ),
+            models.CheckConstraint(
+                condition=models.Q(silence_alert_minutes__lte=LONGEST_SILENCE_MINUTES), name="silence_alert_in_range"
+            ),
+            models.CheckConstraint(
                 condition=models.Q(retention_days__range=(1, LONGEST_RETENTION_DAYS)), name="retention_days_in_range"
-            )
+            ),
         ]
 
     def __str__(self) -> str:
@@ -54,6 +70,21 @@ class AccessToken(models.Model):
         return f"token {self.pk} of {self.stream_id}"
 
 
+class Member(models.Model):
+    """An account that may see a stream's numbers, and nothing else of it."""
+
+    id = models.BigAutoField(primary_key=True)
+    stream = models.ForeignKey(Stream, on_delete=models.CASCADE, related_name="members", db_index=False)
+    account = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="memberships")
+    created_at = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        constraints = [models.UniqueConstraint(fields=["stream", "account"], name="one_membership_per_account")]
+
+    def __str__(self) -> str:
+        return f"{self.account_id} of {self.stream_id}"
+
+
 class Usage(models.Model):
     """Computed video of a stream in one calendar month (UTC)."""
 
@@ -61,6 +92,8 @@ class Usage(models.Model):
     stream = models.ForeignKey(Stream, on_delete=models.CASCADE, related_name="usage")
     month = models.DateField()
     video_s = models.FloatField(default=0)
+    last_frame_at = models.DateTimeField(null=True)
+    """When the newest of them was counted, to two seconds."""
 
     class Meta:
         constraints = [models.UniqueConstraint(fields=["stream", "month"], name="one_usage_per_month")]

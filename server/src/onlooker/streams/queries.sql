@@ -1,5 +1,5 @@
 -- name: find_stream  a stream by its client_id, with its live tokens, this month's use and the state the log has
-SELECT stream.id, stream.kind, stream.enabled,
+SELECT stream.id, stream.kind, stream.enabled AND owner.is_active AS enabled,
        stream.reads_age, stream.reads_gender, stream.reads_expression, stream.retention_days,
        coalesce(usage.video_s, 0) AS video_s,
        (SELECT change.state FROM streams_statechange change
@@ -8,17 +8,19 @@ SELECT stream.id, stream.kind, stream.enabled,
              WHERE token.stream_id = stream.id
                AND (token.expires_at IS NULL OR token.expires_at > now())) AS token_hashes
 FROM streams_stream stream
+JOIN accounts_account owner ON owner.id = stream.owner_id
 LEFT JOIN streams_usage usage
        ON usage.stream_id = stream.id AND usage.month = %(month)s
-WHERE stream.client_id = %(client_id)s;
+WHERE stream.client_id = %(client_id)s AND stream.removed_at IS NULL;
 
 -- name: add_usage  count computed video and say what the months hold now; always in one order, so that nobody deadlocks
-INSERT INTO streams_usage (stream_id, month, video_s)
-SELECT stream.id, counted.month, counted.video_s
+INSERT INTO streams_usage (stream_id, month, video_s, last_frame_at)
+SELECT stream.id, counted.month, counted.video_s, now()
 FROM unnest(%(stream_ids)s::bigint[], %(months)s::date[], %(video_s)s::float8[]) AS counted (stream_id, month, video_s)
 JOIN streams_stream stream ON stream.id = counted.stream_id
 ORDER BY 1, 2
-ON CONFLICT (stream_id, month) DO UPDATE SET video_s = streams_usage.video_s + excluded.video_s
+ON CONFLICT (stream_id, month) DO UPDATE SET
+    video_s = streams_usage.video_s + excluded.video_s, last_frame_at = excluded.last_frame_at
 RETURNING stream_id, month, video_s;
 
 -- name: add_coverage  count computed video by slot
@@ -63,12 +65,40 @@ SELECT 1 FROM streams_stream WHERE id = %(stream_id)s FOR NO KEY UPDATE;
 INSERT INTO streams_statechange (stream_id, at, state)
 SELECT now_so.stream_id, clock_timestamp(), now_so.state
 FROM (SELECT stream.id AS stream_id,
-             CASE WHEN NOT stream.enabled THEN 'disabled'
+             CASE WHEN NOT stream.enabled OR NOT owner.is_active THEN 'disabled'
                   WHEN stream.kind = 'developer' AND usage.video_s >= %(quota_s)s THEN 'quota'
                   ELSE 'enabled' END AS state
       FROM streams_stream stream
+      LEFT JOIN accounts_account owner ON owner.id = stream.owner_id
       LEFT JOIN streams_usage usage ON usage.stream_id = stream.id AND usage.month = %(month)s
       WHERE stream.id = %(stream_id)s) now_so
 WHERE now_so.state IS DISTINCT FROM (SELECT change.state FROM streams_statechange change
                                      WHERE change.stream_id = now_so.stream_id
                                      ORDER BY change.id DESC LIMIT 1);
+
+-- name: read_standings  this month's use, the newest frame and the newest state of some streams
+SELECT stream.id AS stream_id, coalesce(usage.video_s, 0) AS used_s, frame.at AS last_frame_at,
+       extract(epoch FROM now() - frame.at)::float8 AS silent_s, change.at AS state_at
+FROM streams_stream stream
+LEFT JOIN streams_usage usage ON usage.stream_id = stream.id AND usage.month = %(month)s
+LEFT JOIN LATERAL (SELECT max(last_frame_at) AS at FROM streams_usage months
+                   WHERE months.stream_id = stream.id) frame ON true
+LEFT JOIN LATERAL (SELECT newest.at FROM streams_statechange newest
+                   WHERE newest.stream_id = stream.id ORDER BY newest.id DESC LIMIT 1) change ON true
+WHERE stream.id = ANY(%(stream_ids)s);
+
+-- name: find_bearer  whether a token's credential lives: the access token, its stream, and the account's right to see it
+SELECT stream.id AS stream_id, stream.time_zone,
+       CASE WHEN stream.owner_id = account.id THEN 0 ELSE extract(epoch FROM member.created_at)::float END AS since
+FROM streams_accesstoken token
+JOIN streams_stream stream ON stream.id = token.stream_id
+JOIN accounts_account account ON account.id = %(user_id)s
+LEFT JOIN streams_member member ON member.stream_id = stream.id AND member.account_id = account.id
+WHERE token.id = %(credential)s
+  AND (token.expires_at IS NULL OR token.expires_at > now())
+  AND stream.client_id = %(client_id)s AND stream.removed_at IS NULL
+  AND account.is_active
+  AND (stream.owner_id = account.id OR member.id IS NOT NULL);
+
+-- name: list_public_keys  the keys that verify tokens; the console makes them and keeps their private parts sealed
+SELECT kid, public_jwk FROM tokens_signingkey WHERE retires_at IS NULL OR retires_at > now();

@@ -56,6 +56,10 @@ class Stack:
         return self.setting("public_url")
 
     @property
+    def console_url(self) -> str:
+        return self.setting("console_url")
+
+    @property
     def plain_url(self) -> str:
         return f"http://127.0.0.1:{self.setting('http_port')}"
 
@@ -105,6 +109,8 @@ class Stack:
                 continue
             if b"nats-server" in command[0]:
                 found["nats"] = pid
+            elif command[-2:-1] == [b"console"]:
+                found["console"] = pid
             for part in environ.split(b"\0"):
                 if part.startswith(b"ONLOOKER_NATS_USER="):
                     found[part.partition(b"=")[2].decode()] = pid
@@ -122,7 +128,7 @@ class Stack:
         return True
 
     def monitoring_url(self, name: str) -> str:
-        order = ["gateway", "dispatcher", "recorder", *(f"worker-{n}" for n in range(1, 64))]
+        order = ["gateway", "dispatcher", "recorder", "console", *(f"worker-{n}" for n in range(1, 64))]
         return f"http://127.0.0.1:{int(self.setting('monitoring_port')) + order.index(name)}"
 
     def metrics(self, name: str) -> str:
@@ -150,7 +156,8 @@ def _child_pids(parent: int) -> list[int]:
 def running_stack(database_url: str, **settings: object) -> Iterator[Stack]:
     """`onlooker up` on free ports until the block ends; keyword arguments are settings."""
     workers = int(str(settings.get("workers", 1)))
-    https_port, http_port, nats_port, monitoring_port = free_ports(4 + 3 + workers)[:4]
+    ports = free_ports(6 + 4 + workers)
+    https_port, http_port, console_https_port, console_http_port, nats_port, monitoring_port = ports[:6]
     with tempfile.TemporaryDirectory(prefix="onlooker-", ignore_cleanup_errors=True) as folder:
         home = Path(folder)
         values: dict[str, object] = {
@@ -162,7 +169,11 @@ def running_stack(database_url: str, **settings: object) -> Iterator[Stack]:
             "http_port": http_port,
             "monitoring_port": monitoring_port,
             "public_url": f"https://localhost:{https_port}",
+            "console_https_port": console_https_port,
+            "console_http_port": console_http_port,
+            "console_url": f"https://localhost:{console_https_port}",
             "log_level": "debug",
+            "database_pool_size": 4,  # many stacks share one PostgreSQL
         } | settings
         environment = {k: v for k, v in os.environ.items() if not k.startswith("ONLOOKER_")}
         environment |= {f"ONLOOKER_{name.upper()}": str(value) for name, value in values.items()}

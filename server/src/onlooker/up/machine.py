@@ -20,6 +20,7 @@ import nats.errors
 from onlooker.catalogue import read_catalogue
 from onlooker.compute.hosting import chosen_services
 from onlooker.compute.models import require_models
+from onlooker.console.secret import ensure_secret_key
 from onlooker.settings import PREFIX, Settings, SettingsError, variable_name
 from onlooker.up.bus import (
     DISPATCHER,
@@ -37,6 +38,9 @@ from onlooker.up.processes import Child
 log = logging.getLogger(__name__)
 
 READY_LIMIT_S = 60.0
+CONSOLE = "console"
+"""Not on the bus: it shows what is in the database."""
+CONSOLE_SECRETS = ("secret_key", "email_url", "stripe_secret_key", "stripe_webhook_secret")
 PASSED_TO_WORKERS = (
     "bucket_shards",
     "extra_services",
@@ -97,19 +101,22 @@ class Machine:
         await self._launch("bus", [program, "-c", str(configuration)], bus_environment)
         await self._prepare(passwords[SETUP])
 
+        ensure_secret_key(settings)
         whole = _system_environment() | {k: v for k, v in os.environ.items() if k.startswith((PREFIX, "PG"))}
+        whole["ONLOOKER_HOME"] = str(settings.home_path)  # children have no HOME
         tls = {"ONLOOKER_TLS_CERTIFICATE_FILE": certificate, "ONLOOKER_TLS_KEY_FILE": key}
+        if not settings.tls_certificate_file:
+            tls["ONLOOKER_AUTHORITY_FILE"] = str(authority_file(Path(certificate).parent))
         port = settings.monitoring_port
         ports: dict[str, int] = {}
-        for name in (GATEWAY, DISPATCHER, RECORDER, *worker_names(settings)):
+        for name in (GATEWAY, DISPATCHER, RECORDER, CONSOLE, *worker_names(settings)):
             ports[name] = port + len(ports) if port else 0
-            role = {
-                "ONLOOKER_NATS_USER": name,
-                "ONLOOKER_NATS_PASSWORD": passwords[name],
-                "ONLOOKER_MONITORING_PORT": str(ports[name]),
-            }
-            if name in (GATEWAY, DISPATCHER, RECORDER):
-                await self._launch(name, _command(name), whole | tls | role)
+            role = {"ONLOOKER_MONITORING_PORT": str(ports[name])}
+            if name != CONSOLE:
+                role |= {"ONLOOKER_NATS_USER": name, "ONLOOKER_NATS_PASSWORD": passwords[name]}
+            if name in (GATEWAY, DISPATCHER, RECORDER, CONSOLE):
+                known = {key: value for key, value in whole.items() if name == CONSOLE or not _is_consoles(key)}
+                await self._launch(name, _command(name), known | tls | role)
             else:
                 await self._launch(name, _command("worker"), _worker_environment(settings, name) | role)
         await self._await_ready(ports)
@@ -124,7 +131,8 @@ class Machine:
         settings = self._settings
         if settings.tls_certificate_file:
             return settings.tls_certificate_file, settings.tls_key_file
-        names = [urlsplit(settings.public_url).hostname or "localhost", "localhost", "127.0.0.1", "::1"]
+        public = [urlsplit(url).hostname or "localhost" for url in (settings.public_url, settings.console_url)]
+        names = [*public, "localhost", "127.0.0.1", "::1"]
         names.append(socket.gethostname())
         chain, key = ensure_certificate(settings.home_path / "tls", list(dict.fromkeys(names)))
         return str(chain), str(key)
@@ -178,6 +186,9 @@ class Machine:
         self._say(f"  gateway     {settings.public_url}")
         if settings.http_port:
             self._say(f"              http://127.0.0.1:{settings.http_port} (plain, for a proxy in front)")
+        self._say(f"  console     {settings.console_url}")
+        if settings.console_http_port:
+            self._say(f"              http://127.0.0.1:{settings.console_http_port} (plain, for a proxy in front)")
         self._say(f"  workers     {', '.join(worker_names(settings))}")
         threads, cores = settings.workers * settings.worker_threads * settings.inference_threads, os.cpu_count() or 1
         if threads > cores:
@@ -186,6 +197,11 @@ class Machine:
             self._say(f"  monitoring  http://127.0.0.1:{settings.monitoring_port}/metrics and the ports after it")
         if settings.https_port and not settings.tls_certificate_file:
             self._say(f"  authority   {authority_file(tls_folder)} (curl --cacert)")
+
+
+def _is_consoles(variable: str) -> bool:
+    """A secret that nobody but the console needs."""
+    return variable.removeprefix(PREFIX).removesuffix("_FILE").lower() in CONSOLE_SECRETS
 
 
 def _command(process: str) -> list[str]:

@@ -6,7 +6,7 @@ WITH given AS (
         age real, age_confidence real, gender text, gender_confidence real,
         neutral real, happiness real, surprise real, anger real, sadness real, confidence real)),
 known AS MATERIALIZED (
-    SELECT given.* FROM given JOIN streams_stream stream ON stream.id = given.stream_id),
+    SELECT given.* FROM given JOIN streams_stream stream ON stream.id = given.stream_id AND stream.removed_at IS NULL),
 written AS (
     INSERT INTO visits_visit (stream_id, began_at, id, revision, ended, session, present, still, looking,
                               age, age_confidence, gender, gender_confidence,
@@ -23,10 +23,11 @@ written AS (
     RETURNING 1)
 SELECT (SELECT count(*) FROM known) AS known, (SELECT count(*) FROM written) AS written;
 
--- name: put_aside  keep what can't be written; no row when its stream is gone
+-- name: put_aside  keep what can't be written; no row when its stream is gone or being removed
 INSERT INTO visits_putaside (stream_id, visit_id, reason, detail, payload, put_aside_at)
 SELECT stream.id, %(visit_id)s, %(reason)s, %(detail)s, %(payload)s, now()
-FROM (SELECT %(stream_id)s::bigint AS id) wanted LEFT JOIN streams_stream stream USING (id)
+FROM (SELECT %(stream_id)s::bigint AS id) wanted
+LEFT JOIN streams_stream stream ON stream.id = wanted.id AND stream.removed_at IS NULL
 WHERE wanted.id IS NULL OR stream.id IS NOT NULL
 RETURNING number;
 
@@ -50,8 +51,9 @@ WHERE inhparent = 'visits_visit'::regclass AND child.relname ~ '^visits_visit_y[
 -- name: longest_retention  the most days that any stream keeps its visits
 SELECT coalesce(max(retention_days), 0) AS days FROM streams_stream;
 
--- name: list_retentions  how many days each stream keeps its visits
-SELECT id, retention_days FROM streams_stream ORDER BY id;
+-- name: list_retentions  how many days each stream keeps its visits; NULL for one that is being removed: it keeps none
+SELECT id, CASE WHEN removed_at IS NULL THEN retention_days END AS retention_days
+FROM streams_stream ORDER BY removed_at IS NULL, id;
 
 -- name: delete_expired  some of a stream's visits past its retention
 DELETE FROM visits_visit WHERE (stream_id, began_at, id) IN (

@@ -29,9 +29,15 @@ async def delete_expired_visits(pool: Pool, *, now: float, at_once: int = DELETE
     async with pool.connection() as connection:
         streams = await (await connection.execute(_queries["list_retentions"])).fetchall()
         for stream in streams:
-            limit_at = datetime.fromtimestamp(now, UTC) - timedelta(days=stream["retention_days"])
-            values = {"stream_id": stream["id"], "limit_at": limit_at, "limit": at_once}
+            values = {"stream_id": stream["id"], "limit_at": _limit(now, stream["retention_days"]), "limit": at_once}
             deleted = at_once
             while deleted == at_once:
                 deleted = (await connection.execute(_queries["delete_expired"], values)).rowcount
                 counters.removed("visit").inc(deleted)
+
+
+def _limit(now: float, days: int | None) -> datetime:
+    """What began before this goes. Without days it is all: some visits began a little in the future."""
+    if days is None:
+        return datetime.max.replace(tzinfo=UTC)
+    return datetime.fromtimestamp(now, UTC) - timedelta(days=days)

@@ -46,4 +46,4 @@ def _state_of(parts: Parts, stream: StreamRecord) -> State:
 def permit_stream(stream: StreamRecord) -> None:
     """Refuse a stream that is disabled."""
     if not stream.enabled:
-        raise Problem(Code.STREAM_DISABLED, "The owner has disabled this stream. Enable it to go on.")
+        raise Problem(Code.STREAM_DISABLED, "This stream or its owner's account is disabled. Enable it to go on.")

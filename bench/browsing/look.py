@@ -1,0 +1,45 @@
+"""Looks at pages: pictures, accessibility, the browser's complaints, requests elsewhere, overflow.
+
+python -m bench.browsing.look https://localhost:9443/accounts/login/ --out pictures
+"""
+
+import sys
+from pathlib import Path
+from urllib.parse import urlsplit
+
+import click
+
+from bench.browsing import Browser, console_errors, open_browser, overflowing, requests_elsewhere, shoot, violations
+
+
+def look_at(browser: Browser, folder: Path, name: str) -> list[str]:
+    """Shoot the page that is open; what is wrong with it, a line each."""
+    faults = [f"{name}: {line}" for line in console_errors(browser)]
+    faults += [f"{name}: asks {url}" for url in requests_elsewhere(browser)]
+    faults += [f"{name}: wider than a telephone: {element}" for element in overflowing(browser)]
+    faults += [f"{name}: {found}" for found in violations(browser)]
+    shoot(browser, folder, name)
+    return faults
+
+
+@click.command()
+@click.argument("urls", nargs=-1, required=True)
+@click.option("--out", type=click.Path(path_type=Path), required=True)
+@click.option("--cookie", help="NAME=VALUE, such as a session's.")
+def main(urls: tuple[str, ...], *, out: Path, cookie: str | None) -> None:
+    faults = []
+    with open_browser() as browser:
+        if cookie:
+            browser.get(urls[0])
+            name, _, value = cookie.partition("=")
+            browser.add_cookie({"name": name, "value": value, "path": "/", "secure": True})
+        for url in urls:
+            browser.get(url)
+            name = urlsplit(url).path.strip("/").replace("/", "-") or "home"
+            faults += look_at(browser, out, name)
+    print("\n".join(faults) or "nothing wrong")
+    sys.exit(bool(faults))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,51 @@
+"""Pictures of whole pages, wide and narrow, light and dark."""
+
+import base64
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from bench.browsing.browser import Browser
+
+WIDE_PX = 1280
+NARROW_PX = 360
+HEIGHT_PX = 800
+VIEWS = (("1280", WIDE_PX, "light"), ("360", NARROW_PX, "light"), ("1280-dark", WIDE_PX, "dark"))
+
+
+def shoot(browser: Browser, folder: Path, name: str) -> list[Path]:
+    """Write `name`-1280.png, `name`-360.png and `name`-1280-dark.png."""
+    folder.mkdir(parents=True, exist_ok=True)
+    written = []
+    for suffix, width_px, scheme in VIEWS:
+        path = folder / f"{name}-{suffix}.png"
+        with viewing(browser, width_px=width_px, scheme=scheme):
+            path.write_bytes(_picture(browser))
+        written.append(path)
+    return written
+
+
+@contextmanager
+def viewing(browser: Browser, *, width_px: int = WIDE_PX, scheme: str = "light") -> Iterator[None]:
+    """The page as on a screen of this width, for somebody who prefers this scheme."""
+    browser.execute_cdp_cmd(
+        "Emulation.setDeviceMetricsOverride",
+        {"width": width_px, "height": HEIGHT_PX, "deviceScaleFactor": 1, "mobile": width_px < WIDE_PX},
+    )
+    browser.execute_cdp_cmd(
+        "Emulation.setEmulatedMedia", {"features": [{"name": "prefers-color-scheme", "value": scheme}]}
+    )
+    try:
+        yield
+    finally:
+        browser.execute_cdp_cmd("Emulation.clearDeviceMetricsOverride", {})
+        browser.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": []})
+
+
+def _picture(browser: Browser) -> bytes:
+    size = browser.execute_cdp_cmd("Page.getLayoutMetrics", {})["cssContentSize"]
+    clip = {"x": 0, "y": 0, "width": size["width"], "height": size["height"], "scale": 1}
+    answer = browser.execute_cdp_cmd(
+        "Page.captureScreenshot", {"format": "png", "captureBeyondViewport": True, "clip": clip}
+    )
+    return base64.b64decode(answer["data"])

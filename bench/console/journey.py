@@ -1,0 +1,184 @@
+"""What a person does with the console, from signing up to deleting the account, step by step."""
+
+from selenium.webdriver.common.by import By
+
+from bench.browsing import copied
+from bench.console.cast import OWNER, PASSWORD, VIEWER, Scene
+from bench.console.person import Person
+
+TEST_CARD = "4242424242424242"
+
+
+def sign_up(scene: Scene, person: Person, email: str) -> None:
+    """Until signed in: sign up, read the mail, follow its link."""
+    person.open("/accounts/signup/")
+    person.look("sign-up")
+    person.fill("Email", email)
+    person.fill("Password", PASSWORD)
+    person.press("Sign up")
+    person.wait(lambda: person.path == "/accounts/confirm-email/", "word that a mail was sent")
+    person.look("mail-sent")
+    person.open(scene.mailbox.await_link(email, r"https://\S+/accounts/confirm-email/\S+"))
+    person.look("confirm-address")
+    person.press("Confirm")
+    person.wait(lambda: person.path == "/streams/", "the streams")
+    person.look("first-streams" if email == OWNER else "streams-of-a-viewer")
+
+
+def create_stream(scene: Scene, person: Person) -> None:
+    """Make a stream and copy its credentials."""
+    person.follow("Make your first stream")
+    person.look("new-stream")
+    person.fill("Name", "Front door")
+    person.press("Make the stream")
+    person.see("shown this once")
+    scene.known |= {"login": copy(person, "Login"), "first password": copy(person, "Password")}
+    assert scene.known["first password"] == person.text("#password")
+    person.look("password")
+
+
+def copy(person: Person, what: str) -> str:
+    person.browser.find_element(By.CSS_SELECTOR, f'button[aria-label="Copy the {what}"]').click()
+    person.see("Copied")
+    return copied(person.browser)
+
+
+def send_first_frame(scene: Scene, person: Person) -> None:
+    """The page turns green by itself, and the use of the month moves."""
+    person.see("Waiting for the first frame")
+    assert scene.send_frame(scene.known["first password"]) == 201
+    person.see("First frame received")
+    person.look("first-frame")
+    person.open("/streams/")
+    person.see("Front door")
+    before = used_s(person)
+    for _ in range(20):
+        assert scene.send_frame(scene.known["first password"]) == 201
+    person.wait(lambda: used_s(person) > before, "more use of the month")
+    person.look("streams")
+    person.follow("Front door")
+    person.look("stream")
+
+
+def used_s(person: Person) -> float:
+    """The bar of the month, as the page shows it now."""
+    return float(
+        person.browser.find_element(By.CSS_SELECTOR, "#streams meter, #streams progress").get_attribute("value")
+    )
+
+
+def rotate(scene: Scene, person: Person, *, grace: str, name: str) -> None:
+    person.open(f"/streams/{scene.known['login']}/rotate/")
+    person.look("rotate")
+    person.choose(grace)
+    person.press("Rotate the Password")
+    person.see("shown this once")
+    scene.known[name] = copy(person, "Password")
+    person.look("new-password")
+
+
+def rotate_twice(scene: Scene, person: Person) -> None:
+    """Within its grace the old Password gets a JWT, after it none; the newest always does."""
+    rotate(scene, person, grace="1 hour", name="second password")
+    assert scene.ask_token(OWNER, scene.known["first password"]) == 200
+    assert scene.ask_token(OWNER, scene.known["second password"]) == 200
+    rotate(scene, person, grace="No time", name="third password")
+    assert scene.ask_token(OWNER, scene.known["first password"]) == 401
+    assert scene.ask_token(OWNER, scene.known["second password"]) == 401
+    assert scene.ask_token(OWNER, scene.known["third password"]) == 200
+
+
+def change_settings(scene: Scene, person: Person) -> None:
+    person.open(f"/streams/{scene.known['login']}/settings/")
+    person.look("settings")
+    person.fill("Name", "Main entrance")
+    person.choose("Age")
+    person.fill("Keep visits for", "30")
+    person.press("Save")
+    person.see("Nothing is saved yet")
+    person.look("settings-confirm")
+    person.choose("Yes, delete")
+    person.press("Save")
+    person.see("Main entrance", "30 days")
+    person.look("settings-saved")
+
+
+def upgrade(scene: Scene, person: Person) -> None:
+    """Through the fake of Stripe's Checkout, with a test card."""
+    person.open(f"/billing/{scene.known['login']}/upgrade/")
+    person.look("upgrade")
+    person.press("Enter a card")
+    person.wait(lambda: not person.browser.current_url.startswith(person.console_url), "the page for cards")
+    person.fill("Card", TEST_CARD)
+    person.press("Save")
+    person.wait(lambda: person.browser.current_url.startswith(person.console_url), "the way back")
+    person.forget_other_hosts()
+    person.look("upgraded")
+    person.open(f"/streams/{scene.known['login']}/")
+    person.wait(lambda: "enterprise" in person.text().lower(), "an enterprise stream")
+    person.look("enterprise-stream")
+    person.open("/billing/")
+    person.see("4242")
+    person.look("billing")
+
+
+def invite(scene: Scene, person: Person) -> None:
+    person.open(f"/streams/{scene.known['login']}/members/")
+    person.look("viewers")
+    person.fill("mail", VIEWER)
+    person.press("Continue")
+    person.see("Invite nobody")
+    person.look("invite")
+    person.press("Send the invitation")
+    person.see(VIEWER)
+    person.look("invited")
+
+
+def accept(scene: Scene, viewer: Person) -> None:
+    """The viewer comes by the mail's link, signs up, accepts, sees the stream and gets a JWT."""
+    link = scene.mailbox.await_link(VIEWER, r"https://\S+/invitations/\S+")
+    viewer.open(link)
+    viewer.look("invitation-for-somebody")
+    sign_up(scene, viewer, VIEWER)
+    viewer.open(link)
+    viewer.look("invitation")
+    viewer.press("Accept")
+    viewer.see("Main entrance")
+    viewer.look("stream-of-a-viewer")
+    assert "Login" not in viewer.text(), "a viewer sees no credentials"
+    assert scene.ask_token(VIEWER, scene.known["third password"]) == 200
+
+
+def revoke(scene: Scene, owner: Person, viewer: Person) -> None:
+    owner.open(f"/streams/{scene.known['login']}/members/")
+    owner.look("viewers-with-one")
+    owner.press("Revoke")
+    owner.see("Only you")
+    viewer.open(f"/streams/{scene.known['login']}/")
+    viewer.see("not")
+    viewer.look("not-found")
+    assert scene.ask_token(VIEWER, scene.known["third password"]) == 401
+
+
+def delete_account(scene: Scene, person: Person) -> None:
+    """With everything that belongs to it."""
+    person.open("/accounts/")
+    person.look("account")
+    person.follow("Delete")
+    if person.path.startswith("/accounts/reauthenticate/"):
+        person.look("reauthenticate")
+        person.fill("Password", PASSWORD)
+        person.press("Confirm")
+    person.look("delete-account")
+    person.fill("mail", OWNER)
+    person.press("Delete")
+    person.wait(lambda: not person.path.startswith("/accounts/delete/"), "the end of the account")
+    person.look("deleted")
+    assert scene.ask_token(OWNER, scene.known["third password"]) == 401
+    person.open("/streams/")
+    person.wait(lambda: person.path.startswith("/accounts/login/"), "the login")
+    person.fill("Email", OWNER)
+    person.fill("Password", PASSWORD)
+    person.press("Sign in")
+    person.see("do not belong together")
+    person.look("sign-in-refused")

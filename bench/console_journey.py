@@ -1,0 +1,102 @@
+"""A person's whole way through the console in a real browser; every page is photographed and checked."""
+
+import argparse
+import shutil
+import sys
+import time
+import traceback
+from collections.abc import Callable
+from contextlib import ExitStack
+from pathlib import Path
+
+from bench.browsing import open_browser
+from bench.console import journey, staff
+from bench.console.cast import OWNER, PASSWORD, STAFF, Scene
+from bench.console.person import Person
+from bench.product import ROOT, conclude, running_product, say
+from onlooker.testing.fake_stripe import running_fake_stripe
+from onlooker.testing.mailbox import running_mail_server
+
+Step = tuple[str, Callable[[], None]]
+
+
+def steps_of(scene: Scene, owner: Person, viewer: Person, member_of_staff: Person) -> list[Step]:
+    return [
+        ("sign up and verify", lambda: journey.sign_up(scene, owner, OWNER)),
+        ("create a stream and copy its credentials", lambda: journey.create_stream(scene, owner)),
+        ("send a real job, see it turn green and the use move", lambda: journey.send_first_frame(scene, owner)),
+        ("rotate, with and without a grace", lambda: journey.rotate_twice(scene, owner)),
+        ("change settings", lambda: journey.change_settings(scene, owner)),
+        ("upgrade with a test card", lambda: journey.upgrade(scene, owner)),
+        ("invite a viewer", lambda: journey.invite(scene, owner)),
+        ("accept as the viewer", lambda: journey.accept(scene, viewer)),
+        ("make a member of the staff", lambda: staff.make_account(scene)),
+        ("sign in as staff", lambda: staff.sign_in(member_of_staff, STAFF, PASSWORD)),
+        ("set up a second factor", lambda: staff.set_up_second_factor(scene, member_of_staff)),
+        ("sign in with it", lambda: staff.sign_in_with_second_factor(scene, member_of_staff)),
+        ("look at the staff's pages and the account's", lambda: staff.look_around(member_of_staff)),
+        ("change the password", lambda: staff.change_password(member_of_staff)),
+        ("revoke the viewer", lambda: journey.revoke(scene, owner, viewer)),
+        ("ask for a new password by mail", lambda: staff.reset_password(scene, viewer)),
+        ("delete the account", lambda: journey.delete_account(scene, owner)),
+        ("open what is not there", lambda: staff.look_at_errors(owner)),
+    ]
+
+
+def travel(steps: list[Step]) -> list[str]:
+    """Take one step after the other; the names of those taken. The first that fails ends it."""
+    taken = []
+    for name, step in steps:
+        started = time.monotonic()
+        try:
+            step()
+        except Exception:  # noqa: BLE001 (the edge of this process: what was learnt so far is told)
+            traceback.print_exc(file=sys.stderr)
+            return taken
+        taken.append(name)
+        say(f"{name}: {time.monotonic() - started:.1f} s")
+    return taken
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--pictures", type=Path, default=ROOT / "var" / "console", help="folder for the screenshots")
+    pictures: Path = parser.parse_args().pictures
+    shutil.rmtree(pictures, ignore_errors=True)
+    with ExitStack() as open_things:
+        mailbox = open_things.enter_context(running_mail_server())
+        stripe = open_things.enter_context(running_fake_stripe())
+        email_url = f"smtp://127.0.0.1:{mailbox.port}?tls=no"
+        stack = open_things.enter_context(running_product(email_url=email_url, **stripe.settings))
+        stripe.webhooks.deliver_to(f"{stack.console_url}/billing/webhook/", ca_file=stack.ca_file)
+        scene = Scene(stack, mailbox, pictures)
+        names = ("owner", "viewer", "staff")
+        people = [
+            Person(open_things.enter_context(open_browser()), stack.console_url, pictures / name) for name in names
+        ]
+        steps = steps_of(scene, *people)
+        taken = travel(steps)
+        errors = [line for line in stack.output.read_text().splitlines() if '"level":"error"' in line]
+    faults = [fault for person in people for fault in person.faults]
+    for line in (*faults, *errors):
+        say(line)
+    pages = sum(len(person.pages) for person in people)
+    conclude(
+        {
+            "ok": len(taken) == len(steps) and not faults and not errors,
+            "steps": len(taken),
+            "steps_target": len(steps),
+            "pages": pages,
+            "screenshots": len(list(pictures.rglob("*.png"))),
+            "mails": len(mailbox.mails),
+            "faults": len(faults),
+            "faults_target": 0,
+            "errors_logged": len(errors),
+            "errors_logged_target": 0,
+            "pictures": str(pictures.relative_to(ROOT)) if pictures.is_relative_to(ROOT) else pictures.name,
+        }
+    )
+
+
+if __name__ == "__main__":
+    main()

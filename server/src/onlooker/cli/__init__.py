@@ -1,0 +1,134 @@
+"""The command line: composes the stages into processes, and administers streams, keys and accounts."""
+
+import asyncio
+import sys
+from collections.abc import Coroutine
+from typing import Any
+
+import click
+
+from onlooker import logs
+from onlooker.cli.accounts import account
+from onlooker.cli.keys import keys
+from onlooker.cli.opening import open_django
+from onlooker.cli.streams import stream
+from onlooker.settings import SettingsError, describe_settings, read_settings
+
+
+class Onlooker(click.Group):
+    """Turns what its user can mend into one line and exit code 2."""
+
+    def invoke(self, context: click.Context) -> Any:
+        try:
+            return super().invoke(context)
+        except Exception as error:
+            complaint = _explain(error)
+            if complaint is None:
+                raise
+            click.echo(f"onlooker: {complaint}", err=True)
+            sys.exit(2)
+
+
+def _explain(error: Exception) -> str | None:
+    """A sentence with the remedy, or None where the traceback says more."""
+    if isinstance(error, ExceptionGroup):
+        explained = [_explain(one) for one in error.exceptions if isinstance(one, Exception)]
+        return next((one for one in explained if one), None)
+    if isinstance(error, SettingsError):
+        return str(error)
+    if type(error).__module__ == "django.db.utils":
+        if type(error).__name__ == "ProgrammingError":
+            return "The database has no tables yet. Run `onlooker migrate`, or `onlooker up`, first."
+        if type(error).__name__ == "OperationalError":
+            reason = str(error).strip().splitlines()[0]
+            return f"The database can't be used: {reason}. ONLOOKER_DATABASE_URL names it."
+    return None
+
+
+@click.group(cls=Onlooker)
+@click.version_option(package_name="onlooker")
+def main() -> None:
+    """Audience analytics you host yourself."""
+
+
+@main.command()
+def up() -> None:
+    """Start everything on this machine: bus, gateway, dispatcher, recorder, console, workers."""
+    from onlooker.up.machine import Machine
+
+    settings = read_settings()
+    logs.write_logs("up", level=settings.log_level)
+    click.echo("Onlooker")
+    asyncio.run(Machine(settings, click.echo).run())
+
+
+@main.command()
+def gateway() -> None:
+    """Run a gateway."""
+    from onlooker.gateway.app import run_gateway
+
+    _run("gateway", run_gateway)
+
+
+@main.command()
+def dispatcher() -> None:
+    """Run a dispatcher of accepted jobs."""
+    from onlooker.gateway.accepted.dispatcher import run_dispatcher
+
+    _run("dispatcher", run_dispatcher)
+
+
+@main.command()
+def recorder() -> None:
+    """Run a recorder of visits."""
+    from onlooker.visits.recorder import run_recorder
+
+    _run("recorder", run_recorder)
+
+
+@main.command()
+def console() -> None:
+    """Run a console."""
+    from onlooker.console.app import run_console
+
+    open_django()
+    _run("console", run_console)
+
+
+@main.command()
+def worker() -> None:
+    """Run a worker."""
+    from onlooker.compute.worker import run_worker
+    from onlooker.visits.sink import VisitSink
+
+    _run("worker", lambda settings: run_worker(settings, VisitSink()))
+
+
+def _run(process: str, start: Any) -> None:
+    import uvloop
+
+    settings = read_settings()
+    logs.write_logs(settings.worker_name if process == "worker" else process, level=settings.log_level)
+    running: Coroutine[Any, Any, None] = start(settings)
+    uvloop.run(running)
+
+
+@main.command()
+def migrate() -> None:
+    """Bring the database's tables up to date."""
+    open_django()
+    from django.core.management import call_command
+
+    call_command("migrate", verbosity=0)
+    call_command("createcachetable", verbosity=0)
+
+
+@main.command()
+def settings() -> None:
+    """List every setting with its default."""
+    for name, meta, default in describe_settings():
+        click.echo(f"{name}={default}\n    {meta.description}")
+
+
+for group in (stream, keys, account):
+    main.add_command(group)

@@ -1,0 +1,167 @@
+"""What django-allauth asks the product: who may sign up, how often one may try, what mails say and link to."""
+
+import logging
+import re
+from typing import Any
+from urllib.parse import quote, urlsplit
+
+from allauth.account.adapter import DefaultAccountAdapter
+from allauth.account.models import EmailAddress
+from allauth.core import context as current
+from allauth.core.exceptions import ImmediateHttpResponse
+from django.conf import settings
+from django.contrib import messages
+from django.contrib.auth.base_user import AbstractBaseUser
+from django.core.exceptions import ValidationError
+from django.core.mail import EmailMessage, EmailMultiAlternatives
+from django.http import HttpRequest
+from django.shortcuts import render
+from django.template.loader import render_to_string
+from django.urls import reverse
+from django.utils.html import format_html, format_html_join
+from django.utils.safestring import SafeString
+
+from onlooker.console.accounts.models import Account
+from onlooker.console.accounts.passwords import LONGEST_PASSWORD
+from onlooker.console.accounts.throttling import address_of, forget_mail, may_mail, show_too_many
+from onlooker.console.mail import deliver, is_mail_on
+from onlooker.logs import fields
+
+log = logging.getLogger(__name__)
+
+LONGEST_DOMAIN = 253
+_THROTTLED = {"too_many_login_attempts", "rate_limited"}
+
+
+def link_to(path: str) -> str:
+    """Never built from what the browser says the host is."""
+    return f"{settings.ONLOOKER.console_url}{path}"
+
+
+def with_links(text: str) -> SafeString:
+    """As HTML; only what leads to the console is a link, since others have a say in what addresses look like."""
+    pieces = re.split(rf"({re.escape(settings.ONLOOKER.console_url)}/\S*)", text)
+    linked = (format_html('<a href="{0}">{0}</a>', piece) if at % 2 else piece for at, piece in enumerate(pieces))
+    return format_html_join("", "{}", ((piece,) for piece in linked))
+
+
+def is_signup_open() -> bool:
+    """An address must be verified, so without e-mail nobody can sign up."""
+    return settings.ONLOOKER.signup == "open" and is_mail_on()
+
+
+class AccountAdapter(DefaultAccountAdapter):  # type: ignore[misc]
+    """The product's answers."""
+
+    error_messages = DefaultAccountAdapter.error_messages | {
+        "email_password_mismatch": "This address and this password do not belong together. Check both, or reset it.",
+    }
+
+    def is_open_for_signup(self, request: HttpRequest) -> bool:
+        return is_signup_open()
+
+    def validation_error(self, code: str, *args: Any) -> ValidationError:
+        """Too many tries are answered with status 429, not with a form."""
+        if code in _THROTTLED:
+            raise ImmediateHttpResponse(show_too_many(current.request))
+        error: ValidationError = super().validation_error(code, *args)
+        return error
+
+    def clean_email(self, email: str) -> str:
+        """One that a mail can be sent to: its domain has a form that mail servers know."""
+        cleaned = str(super().clean_email(email))
+        try:
+            is_known_form = len(cleaned.rpartition("@")[2].encode("idna")) <= LONGEST_DOMAIN
+        except UnicodeError:
+            is_known_form = False
+        if not is_known_form:
+            raise ValidationError("No mail can be sent to this address. Check what is behind the @.")
+        return cleaned
+
+    def pre_authenticate(self, request: HttpRequest, **credentials: Any) -> None:
+        super().pre_authenticate(request, **credentials)
+        if len(credentials.get("password") or "") > LONGEST_PASSWORD:
+            raise self.validation_error("email_password_mismatch")
+
+    def _get_login_attempts_cache_key(self, request: HttpRequest, **credentials: Any) -> str:
+        """Counted by account and address: who guesses at an account does not keep its owner out."""
+        return f"{credentials.get('email', '').lower()} {address_of(request)}"
+
+    def confirm_email(self, request: HttpRequest, email_address: EmailAddress) -> bool:
+        """The command line makes accounts whose address nobody verified; it is theirs all the same."""
+        others = Account.objects.filter(email=email_address.email.lower()).exclude(pk=email_address.user_id)
+        if others.exists():
+            template = "account/messages/email_confirmation_failed.txt"
+            self.add_message(request, messages.ERROR, template, {"email": email_address.email})
+            return False
+        return bool(super().confirm_email(request, email_address))
+
+    def get_password_change_redirect_url(self, request: HttpRequest) -> str:
+        return reverse("account")
+
+    def get_email_confirmation_url(self, request: HttpRequest, emailconfirmation: Any) -> str:
+        return link_to(reverse("account_confirm_email", args=[emailconfirmation.key]))
+
+    def get_reset_password_from_key_url(self, key: str) -> str:
+        path = reverse("account_reset_password_from_key", kwargs={"uidb36": "UID", "key": "KEY"})
+        return link_to(path.replace("UID-KEY", quote(key)))
+
+    def send_account_already_exists_mail(self, email: str) -> None:
+        reset_url = link_to(reverse("account_reset_password"))
+        self.send_mail("account/email/account_already_exists", email, {"password_reset_url": reset_url})
+
+    def send_notification_mail(
+        self,
+        template_prefix: str,
+        user: AbstractBaseUser,
+        context: dict[str, Any] | None = None,
+        email: str | None = None,
+    ) -> None:
+        """What happened has happened: a mail server that is away does not undo it."""
+        try:
+            super().send_notification_mail(
+                template_prefix, user, {"is_notification": True} | (context or {}), email=email
+            )
+        except OSError as error:
+            log.warning("mail not sent", extra=fields(mail=template_prefix, error=type(error).__name__))
+
+    def send_mail(self, template_prefix: str, email: str, context: dict[str, Any]) -> None:
+        """Mails over the limit are not sent, and the page looks the same."""
+        request = current.request
+        if context.get("is_notification"):
+            self._deliver(template_prefix, email, context)
+            return
+        if not may_mail(request, email):
+            log.warning("mail over the limit", extra=fields(mail=template_prefix))
+            return
+        try:
+            self._deliver(template_prefix, email, context)
+        except OSError as error:
+            log.warning("mail not sent", extra=fields(mail=template_prefix, error=type(error).__name__))
+            forget_mail(request, email)
+            raise ImmediateHttpResponse(render(request, "accounts/mail_trouble.html", status=503)) from None
+
+    def _deliver(self, template_prefix: str, email: str, context: dict[str, Any]) -> None:
+        shared = {
+            "email": email,
+            "console_url": settings.ONLOOKER.console_url,
+            "console_host": urlsplit(settings.ONLOOKER.console_url).netloc,
+            "is_signup_open": is_signup_open(),
+        }
+        ours = {"signup_url": link_to(reverse("account_signup"))}
+        mail = self.render_mail(template_prefix, email, shared | context | ours)
+        deliver(mail, kind=template_prefix.rpartition("/")[2])
+
+    def render_mail(
+        self,
+        template_prefix: str,
+        email: str | list[str],
+        context: dict[str, Any],
+        headers: dict[str, str] | None = None,
+    ) -> EmailMessage:
+        """The text, and the same as HTML, so that links can be followed everywhere."""
+        mail: EmailMessage = super().render_mail(template_prefix, email, context, headers=headers)
+        if isinstance(mail, EmailMultiAlternatives):
+            html = render_to_string("accounts/mail.html", {"subject": mail.subject, "text": with_links(str(mail.body))})
+            mail.attach_alternative(html, "text/html")
+        return mail

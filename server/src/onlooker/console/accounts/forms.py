@@ -1,0 +1,66 @@
+"""Forms of an account that django-allauth's are not enough for."""
+
+from typing import Any
+
+from allauth.account import forms as allauth_forms
+from allauth.account.adapter import get_adapter
+from django import forms
+from django.contrib.auth.hashers import make_password
+from django.db import IntegrityError, transaction
+from django.http import HttpRequest
+
+from onlooker.console.accounts.models import Account
+
+
+class SignupForm(allauth_forms.SignupForm):  # type: ignore[misc]
+    """Takes as long for an address that has an account as for one that has none."""
+
+    account_already_exists: bool
+
+    def validate_unique_email(self, value: str) -> str:
+        """An address that somebody else wants to change to, and has not verified, is still free."""
+        email = value.lower()
+        self.account_already_exists = Account.objects.filter(email=email).exists()
+        return email
+
+    def try_save(self, request: HttpRequest) -> Any:
+        if self.account_already_exists:
+            make_password(self.cleaned_data["password1"])
+            return super().try_save(request)
+        try:
+            with transaction.atomic():
+                return super().try_save(request)
+        except IntegrityError:  # somebody signed up with this address a moment ago
+            self.account_already_exists = True
+            return super().try_save(request)
+
+
+class ResetPasswordForm(allauth_forms.ResetPasswordForm):  # type: ignore[misc]
+    """Goes by the address of an account, never by one that was only typed in as its next."""
+
+    users: list[Account]
+
+    def clean_email(self) -> str:
+        email = str(get_adapter().clean_email(self.cleaned_data["email"].lower()))
+        self.users = list(Account.objects.filter(email=email, is_active=True))
+        return email
+
+
+class DeletionForm(forms.Form):
+    """Asks for the address, so that nobody deletes an account by accident."""
+
+    email = forms.CharField(
+        label="Type your e-mail address to confirm",
+        max_length=254,
+        widget=forms.EmailInput(attrs={"autocomplete": "off"}),
+    )
+
+    def __init__(self, *args: Any, account: Account, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self._account = account
+
+    def clean_email(self) -> str:
+        typed = str(self.cleaned_data["email"]).strip().lower()
+        if typed != self._account.email:
+            raise forms.ValidationError("This is not the e-mail address of this account.")
+        return typed

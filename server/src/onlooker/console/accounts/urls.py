@@ -1,0 +1,18 @@
+"""Pages of a person's own account; most are django-allauth's."""
+
+from allauth.account.decorators import reauthentication_required
+from allauth.account.views import email, password_reset
+from allauth.usersessions.views import list_usersessions
+from django.urls import include, path
+
+from onlooker.console.accounts import views
+
+urlpatterns = [
+    path("", views.show_account, name="account"),
+    path("delete/", views.delete_account, name="account-delete"),
+    path("sessions/", reauthentication_required(list_usersessions, allow_get=True), name="usersessions_list"),
+    path("sessions/<int:number>/end/", views.end_session, name="session-end"),
+    path("email/", views.needs_mail(email), name="account_email"),
+    path("password/reset/", views.needs_mail(password_reset), name="account_reset_password"),
+    path("", include("allauth.urls")),
+]

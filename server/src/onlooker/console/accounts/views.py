@@ -1,0 +1,74 @@
+"""Pages of a person's own account that django-allauth does not have, and what is laid around its own."""
+
+from collections.abc import Callable
+from functools import wraps
+from typing import Any, cast
+
+from allauth.account.adapter import get_adapter
+from allauth.account.decorators import reauthentication_required
+from allauth.account.internal.flows.logout import logout
+from allauth.usersessions.models import UserSession
+from django.contrib import messages
+from django.contrib.auth.decorators import login_required
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404, redirect, render
+from django.views.decorators.http import require_POST
+
+from onlooker.console.accounts.forms import DeletionForm
+from onlooker.console.accounts.models import Account
+from onlooker.console.accounts.removal import remove_account
+from onlooker.console.accounts.second_factor import has_second_factor
+from onlooker.console.mail import is_mail_on
+from onlooker.streams.models import Stream
+
+View = Callable[..., HttpResponse]
+
+
+@login_required
+def show_account(request: HttpRequest) -> HttpResponse:
+    account = cast(Account, request.user)
+    context = {
+        "has_second_factor": has_second_factor(account),
+        "sessions": len(UserSession.objects.purge_and_list(account)),
+    }
+    return render(request, "accounts/overview.html", context)
+
+
+@login_required
+@reauthentication_required  # type: ignore[untyped-decorator]
+def delete_account(request: HttpRequest) -> HttpResponse:
+    account = cast(Account, request.user)
+    form = DeletionForm(request.POST or None, account=account)
+    if not form.is_valid():
+        context = {"form": form, "streams": Stream.objects.filter(owner=account).order_by("name")}
+        return render(request, "accounts/delete.html", context)
+    email = account.email
+    remove_account(account)
+    get_adapter().send_notification_mail("account/email/account_deleted", account, email=email)
+    logout(request, show_message=False)
+    messages.success(request, "Your account and everything that belonged to it is deleted.")
+    return redirect("account_login")
+
+
+@require_POST
+@login_required
+@reauthentication_required  # type: ignore[untyped-decorator]
+def end_session(request: HttpRequest, number: int) -> HttpResponse:
+    """One session of one's own; the current one ends by signing out."""
+    session = get_object_or_404(UserSession, pk=number, user=request.user)
+    if not session.is_current():
+        session.end()
+        messages.success(request, "The session has ended.")
+    return redirect("usersessions_list")
+
+
+def needs_mail(view: View) -> View:
+    """Where no e-mail can be sent the page says what to do instead."""
+
+    @wraps(view)
+    def show(request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
+        if is_mail_on():
+            return view(request, *args, **kwargs)
+        return render(request, "accounts/no_mail.html")
+
+    return show

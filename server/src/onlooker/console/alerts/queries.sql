@@ -1,0 +1,70 @@
+-- name: look_up_only  compiling the statements below would take longer than running them
+SET LOCAL jit = off;
+
+-- name: begin_silences  streams that were live and have sent nothing for as long as their owners want to wait
+-- Each stream's newest use and state are looked up by their indexes: no table of use or states is read as a whole.
+-- One whose month was used up is expected again from the next month on.
+-- What fell silent more than a day before its time to tell is old news: alerts were switched on, or we were away.
+INSERT INTO alerts_silence (stream_id, reason, silent_since, begun_at, try_at)
+SELECT stream.id,
+       CASE WHEN change.state = 'quota' AND change.at >= date_trunc('month', %(now)s::timestamptz, 'UTC')
+            THEN 'quota' ELSE 'silent' END,
+       seen.last_frame_at, %(now)s, %(now)s
+FROM streams_stream stream
+JOIN accounts_account owner ON owner.id = stream.owner_id AND owner.is_active
+CROSS JOIN LATERAL (SELECT last_frame_at FROM streams_usage usage
+                    WHERE usage.stream_id = stream.id ORDER BY usage.month DESC LIMIT 1) seen
+LEFT JOIN LATERAL (SELECT change.state, change.at FROM streams_statechange change
+                   WHERE change.stream_id = stream.id AND seen.last_frame_at IS NOT NULL
+                   ORDER BY change.id DESC LIMIT 1) change ON true
+CROSS JOIN LATERAL (SELECT CASE WHEN change.state = 'quota'
+                                 AND change.at < date_trunc('month', %(now)s::timestamptz, 'UTC')
+                                THEN greatest(seen.last_frame_at, date_trunc('month', %(now)s::timestamptz, 'UTC'))
+                                ELSE seen.last_frame_at END AS since) expected
+WHERE stream.removed_at IS NULL AND stream.enabled AND stream.silence_alert_minutes > 0
+  AND expected.since < %(now)s - stream.silence_alert_minutes * interval '1 minute'
+  AND expected.since > %(now)s - stream.silence_alert_minutes * interval '1 minute' - interval '1 day'
+  AND coalesce(change.state <> 'disabled'
+               AND change.at < %(now)s - stream.silence_alert_minutes * interval '1 minute', true)
+  AND NOT EXISTS (SELECT 1 FROM alerts_silence known WHERE known.stream_id = stream.id)
+ON CONFLICT DO NOTHING;
+
+-- name: end_silences  streams that are back
+UPDATE alerts_silence silence SET back_at = seen.last_frame_at, try_at = %(now)s, tries = 0
+FROM streams_stream stream
+CROSS JOIN LATERAL (SELECT last_frame_at FROM streams_usage usage
+                    WHERE usage.stream_id = stream.id ORDER BY usage.month DESC LIMIT 1) seen
+WHERE silence.stream_id = stream.id AND silence.back_at IS NULL AND seen.last_frame_at > silence.silent_since;
+
+-- name: forget_silences  those nobody hears of any more: back before anybody was told, told both an hour after the
+-- first mail, of a stream that is switched off, or told of a used-up month when it would send again in the next one
+DELETE FROM alerts_silence silence USING streams_stream stream
+WHERE silence.stream_id = stream.id
+  AND (stream.removed_at IS NOT NULL OR NOT stream.enabled OR stream.silence_alert_minutes = 0
+       OR (silence.back_at IS NOT NULL AND silence.told_at IS NULL)
+       OR (silence.reason = 'quota' AND silence.back_at IS NULL
+           AND silence.begun_at < date_trunc('month', %(now)s::timestamptz, 'UTC')
+           AND date_trunc('month', %(now)s::timestamptz, 'UTC')
+               < %(now)s - stream.silence_alert_minutes * interval '1 minute')
+       OR (silence.back_at IS NOT NULL AND silence.told_at < %(now)s - %(pair_s)s * interval '1 second'
+           AND (silence.back_told_at IS NOT NULL OR silence.back_at < %(now)s - interval '1 day')));
+
+-- name: take_mails  mails that are due, the longest waiting first; whoever takes one keeps others off it for a while
+-- Only to an owner who can sign in, at an address that was verified.
+UPDATE alerts_silence silence
+SET tries = silence.tries + 1,
+    try_at = %(now)s + least(60 * 2 ^ least(silence.tries, 10), 3600) * interval '1 second'
+FROM (SELECT due.stream_id, address.email
+      FROM alerts_silence due
+      JOIN streams_stream stream ON stream.id = due.stream_id
+      JOIN accounts_account owner ON owner.id = stream.owner_id AND owner.is_active
+      CROSS JOIN LATERAL (SELECT email FROM account_emailaddress address
+                          WHERE address.user_id = owner.id AND address.verified
+                          ORDER BY address.primary DESC, address.id LIMIT 1) address
+      WHERE due.try_at <= %(now)s
+        AND ((due.told_at IS NULL AND due.back_at IS NULL AND due.begun_at > %(now)s - interval '1 day')
+             OR (due.told_at IS NOT NULL AND due.back_at IS NOT NULL AND due.back_told_at IS NULL
+                 AND due.back_at > %(now)s - interval '1 day'))
+      ORDER BY due.try_at LIMIT %(limit)s FOR UPDATE OF due SKIP LOCKED) taken
+WHERE silence.stream_id = taken.stream_id
+RETURNING silence.stream_id, taken.email;

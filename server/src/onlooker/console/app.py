@@ -1,0 +1,83 @@
+"""The console process: Django behind limits, static files beside it, chores in the background."""
+
+import asyncio
+import logging
+from typing import Any, cast
+
+from asgiref.sync import sync_to_async
+from django.conf import settings as django_settings
+from django.core.asgi import get_asgi_application
+from starlette.applications import Starlette
+from starlette.responses import Response
+from starlette.routing import Mount
+from starlette.staticfiles import StaticFiles
+from starlette.types import ASGIApp
+
+from onlooker.console.billing.configuration import require_billing_settings
+from onlooker.console.bounds import Bounds
+from onlooker.console.chores import do_chores_for_ever
+from onlooker.console.health import is_database_there
+from onlooker.console.secret import require_secret_key
+from onlooker.listening.servers import make_server, open_listeners
+from onlooker.logs import fields
+from onlooker.monitoring import serve_monitoring, stop_signal
+from onlooker.settings import Settings
+
+log = logging.getLogger(__name__)
+
+STATIC_PACKAGES = ("onlooker.console", "django_htmx", "django.contrib.admin")
+HEALTH_EVERY_S = 5.0
+
+
+class OwnFiles(StaticFiles):
+    """Static files, read from where they are installed; browsers ask whether theirs is still the newest."""
+
+    def file_response(self, *arguments: Any, **values: Any) -> Response:
+        response = super().file_response(*arguments, **values)
+        response.headers.update({"Cache-Control": "no-cache", "X-Content-Type-Options": "nosniff"})
+        return response
+
+
+def build_app(settings: Settings) -> ASGIApp:
+    static = OwnFiles(packages=[(name, "static") for name in STATIC_PACKAGES])
+    pages = Bounds(cast(ASGIApp, get_asgi_application()), requests_limit=settings.console_requests_limit)
+    return Starlette(routes=[Mount("/static", static), Mount("/", pages)])
+
+
+async def run_console(settings: Settings) -> None:
+    """Serve until SIGTERM or SIGINT, then finish what was begun."""
+    require_secret_key(settings)
+    require_billing_settings(settings)
+    _share_connections(settings)
+    listeners = open_listeners(settings, https="console_https_port", http="console_http_port")
+    checks = {"database": False}
+    async with asyncio.TaskGroup() as group:
+        stop = stop_signal()
+        app = build_app(settings)
+        servers = [make_server(settings, app, listener) for listener in listeners]
+        for server, listener in zip(servers, listeners, strict=True):
+            group.create_task(server.serve(sockets=[listener.listening]))
+        background = [
+            group.create_task(_watch_database(checks)),
+            group.create_task(do_chores_for_ever(settings)),
+            group.create_task(serve_monitoring(settings.monitoring_port, lambda: checks)),
+        ]
+        log.info("console ready", extra=fields(url=settings.console_url))
+        await stop.wait()
+        for server in servers:
+            server.leave()
+        for task in background:
+            task.cancel()
+    log.info("console stopped")
+
+
+def _share_connections(settings: Settings) -> None:
+    """Requests come on ever new threads: connections are taken from a pool, not made for each."""
+    database: dict[str, Any] = django_settings.DATABASES["default"]
+    database["OPTIONS"]["pool"] = {"min_size": 1, "max_size": settings.database_pool_size, "timeout": 5}
+
+
+async def _watch_database(checks: dict[str, bool]) -> None:
+    while True:
+        checks["database"] = await sync_to_async(is_database_there, thread_sensitive=False)()
+        await asyncio.sleep(HEALTH_EVERY_S)

@@ -1,0 +1,1 @@
+"""Sharing a stream: an owner invites a viewer, and can end it."""

@@ -1,0 +1,99 @@
+"""Inviting an e-mail address to a stream, and what becomes of it."""
+
+from datetime import datetime
+
+from allauth.account.models import EmailAddress
+from django.db import transaction
+from django.db.models import QuerySet
+from django.utils import timezone
+
+from onlooker.console.accounts.models import Account
+from onlooker.console.mail import is_mail_on, send_mail
+from onlooker.console.members.models import Invitation
+from onlooker.console.streams.clicks import remember_click
+from onlooker.streams.models import Member, Stream
+
+PEOPLE_PER_STREAM = 20
+"""Members and open invitations together."""
+MAIL = "members/mails/invitation"
+
+
+class NotInvited(Exception):
+    """Why an address can't be invited; the message is for the owner."""
+
+
+def check_invitation(stream: Stream, email: str) -> None:
+    """Raises NotInvited. It says only what the owner's page shows anyway, never whether an account exists."""
+    if email in verified_addresses(stream.owner):
+        raise NotInvited("This is your own address. You see this stream already.")
+    if stream.members.filter(account__email=email).exists():
+        raise NotInvited(f"{email} is a viewer of this stream already.")
+    waiting = open_invitations_of(stream)
+    if waiting.filter(email=email).exists():
+        raise NotInvited(f"{email} is invited already. Revoke that invitation first to send another mail.")
+    if stream.members.count() + waiting.count() >= PEOPLE_PER_STREAM:
+        raise NotInvited(f"A stream has room for {PEOPLE_PER_STREAM} viewers and open invitations. Revoke some first.")
+
+
+def invite(stream: Stream, email: str) -> Invitation:
+    """Raises NotInvited, or OSError where the mail server does not take the mail; then nobody is invited."""
+    with transaction.atomic():
+        Stream.objects.select_for_update(no_key=True).get(pk=stream.pk)  # two at once could both find room
+        check_invitation(stream, email)
+        Invitation.objects.filter(stream=stream, email=email).delete()  # one that has expired
+        invitation = Invitation.objects.create(stream=stream, email=email)
+    try:
+        if is_mail_on():
+            send_mail(MAIL, to=email, context={"invitation": invitation})
+    except OSError:
+        invitation.delete()
+        raise
+    return invitation
+
+
+@transaction.atomic
+def accept(invitation: Invitation, account: Account) -> None:
+    """The account sees the stream from now on. Raises Invitation.DoesNotExist where it was revoked meanwhile."""
+    found = Invitation.objects.select_for_update().get(pk=invitation.pk)
+    if invitation.stream.owner_id != account.pk:  # whose address it became meanwhile
+        Member.objects.get_or_create(stream_id=found.stream_id, account=account)
+    remember_click(account, found.pk, invitation.stream)
+    found.delete()
+
+
+def open_invitations(account: Account) -> QuerySet[Invitation]:
+    """Those that wait for this account's answer."""
+    return _open().filter(email__in=verified_addresses(account)).order_by("invited_at")
+
+
+def open_invitations_of(stream: Stream) -> QuerySet[Invitation]:
+    return _open().filter(stream=stream).order_by("email")
+
+
+def _open() -> QuerySet[Invitation]:
+    waiting = Invitation.objects.filter(expires_at__gt=timezone.now(), stream__removed_at=None)
+    return waiting.select_related("stream__owner")
+
+
+def is_addressee(account: Account, invitation: Invitation) -> bool:
+    return invitation.email in verified_addresses(account)
+
+
+def verified_addresses(account: Account | None) -> set[str]:
+    """In lower case; none for nobody."""
+    if account is None:
+        return set()
+    found = EmailAddress.objects.filter(user=account, verified=True)
+    return {email.lower() for email in found.values_list("email", flat=True)}
+
+
+def masked(email: str) -> str:
+    """Enough for its owner to know it again: v...@example.org."""
+    name, _, host = email.rpartition("@")
+    return f"{name[:1]}...@{host}"
+
+
+def remove_expired_invitations(now: datetime | None = None) -> int:
+    """A chore."""
+    deleted, _ = Invitation.objects.filter(expires_at__lt=now or timezone.now()).delete()
+    return deleted

@@ -1,0 +1,1 @@
+"""What templates of other parts show of members."""

@@ -1,0 +1,16 @@
+"""`{% show_invitations %}`: the invitations that wait for the answer of whoever looks at the page."""
+
+from typing import Any
+
+from django import template
+
+from onlooker.console.accounts.models import Account
+from onlooker.console.members.invitations import open_invitations
+
+register = template.Library()
+
+
+@register.inclusion_tag("members/_invitations.html", takes_context=True)
+def show_invitations(context: dict[str, Any]) -> dict[str, Any]:
+    account = context.get("user")
+    return {"invitations": open_invitations(account) if isinstance(account, Account) else []}

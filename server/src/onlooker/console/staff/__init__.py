@@ -1,0 +1,1 @@
+"""What staff may see and do: Django's admin, without secrets."""

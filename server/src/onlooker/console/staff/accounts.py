@@ -1,0 +1,104 @@
+"""Accounts for staff: find, switch off, and make where signing up is closed."""
+
+from typing import Any
+
+from allauth.account.models import EmailAddress
+from allauth.mfa.models import Authenticator
+from django import forms
+from django.contrib import admin, messages
+from django.db import transaction
+from django.db.models import QuerySet
+from django.http import HttpRequest
+
+from onlooker.console.accounts.models import Account
+from onlooker.console.staff.pages import StaffPages
+from onlooker.console.streams.owners import log_states
+
+ABOUT = ("email", "created_at", "last_login", "addresses", "has_second_factor", "stream_count")
+
+
+class NewAccountForm(forms.ModelForm):  # type: ignore[type-arg]
+    """Only an address: its owner chooses the password."""
+
+    class Meta:
+        model = Account
+        fields = ("email",)
+
+    def clean_email(self) -> str:
+        email = str(self.cleaned_data["email"]).lower()
+        if Account.objects.filter(email=email).exists():
+            raise forms.ValidationError("There is an account with this address already.")
+        return email
+
+
+class AccountPages(StaffPages):
+    list_display = ("email", "is_active", "is_staff", "created_at", "last_login")
+    list_filter = ("is_active", "is_staff")
+    search_fields = ("email",)
+    search_help_text = "How an e-mail address begins."
+    ordering = ("-id",)
+    readonly_fields = (*ABOUT, "is_staff", "is_superuser")
+
+    def has_add_permission(self, request: HttpRequest) -> bool:
+        return self.has_view_permission(request)
+
+    def has_change_permission(self, request: HttpRequest, obj: Account | None = None) -> bool:
+        """Nobody locks itself out, and only superusers change superusers."""
+        if obj is None:
+            return self.has_view_permission(request)
+        changes_itself = obj == request.user
+        return self.has_view_permission(request) and not changes_itself and (_is_super(request) or not obj.is_superuser)
+
+    def get_fields(self, request: HttpRequest, obj: Account | None = None) -> tuple[str, ...]:
+        return (*ABOUT, "is_active", "is_staff", "is_superuser") if obj else ("email",)
+
+    def get_readonly_fields(self, request: HttpRequest, obj: Account | None = None) -> tuple[str, ...]:
+        if obj is None:
+            return ()
+        return ABOUT if _is_super(request) else (*ABOUT, "is_staff", "is_superuser")
+
+    def get_form(self, request: HttpRequest, obj: Account | None = None, change: bool = False, **values: Any) -> Any:
+        if obj is None:
+            values["form"] = NewAccountForm
+        return super().get_form(request, obj, change, **values)
+
+    def about(self, obj: Account) -> str:
+        return "While it is not active nobody can sign in with it, and its streams refuse all frames."
+
+    def find(self, rows: QuerySet[Account], term: str) -> QuerySet[Account]:
+        return rows.filter(email__startswith=term.lower())
+
+    def save_model(self, request: HttpRequest, obj: Account, form: Any, change: bool) -> None:
+        if change:
+            _save_changes(obj, [name for name in form.changed_data if name in form.fields])
+            return
+        obj.set_unusable_password()
+        super().save_model(request, obj, form, change)
+        EmailAddress.objects.create(user=obj, email=obj.email, primary=True)
+        messages.info(request, f"{obj.email} can now choose a password: 'Forgot your password?' at the sign-in page.")
+
+    @admin.display(description="addresses")
+    def addresses(self, account: Account) -> str:
+        found = EmailAddress.objects.filter(user=account).order_by("-primary", "email")
+        return ", ".join(f"{one.email} ({'' if one.verified else 'not '}verified)" for one in found) or "-"
+
+    @admin.display(description="second factor", boolean=True)
+    def has_second_factor(self, account: Account) -> bool:
+        return bool(Authenticator.objects.filter(user=account).exists())
+
+    @admin.display(description="streams")
+    def stream_count(self, account: Account) -> int:
+        return account.streams.count()
+
+
+@transaction.atomic
+def _save_changes(account: Account, names: list[str]) -> None:
+    """Nothing else: the password may have been changed since this row was read."""
+    if names:
+        account.save(update_fields=names)
+    if "is_active" in names:
+        log_states(account)
+
+
+def _is_super(request: HttpRequest) -> bool:
+    return bool(getattr(request.user, "is_superuser", False))

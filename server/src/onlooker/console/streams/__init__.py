@@ -1,0 +1,1 @@
+"""Pages of streams: list, make, look, change, rotate, remove."""

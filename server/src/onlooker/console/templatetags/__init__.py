@@ -1,0 +1,1 @@
+"""What templates may ask beside what their view gives them."""

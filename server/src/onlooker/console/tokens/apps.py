@@ -1,0 +1,8 @@
+"""The Django app that owns the tables of signing keys and failures."""
+
+from django.apps import AppConfig
+
+
+class TokensConfig(AppConfig):
+    name = "onlooker.console.tokens"
+    label = "tokens"

@@ -1,0 +1,1 @@
+"""How processes take HTTP in: sockets, TLS, limits on what comes before a request."""

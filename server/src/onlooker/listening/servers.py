@@ -1,0 +1,48 @@
+"""HTTPS for everybody and plain HTTP for a proxy beside us: sockets and uvicorn's configuration."""
+
+import socket
+from dataclasses import dataclass
+
+import uvicorn
+from starlette.types import ASGIApp
+
+from onlooker.listening.protocol import BoundedProtocol
+from onlooker.monitoring import EmbeddedServer, listen
+from onlooker.settings import Settings
+
+GRACE_S = 5
+
+
+@dataclass(frozen=True)
+class Listener:
+    """A listening socket and whether TLS is spoken on it."""
+
+    listening: socket.socket
+    tls: bool
+
+
+def open_listeners(settings: Settings, *, https: str, http: str) -> list[Listener]:
+    """HTTPS where clients are, plain HTTP on loopback only; the arguments are the names of the two ports' settings."""
+    wanted = ((settings.https_host, https, True), ("127.0.0.1", http, False))
+    ports = [(host, getattr(settings, name), name, tls) for host, name, tls in wanted]
+    return [Listener(listen(host, port, setting=name), tls) for host, port, name, tls in ports if port]
+
+
+def make_server(settings: Settings, app: ASGIApp, listener: Listener) -> EmbeddedServer:
+    return EmbeddedServer(
+        uvicorn.Config(
+            app,
+            http=BoundedProtocol,
+            ws="none",
+            lifespan="off",
+            log_config=None,
+            access_log=False,
+            server_header=False,
+            proxy_headers=bool(settings.trusted_proxies),
+            forwarded_allow_ips=settings.trusted_proxies,
+            timeout_keep_alive=75,
+            timeout_graceful_shutdown=GRACE_S,
+            ssl_certfile=settings.tls_certificate_file if listener.tls else None,
+            ssl_keyfile=settings.tls_key_file if listener.tls else None,
+        )
+    )

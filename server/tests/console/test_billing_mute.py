@@ -1,0 +1,157 @@
+"""A Stripe that takes requests and says nothing: everybody else is served, and no row stays locked for it."""
+
+import socket
+import threading
+import time
+from collections.abc import Callable, Iterator
+
+import msgspec
+import pytest
+from django.db import DatabaseError, connection, connections
+from django.utils import timezone
+
+from onlooker.console.accounts.models import Account
+from onlooker.console.accounts.removal import remove_account
+from onlooker.console.billing import till
+from onlooker.console.billing.chores import settle_due
+from onlooker.console.billing.line import LINES, TillError
+from onlooker.console.billing.models import Checkout, Customer, Subscription
+from onlooker.console.billing.settling import settle_customer
+from onlooker.streams.administration import create_stream
+from onlooker.streams.models import Stream
+from payments import GOOD_CARD, do_chores, kind_of, live_subscriptions
+
+pytestmark = pytest.mark.django_db(transaction=True)
+pytest_plugins = ["pages", "stripes"]
+
+CLICKS = 8
+
+
+@pytest.fixture
+def mute(stripe, settings) -> Iterator[socket.socket]:
+    with socket.create_server(("127.0.0.1", 0), backlog=100) as hole:
+        url = f"http://127.0.0.1:{hole.getsockname()[1]}"
+        settings.ONLOOKER = msgspec.structs.replace(settings.ONLOOKER, stripe_api_url=url)
+        yield hole
+
+
+def begin(work: Callable[[], object], *, answers: list[object]) -> threading.Thread:
+    def run() -> None:
+        try:
+            answers.append(work())
+        except (DatabaseError, TillError) as error:  # the test says what it should have been
+            answers.append(error)
+        finally:
+            connections.close_all()
+
+    thread = threading.Thread(target=run, daemon=True)
+    thread.start()
+    return thread
+
+
+def other_connections() -> int:
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()"
+            " AND backend_type = 'client backend'"
+        )
+        return cursor.fetchone()[0]
+
+
+@pytest.mark.parametrize(("page", "kept_at_most"), [("upgrade", 0), ("done", LINES), ("cancel", LINES)])
+def test_pages_that_wait_for_stripe_keep_few_connections(page, kept_at_most, sign_in, entrance, mute):
+    owner = entrance.owner
+    customer = Customer.objects.create(account=owner, stripe_id="cus_1")
+    Checkout.objects.create(customer=customer, stripe_id="cs_1")
+    if page == "cancel":
+        Subscription.objects.create(customer=customer, stream=entrance, stripe_id="sub_1", status="active")
+    path = "/billing/done/" if page == "done" else f"/billing/{entrance.client_id}/{page}/"
+    before = other_connections()
+    answers: list[object] = []
+    browsers = [sign_in(owner) for _ in range(CLICKS)]
+    ask = [browser.post if page == "cancel" else browser.get for browser in browsers]
+    threads = [begin(lambda one=one: one(path).status_code, answers=answers) for one in ask]
+    time.sleep(3)
+    assert other_connections() - before <= kept_at_most
+    assert len(answers) == CLICKS - LINES
+    mute.close()
+    for thread in threads:
+        thread.join(20)
+    assert len(answers) == CLICKS
+    assert set(answers) <= {302, 503}
+
+
+def test_page_gives_up_soon(sign_in, owner, entrance, mute):
+    Customer.objects.create(account=owner, stripe_id="cus_1")
+    began = time.monotonic()
+    assert sign_in(owner).get(f"/billing/{entrance.client_id}/upgrade/").status_code == 503
+    assert time.monotonic() - began < 10
+
+
+def test_round_of_chores_begins_no_more_customers_when_its_time_is_over(owner, stranger, stripe, monkeypatch):
+    for number, account in enumerate((owner, stranger)):
+        Customer.objects.create(account=account, stripe_id=f"cus_{number}")
+    monkeypatch.setattr("onlooker.console.billing.chores.ROUND_LIMIT_S", -1.0)
+    settle_due(now=timezone.now())
+    assert stripe.asked == []
+
+
+def test_stream_is_not_locked_while_stripe_is_asked(person, entrance, owner, monkeypatch):
+    person.upgrade(entrance)
+    Stream.objects.filter(pk=entrance.pk).update(kind="developer")  # so that settling has something to set
+    second = create_stream("Exit", owner=owner, kind="developer").stream
+    Subscription.objects.create(stream=second, customer=Customer.objects.get())
+    asked, go_on = slow_down(monkeypatch)
+    answers: list[object] = []
+    thread = begin(lambda: settle_customer(Customer.objects.get().pk, now=timezone.now()), answers=answers)
+    assert asked.wait(10)
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT 1 FROM streams_stream WHERE id = %s FOR NO KEY UPDATE NOWAIT", [entrance.pk])
+    go_on.set()
+    thread.join(20)
+    assert answers == [True]
+    assert [kind_of(entrance), kind_of(second)] == ["enterprise", "enterprise"]
+
+
+def test_account_removed_while_it_is_settled_does_not_get_stuck(person, entrance, owner, stripe, monkeypatch):
+    person.enter_card(person.ask_upgrade(entrance), GOOD_CARD)
+    customer = Customer.objects.get()
+    asked, go_on = slow_down(monkeypatch)
+    answers: list[object] = []
+    threads = [begin(lambda: settle_customer(customer.pk, now=timezone.now()), answers=answers)]
+    assert asked.wait(10)
+    threads.append(begin(lambda: remove_account(Account.objects.get(pk=owner.pk)), answers=answers))
+    time.sleep(1)  # it waits for the customer by now
+    go_on.set()
+    for thread in threads:
+        thread.join(20)
+    assert sorted(map(str, answers)) == ["1", "True"]
+    do_chores()
+    assert not Customer.objects.exists()
+    with pytest.raises(ValueError, match="Not Found"):
+        stripe.call("GET", f"/v1/customers/{customer.stripe_id}")
+
+
+def test_settling_many_times_at_once_gives_one_subscription(person, entrance, owner, stripe):
+    person.upgrade(entrance)
+    answers: list[object] = []
+    settle = [lambda: settle_customer(Customer.objects.get().pk, now=timezone.now()) for _ in range(6)]
+    for thread in [begin(one, answers=answers) for one in settle]:
+        thread.join(20)
+    assert len(live_subscriptions(stripe, owner)) == 1
+    assert True in answers
+
+
+def slow_down(monkeypatch) -> tuple[threading.Event, threading.Event]:
+    """Stripe makes the next subscription, and answers when it is told to."""
+    asked, go_on = threading.Event(), threading.Event()
+    create = till.create_subscription
+
+    def wait(*values: object, **more: object) -> object:
+        made = create(*values, **more)
+        asked.set()
+        assert go_on.wait(20)
+        return made
+
+    monkeypatch.setattr(till, "create_subscription", wait)
+    return asked, go_on

@@ -1,0 +1,229 @@
+"""Every route of the console against everybody who may come: who is let in, and what the others are told."""
+
+import re
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from datetime import timedelta
+from typing import Any
+
+import msgspec
+import pytest
+from allauth.mfa.totp.internal.auth import TOTP, generate_totp_secret
+from django.http import HttpResponse
+from django.test import Client
+from django.urls import URLPattern, URLResolver, get_resolver
+from django.utils import timezone
+
+from onlooker.console.accounts.models import Account
+from onlooker.console.members.models import Invitation
+from onlooker.streams.administration import create_stream
+from onlooker.streams.models import Member, Stream
+
+pytest_plugins = ["pages"]
+
+ROLES = ("anonymous", "stranger", "viewer", "owner", "staff")
+IN, LOGIN, MISSING = "let in", "sent to the login", "not found"
+OPEN = (IN, IN, IN, IN, IN)
+SIGNED_IN = (LOGIN, IN, IN, IN, IN)
+OWNER = (LOGIN, MISSING, MISSING, IN, MISSING)
+MEMBER = (LOGIN, MISSING, IN, IN, MISSING)
+VIEWER = (LOGIN, MISSING, IN, MISSING, MISSING)
+
+MATRIX = {
+    "": OPEN,  # leads to the streams
+    "streams/": SIGNED_IN,
+    "streams/new/": SIGNED_IN,
+    "streams/<uuid:client_id>/": MEMBER,
+    "streams/<uuid:client_id>/connection/": OWNER,
+    "streams/<uuid:client_id>/settings/": OWNER,
+    "streams/<uuid:client_id>/rotate/": OWNER,
+    "streams/<uuid:client_id>/remove/": OWNER,
+    "streams/<uuid:client_id>/members/": OWNER,
+    "streams/<uuid:client_id>/members/invite/": OWNER,
+    "streams/<uuid:client_id>/members/leave/": VIEWER,
+    "streams/<uuid:client_id>/members/<int:member_id>/revoke/": OWNER,
+    "streams/<uuid:client_id>/members/invitations/<uuid:invitation_id>/revoke/": OWNER,
+    "invitations/<uuid:invitation_id>/": OPEN,  # who has the link may see it; test_members_invitation: who may accept
+    "api-token-authstream/": OPEN,
+    "api-token-authstream": OPEN,
+    ".well-known/jwks.json": OPEN,
+    "openapi.json": OPEN,
+    "billing/": SIGNED_IN,
+    "billing/card/": SIGNED_IN,
+    "billing/done/": SIGNED_IN,
+    "billing/webhook/": OPEN,
+    "billing/<uuid:client_id>/upgrade/": OWNER,
+    "billing/<uuid:client_id>/cancel/": OWNER,
+    "accounts/": SIGNED_IN,
+    "accounts/delete/": SIGNED_IN,
+    "accounts/sessions/": SIGNED_IN,
+    "accounts/sessions/<int:number>/end/": SIGNED_IN,
+    "accounts/email/": SIGNED_IN,
+    "accounts/reauthenticate/": SIGNED_IN,
+    "accounts/password/change/": SIGNED_IN,
+    "accounts/password/set/": SIGNED_IN,
+    "accounts/password/reset/": OPEN,
+    "accounts/password/reset/done/": OPEN,
+    "accounts/password/reset/key/done/": OPEN,
+    "accounts/^password/reset/key/(?P<uidb36>[0-9A-Za-z]+)-(?P<key>.+)/$": OPEN,
+    "accounts/login/": OPEN,
+    "accounts/login/code/confirm/": (LOGIN, IN, IN, IN, IN),  # codes by mail are not offered
+    "accounts/logout/": OPEN,
+    "accounts/inactive/": OPEN,
+    "accounts/signup/": OPEN,
+    "accounts/confirm-email/": OPEN,
+    "accounts/^confirm-email/(?P<key>[-:\\w]+)/$": OPEN,
+    "accounts/2fa/": SIGNED_IN,
+    "accounts/2fa/authenticate/": (LOGIN, IN, IN, IN, IN),
+    "accounts/2fa/reauthenticate/": SIGNED_IN,
+    "accounts/2fa/totp/activate/": SIGNED_IN,
+    "accounts/2fa/totp/deactivate/": SIGNED_IN,
+    "accounts/2fa/recovery-codes/": SIGNED_IN,
+    "accounts/2fa/recovery-codes/generate/": SIGNED_IN,
+    "accounts/2fa/recovery-codes/download/": SIGNED_IN,
+    "authority.pem": OPEN,
+    "livez": OPEN,
+    "readyz": OPEN,
+}
+LEADS_TO_LOGIN = {"accounts/logout/"}
+"""After signing out, or without having been signed in."""
+NOT_THERE_FOR_SOME = {
+    "accounts/2fa/totp/deactivate/",
+    "accounts/2fa/recovery-codes/",
+    "accounts/2fa/recovery-codes/download/",
+    "accounts/sessions/<int:number>/end/",
+    "accounts/^confirm-email/(?P<key>[-:\\w]+)/$",
+    "authority.pem",
+    "invitations/<uuid:invitation_id>/",
+}
+"""There may be none, or the key may be wrong: 404 for some who are let in."""
+
+
+def routes(patterns: list[Any], prefix: str = "") -> Iterator[str]:
+    for pattern in patterns:
+        if isinstance(pattern, URLResolver):
+            yield from routes(pattern.url_patterns, prefix + str(pattern.pattern))
+        elif isinstance(pattern, URLPattern):
+            yield prefix + str(pattern.pattern)
+
+
+ROUTES = sorted(set(routes(get_resolver().url_patterns)))
+PAGES = [route for route in ROUTES if not route.startswith("staff/")]
+STAFF_PAGES = [route for route in ROUTES if route.startswith("staff/")]
+
+
+@dataclass(frozen=True)
+class World:
+    """A stream with an owner, a viewer and an open invitation, and others who have nothing to do with it."""
+
+    stream: Stream
+    member: Member
+    invitation: Invitation
+    people: dict[str, Account | None]
+
+    def path(self, route: str) -> str:
+        values = {
+            "client_id": str(self.stream.client_id),
+            "member_id": str(self.member.pk),
+            "invitation_id": str(self.invitation.pk),
+        }
+        route = re.sub(r"\^|\$", "", route)
+        route = route.replace("(?P<uidb36>[0-9A-Za-z]+)-(?P<key>.+)", "1-key").replace("(?P<key>[-:\\w]+)", "key")
+        return "/" + re.sub(r"<(?:\w+:)?(\w+)>", lambda found: values.get(found[1], "1"), route)
+
+
+@pytest.fixture
+def world(owner: Account, viewer: Account, stranger: Account, staff: Account, settings: Any) -> World:
+    TOTP.activate(staff, generate_totp_secret())
+    settings.ONLOOKER = msgspec.structs.replace(
+        settings.ONLOOKER,
+        stripe_secret_key="sk_test_1",
+        stripe_webhook_secret="whsec_1",
+        stripe_price="price_1",
+        stripe_api_url="http://127.0.0.1:9",
+    )
+    stream = create_stream("Front door", owner=owner, kind="developer").stream
+    member = Member.objects.create(stream=stream, account=viewer)
+    invitation = Invitation.objects.create(
+        stream=stream, email="new@example.org", expires_at=timezone.now() + timedelta(days=1)
+    )
+    people = {"anonymous": None, "stranger": stranger, "viewer": viewer, "owner": owner, "staff": staff}
+    return World(stream, member, invitation, people)
+
+
+def verdict(answer: HttpResponse) -> str:
+    if answer.status_code == 404:
+        return MISSING
+    if answer.status_code in (302, 303) and answer["Location"].startswith("/accounts/login/"):
+        return LOGIN
+    assert answer.status_code != 403, "a refusal must not tell what is there"
+    return IN
+
+
+def ask(browser: Client, method: str, path: str) -> HttpResponse:
+    answer = browser.get(path) if method == "GET" else browser.post(path, {})
+    assert answer.status_code < 500 or answer.status_code == 503, answer.content
+    return answer
+
+
+def test_every_route_is_in_the_matrix() -> None:
+    assert set(PAGES) == set(MATRIX)
+
+
+@pytest.mark.parametrize("method", ["GET", "POST"])
+@pytest.mark.parametrize("route", PAGES)
+def test_who_is_let_in(world: World, sign_in: Callable[..., Client], route: str, method: str) -> None:
+    expected = dict(zip(ROLES, MATRIX[route], strict=True))
+    for role in ROLES:
+        if role == "owner":
+            continue  # comes last: what is let in may change the world
+        answer = ask(sign_in(world.people[role]), method, world.path(route))
+        check(answer, expected[role], f"{role} {method} /{route}", route)
+    answer = ask(sign_in(world.people["owner"]), method, world.path(route))
+    check(answer, expected["owner"], f"owner {method} /{route}", route)
+
+
+def check(answer: HttpResponse, expected: str, what: str, route: str) -> None:
+    if answer.status_code == 405:
+        return  # nobody has this method there
+    allowed = {expected}
+    if expected == IN:
+        allowed |= ({MISSING} if route in NOT_THERE_FOR_SOME else set()) | (
+            {LOGIN} if route in LEADS_TO_LOGIN else set()
+        )
+    assert verdict(answer) in allowed, f"{what}: {answer.status_code} {answer.headers.get('Location', '')}"
+
+
+@pytest.mark.parametrize("method", ["GET", "POST"])
+@pytest.mark.parametrize("route", STAFF_PAGES)
+def test_the_staffs_pages_are_for_staff(world: World, sign_in: Callable[..., Client], route: str, method: str) -> None:
+    path = "/" + re.sub(r"<[^>]+>|\(\?P<[^>]+>[^)]*\)", "1", route).replace("$", "").replace("^", "")
+    for role in ROLES:
+        answer = ask(sign_in(world.people[role]), method, path)
+        if role == "staff":
+            assert "/login/" not in answer.headers.get("Location", ""), f"{role} {method} {path}"
+        elif answer.status_code != 405:
+            assert is_turned_away(answer), f"{role} {method} {path}: {answer.status_code}"
+
+
+def is_turned_away(answer: HttpResponse) -> bool:
+    """The staff's login leads strangers to the login, and is not there for others: test_staff_door."""
+    if answer.status_code in (302, 303):
+        return answer["Location"].startswith(("/staff/login/", "/accounts/login/")) or answer["Location"] == "/staff/"
+    return answer.status_code in (403, 404)
+
+
+def test_the_owner_finds_everything_as_it_was_after_everybody_else_has_tried(
+    world: World, sign_in: Callable[..., Client]
+) -> None:
+    """What strangers, viewers and staff send changes nothing of a stream."""
+    before = Stream.objects.filter(pk=world.stream.pk).values().get()
+    for role in ("anonymous", "stranger", "viewer", "staff"):
+        browser = sign_in(world.people[role])
+        for route in PAGES:
+            if MATRIX[route] == OWNER:
+                ask(browser, "POST", world.path(route))
+    assert Stream.objects.filter(pk=world.stream.pk).values().get() == before
+    assert Member.objects.filter(pk=world.member.pk).exists()
+    assert Invitation.objects.filter(pk=world.invitation.pk).exists()
+    assert world.stream.access_tokens.filter(expires_at=None).count() == 1

@@ -1,0 +1,79 @@
+"""`onlooker stream`: what an operator does without a browser."""
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
+
+import psycopg
+import pytest
+
+from recording import migrated_database
+
+
+@pytest.fixture(scope="module")
+def database() -> Iterator[str]:
+    with migrated_database() as made:
+        yield made
+
+
+def run(database: str, *arguments: str, code: int = 0, typed: str = "") -> str:
+    environment = {name: value for name, value in os.environ.items() if not name.startswith("ONLOOKER_")}
+    done = subprocess.run(
+        [sys.executable, "-m", "onlooker", "stream", *arguments],
+        env=environment | {"ONLOOKER_DATABASE_URL": database, "ONLOOKER_HOME": "/nonexistent"},
+        input=typed,
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+    assert done.returncode == code, done.stdout + done.stderr
+    return done.stdout + done.stderr
+
+
+def ask(database: str, query: str, *values: object) -> list[tuple[object, ...]]:
+    with psycopg.connect(database) as connection:
+        return connection.execute(query, values).fetchall()
+
+
+def create(database: str, *options: str) -> dict[str, str]:
+    made: dict[str, str] = json.loads(run(database, "create", "Front door", "--json", *options))
+    return made
+
+
+def test_a_stream_is_made_and_set_with_a_time_zone_and_a_silence(database: str) -> None:
+    client_id = create(database, "--time-zone", "Europe/Paris")["client_id"]
+    run(database, "set", client_id, "--time-zone", "Asia/Tokyo", "--silence-alert-minutes", "0")
+    query = "SELECT time_zone, silence_alert_minutes FROM streams_stream WHERE client_id = %s"
+    assert ask(database, query, client_id) == [("Asia/Tokyo", 0)]
+
+
+def test_wrong_names_and_time_zones_are_explained(database: str) -> None:
+    assert "needs a name" in run(database, "create", " ", code=2)
+    assert "Europe/Paris" in run(database, "create", "Door", "--time-zone", "Paris", code=2)
+    client_id = create(database)["client_id"]
+    assert "control characters" in run(database, "set", client_id, "--name", "two\nlines", code=2)
+
+
+def test_rotating_prints_a_new_access_token_once(database: str) -> None:
+    made = create(database)
+    said = run(database, "rotate", made["client_id"], "--grace-hours", "0.5")
+    assert made["access_token"] not in said
+    assert "not shown again" in said
+    query = """SELECT token.expires_at IS NULL, token.expires_at - now() < interval '31 minutes'
+               FROM streams_accesstoken token JOIN streams_stream stream ON stream.id = token.stream_id
+               WHERE stream.client_id = %s ORDER BY token.id"""
+    assert ask(database, query, made["client_id"]) == [(False, True), (True, None)]
+
+
+def test_removing_asks_first(database: str) -> None:
+    client_id = create(database)["client_id"]
+    query = "SELECT removed_at IS NULL FROM streams_stream WHERE client_id = %s"
+    run(database, "remove", client_id, typed="n\n", code=1)
+    assert ask(database, query, client_id) == [(True,)]
+    run(database, "remove", client_id, "--yes")
+    assert ask(database, query, client_id) == [(False,)]
+    assert client_id not in run(database, "list")
+    assert "There is no stream" in run(database, "rotate", client_id, code=1)
