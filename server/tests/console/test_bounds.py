@@ -70,23 +70,48 @@ def test_a_length_that_is_no_number_is_refused() -> None:
     assert sent[0]["status"] == 400
 
 
-def test_only_so_many_are_answered_at_a_time_and_the_rest_wait_or_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(bounds, "WAIT_LIMIT_S", 0.1)
-    under_way, most = 0, 0
+class Counter:
+    """An application whose requests stay until the door opens."""
 
-    async def slow(scope: Any, receive: Any, send: Any) -> None:
-        nonlocal under_way, most
-        under_way += 1
-        most = max(most, under_way)
-        await asyncio.sleep(0.06)
-        under_way -= 1
+    def __init__(self) -> None:
+        self.door = asyncio.Event()
+        self.under_way = self.most = 0
+
+    async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
+        self.under_way += 1
+        self.most = max(self.most, self.under_way)
+        await self.door.wait()
+        self.under_way -= 1
         await echo(scope, receive, send)
 
-    async def crowd() -> list[int]:
-        app = Bounds(slow, requests_limit=2)
-        return [status for status, _ in await asyncio.gather(*(ask(app, b"") for _ in range(10)))]
 
-    statuses = asyncio.run(crowd())
-    assert most == 2
-    assert sorted(set(statuses)) == [200, 503]
-    assert statuses.count(200) >= 4
+def test_more_than_so_many_at_a_time_are_refused_after_a_wait(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(bounds, "WAIT_LIMIT_S", 0.1)
+
+    async def crowd() -> tuple[list[int], list[int], int]:
+        counter = Counter()
+        app = Bounds(counter, requests_limit=2)
+        first = [asyncio.create_task(ask(app, b"")) for _ in range(2)]
+        while counter.under_way < 2:
+            await asyncio.sleep(0)
+        refused = await asyncio.gather(*(ask(app, b"") for _ in range(3)))
+        counter.door.set()
+        answered = await asyncio.gather(*first)
+        return [status for status, _ in answered], [status for status, _ in refused], counter.most
+
+    assert asyncio.run(crowd()) == ([200, 200], [503, 503, 503], 2)
+
+
+def test_who_waits_gets_the_place_that_becomes_free(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(bounds, "WAIT_LIMIT_S", 60)
+
+    async def crowd() -> tuple[list[int], int]:
+        counter = Counter()
+        app = Bounds(counter, requests_limit=2)
+        asked = [asyncio.create_task(ask(app, b"")) for _ in range(10)]
+        while counter.under_way < 2:
+            await asyncio.sleep(0)
+        counter.door.set()
+        return [status for status, _ in await asyncio.gather(*asked)], counter.most
+
+    assert asyncio.run(crowd()) == ([200] * 10, 2)
