@@ -39,9 +39,9 @@ model-references:
 dev:
     onlooker up
 
-# All tests, on real PostgreSQL, NATS and SeaweedFS.
+# All tests, on real PostgreSQL, NATS and SeaweedFS, in two processes side by side.
 test *arguments:
-    pytest {{arguments}}
+    python -m onlooker.testing with-postgresql -- pytest -n 2 --dist loadgroup {{arguments}}
 
 # Lint, formatting, types, import rules.
 lint:
@@ -126,11 +126,8 @@ chaos-scene *arguments:
 fuzz-images pictures="20000" *seed:
     python -m bench.fuzz_images {{pictures}} {{seed}}
 
-# What CI runs, and test-console after it while it has time.
+# What must pass in CI; .ci/recipes runs more after it.
 ci: lint (stylesheet "--check") browsing test conformance
-
-# What CI has no time for any more, shorter than in full. To be run before a release, and after a change of these parts.
-ci-rest: (fuzz-console "200" "50") (fuzz-gateway "1000") (fuzz-images "2000") (bench-gateway "6") (bench-vision "10") (bench-scene "3") accuracy-vision (accuracy-scenes "--variants" "none") (chaos-scene "60" "11") (chaos-jobs "200")
 
 # Resolve the pins anew.
 pins:

@@ -19,7 +19,8 @@ Check = Callable[[str], Bearer]
 def database_url() -> str:
     """Of the tests' own database."""
     address = connection.settings_dict
-    return f"postgresql://{address['HOST']}:{address['PORT']}/{address['NAME']}"
+    user = f"{address['USER']}@" if address["USER"] else ""
+    return f"postgresql://{user}{address['HOST']}:{address['PORT']}/{address['NAME']}"
 
 
 def refusal(check: Check, token: str) -> str:

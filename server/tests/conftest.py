@@ -14,6 +14,13 @@ TESTS = Path(__file__).parent
 os.environ["PYTHONPATH"] = str(TESTS)
 
 
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Two halves that share no fixture: `just test` runs them side by side, each in the order of its files."""
+    for item in items:
+        half = "console" if TESTS / "console" in item.path.parents else "others"
+        item.add_marker(pytest.mark.xdist_group(half))
+
+
 @pytest.fixture(scope="session")
 def database_url() -> Iterator[str]:
     with fresh_database() as url:

@@ -1,17 +1,20 @@
-"""For CI: is there a PostgreSQL, and running a command with one made for it."""
+"""Runs a command, such as the tests, with a PostgreSQL made for it; with the one it is given, where it is given one."""
 
 import os
 import subprocess
 import sys
+from contextlib import ExitStack
 
-from onlooker.testing.postgresql import is_reachable, own_cluster
+from onlooker.testing.postgresql import own_cluster
 
-if sys.argv[1:] == ["reachable"]:
-    sys.exit(0 if is_reachable() else 1)
-elif sys.argv[1:3] == ["with-postgresql", "--"]:
-    with own_cluster() as cluster:
-        environment = os.environ | {"TEST_DATABASE_URL": cluster.url}
-        code = subprocess.run(sys.argv[3:], env=environment, check=False).returncode
-    sys.exit(code)
-else:
-    sys.exit("usage: python -m onlooker.testing reachable | with-postgresql -- COMMAND")
+TUNING = ("max_connections=400", "fsync=off")
+"""Many stacks share it, and nobody needs it after a power cut."""
+
+if sys.argv[1:3] != ["with-postgresql", "--"]:
+    sys.exit("usage: python -m onlooker.testing with-postgresql -- COMMAND")
+with ExitStack() as opened:
+    environment = dict(os.environ)
+    if "TEST_DATABASE_URL" not in environment:
+        environment["TEST_DATABASE_URL"] = opened.enter_context(own_cluster(*TUNING)).url
+    code = subprocess.run(sys.argv[3:], env=environment, check=False).returncode
+sys.exit(code)

@@ -37,14 +37,6 @@ def fresh_database(server: str | None = None) -> Iterator[str]:
             connection.execute(f"DROP DATABASE {name} WITH (FORCE)")
 
 
-def is_reachable() -> bool:
-    try:
-        psycopg.connect(server_url(), connect_timeout=3).close()
-    except psycopg.OperationalError:
-        return False
-    return True
-
-
 @dataclass(frozen=True)
 class Cluster:
     """A PostgreSQL server that a test may restart and tune."""
@@ -53,6 +45,8 @@ class Cluster:
     data: Path
     port: int
     user: str
+    tuning: tuple[str, ...] = ()
+    """Settings of the server, as `name=value`."""
 
     @property
     def url(self) -> str:
@@ -61,6 +55,7 @@ class Cluster:
     def control(self, *arguments: str) -> None:
         """Run pg_ctl as the cluster's user; PostgreSQL refuses to run as root."""
         options = f"-p {self.port} -c listen_addresses=127.0.0.1 -k {self.data}"
+        options += "".join(f" -c {setting}" for setting in self.tuning)
         command = [str(self.programs / "pg_ctl"), "-D", str(self.data), "-o", options, "-w", "-l"]
         log = str(self.data / "server.log")
         subprocess.run([*command, log, *arguments], check=True, user=self.user, stdout=subprocess.DEVNULL, cwd="/")
@@ -70,8 +65,8 @@ class Cluster:
 
 
 @contextmanager
-def own_cluster() -> Iterator[Cluster]:
-    """A new cluster on a free port, removed on leaving."""
+def own_cluster(*tuning: str) -> Iterator[Cluster]:
+    """A new cluster on a free port, removed on leaving; with settings of the server as `name=value`."""
     programs = sorted(Path("/usr/lib/postgresql").glob("*/bin/initdb"))
     found = str(programs[-1]) if programs else shutil.which("initdb")
     if not found:
@@ -79,7 +74,7 @@ def own_cluster() -> Iterator[Cluster]:
     user = "postgres" if os.getuid() == 0 else pwd.getpwuid(os.getuid()).pw_name
     folder = Path(tempfile.mkdtemp(prefix="onlooker-postgresql-"))
     shutil.chown(folder, user)
-    cluster = Cluster(Path(found).parent, folder / "data", free_ports(1)[0], user)
+    cluster = Cluster(Path(found).parent, folder / "data", free_ports(1)[0], user, tuning)
     initialise = [found, "-D", str(cluster.data), "-U", "postgres", "-A", "trust", "-E", "UTF8", "--locale=C.UTF-8"]
     try:
         subprocess.run(initialise, check=True, user=user, stdout=subprocess.DEVNULL, cwd="/")
