@@ -98,6 +98,14 @@ fuzz-gateway requests="5000":
 fuzz-console requests="2000" *guesses:
     python -m bench.fuzz_console {{requests}} {{guesses}}
 
+# Schemathesis and hand-made abuse of the data endpoint: its parameters, its tokens, and other streams' numbers.
+fuzz-data requests="5000" *seed:
+    python -m bench.fuzz_data {{requests}} {{seed}}
+
+# How long after the scene the data endpoint's numbers show it.
+freshness *arguments:
+    python -m bench.freshness {{arguments}}
+
 # A person's way through the console in a real browser; screenshots of every page go to var/console.
 test-console *arguments: browsing
     python -m bench.console_journey {{arguments}}
@@ -118,9 +126,17 @@ accuracy-scenes *arguments:
 bench-scene *arguments:
     python -m bench.scene_cost {{arguments}}
 
+# What numbers cost beside a hand-written statement over millions of visits, and visits a second. 25 minutes, 30 GB.
+bench-data *arguments:
+    python -m bench.data_cost {{arguments}}
+
 # Visits while workers, recorder and NATS are killed.
 chaos-scene *arguments:
     python -m bench.chaos_scene {{arguments}}
+
+# Every number of random worlds against what plain Python reckons from the same visits.
+check-metrics worlds="2000" *seed:
+    python -m bench.check_metrics {{worlds}} {{seed}}
 
 # Strangers' pictures through the decoder of a real worker.
 fuzz-images pictures="20000" *seed:

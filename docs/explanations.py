@@ -36,8 +36,9 @@ PROBLEMS = {
         "Set `Content-Type`.",
     ),
     "bad_request": (
-        "Malformed JSON or multipart, a missing or wrong field, a missing attachment, a foreign URL.",
-        "`detail` names the field and the remedy. Sending the same again does not help.",
+        "Malformed JSON or multipart, a missing or wrong field, a missing attachment, a foreign URL. At the data "
+        "endpoint: a missing, wrong or doubled parameter, a range that is none, a page past the last.",
+        "`detail` names the field or parameter and the remedy. Sending the same again does not help.",
     ),
     "rate_limited": (
         "One stream sends too many requests a second. At the token endpoint: too many failures in the last minute.",
@@ -45,8 +46,9 @@ PROBLEMS = {
     ),
     "overloaded": (
         "No live worker hosts the service, all places are taken, too many requests of a session or accepted jobs "
-        "of the stream wait, or a part of the server is away; also when the bus does not take the visits of a frame.",
-        "Wait `Retry-After` seconds, then send again. If it lasts, add workers.",
+        "of the stream wait, or a part of the server is away; also when the bus does not take the visits of a frame. "
+        "At the data endpoint: a query took longer than `ONLOOKER_DATA_TIME_LIMIT_S`, or too many are under way.",
+        "Wait `Retry-After` seconds, then send again. If it lasts, add workers; at the data endpoint, ask for less.",
     ),
     "internal_error": (
         "A fault of the server.",
@@ -122,6 +124,17 @@ METRICS = {
     "onlooker_recorder_sessions_closed": "Sessions whose visits a recorder ended. `how`: `deleted` (by the client), "
     "`silent`, `state_gone` (nothing more was known of it).",
     "onlooker_recorder_removed": "What was removed after its time. `kind`: `visit`, `partition`, `put_aside`.",
+    "onlooker_metrics_slots_filled": "Slots of 15 minutes whose roll-up a recorder filled.",
+    "onlooker_metrics_slots_marked": "Slots whose visits changed since, which wait to be filled. Numbers are right all "
+    "the same: queries read the visits of such slots one by one, which is slower.",
+    "onlooker_data_requests": "Answered requests of a data endpoint. `route` is a name of "
+    "[routes.md](routes.md#routes-of-the-data-endpoint), or `none` where a request was refused before that; "
+    "status 499: the client left.",
+    "onlooker_data_request_seconds": "Time from the first byte of such a request to the end of its answer.",
+    "onlooker_data_refusals": "Such requests that were answered with a problem, and tables that were broken off. "
+    "`code` is one of [errors.md](errors.md).",
+    "onlooker_data_query_seconds": "Time to ask the database for one page of numbers; a table is many of them. `time` "
+    "is how the range is cut: `global`, `by_hour`, `by_day`.",
     "onlooker_console_requests": "Requests that reached the console's pages. `route` is a name of "
     "[routes.md](routes.md#routes-of-the-console), `admin:...` for the staff's pages, or `none` where no page has the "
     "address. Static files are not counted, nor what was refused for its size or for lack of room.",
@@ -130,6 +143,14 @@ METRICS = {
     "part was away), `failed` (a fault of ours: the log has the exception). Only one console does chores.",
     "onlooker_console_mails": "Mails about silent streams (`kind`: `silent`, `quota`, `back`) and invitations "
     "(`invitation`). `outcome`: `sent`, `failed`. Mails of accounts and billing are not counted.",
+}
+
+DATA_ROUTES = {
+    "show_entities": "Metrics of the token's stream over a range, in buckets; a page has 50, and names the next",
+    "show_table": "The same as one table for a spreadsheet: every bucket of the range a row, every figure a column",
+    "show_openapi": "This interface, as an OpenAPI document with an example",
+    "show_live": "Whether the process runs",
+    "show_ready": "Whether it can serve: it reaches the database",
 }
 
 CONSOLE_ROUTES = {

@@ -1,6 +1,7 @@
 """Makes docs/reference from the source, and fails when something in the source is not explained."""
 
 import ast
+import json
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
@@ -16,13 +17,16 @@ from prometheus_client.metrics import MetricWrapperBase
 HERE = Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE))
 
-from explanations import CONSOLE_ROUTES, JOB_ERRORS, METRICS, PROBLEMS  # noqa: E402
+from explanations import CONSOLE_ROUTES, DATA_ROUTES, JOB_ERRORS, METRICS, PROBLEMS  # noqa: E402
 
 from onlooker.catalogue import SERVICES  # noqa: E402
 from onlooker.catalogue.service import Service  # noqa: E402
 from onlooker.cli import main as command_line  # noqa: E402
+from onlooker.data.routes import ROUTES as DATA_ENDPOINT  # noqa: E402
 from onlooker.errors import KINDS  # noqa: E402
 from onlooker.gateway.routes import ROUTES  # noqa: E402
+from onlooker.metrics.definitions import METRICS as NUMBERS  # noqa: E402
+from onlooker.metrics.definitions import Metric  # noqa: E402
 from onlooker.settings import describe_settings  # noqa: E402
 
 ROOT = HERE.parent
@@ -90,7 +94,29 @@ def routes_page() -> str:
         "`GET /openapi.json` has the same as an OpenAPI document. Refusals: [errors.md](errors.md).\n\n"
         + table(["method", "path", "what it does", "credentials", "route"], rows)
         + "\n"
+        + data_routes_section()
+        + "\n"
         + console_routes_section()
+    )
+
+
+def data_routes_section() -> str:
+    require_same(
+        "Routes of the data endpoint",
+        {row.handler.__name__ for row in DATA_ENDPOINT},
+        set(DATA_ROUTES),
+        "DATA_ROUTES",
+    )
+    rows: list[list[object]] = []
+    for row in DATA_ENDPOINT:
+        name = row.handler.__name__
+        rows.append([row.method, f"`{row.path}`", DATA_ROUTES[name], "no" if row.open else "yes", f"`{name}`"])
+    return (
+        "## Routes of the data endpoint\n\nEach path answers with and without a trailing slash, to HEAD as to GET, and "
+        "to OPTIONS for pages of other origins. A [token](../guides/tokens.md) is sent as `Authorization: Bearer`. "
+        "The last column is the `route` label in [metrics.md](metrics.md). `GET /openapi.json` of the data endpoint "
+        "has its parameters and answers. Refusals: [errors.md](errors.md).\n\n"
+        + table(["method", "path", "what it does", "token", "route"], rows)
     )
 
 
@@ -214,10 +240,29 @@ def metrics_page() -> str:
         rows.append([shown, metric._type, labels, meaning])
     return (
         "# Metrics\n\nEach process serves them at `/metrics` on its monitoring port, on loopback only. Gateways"
-        " and dispatchers come first, then workers (`onlooker_worker_...`), recorders (`onlooker_recorder_...`) and "
-        "consoles (`onlooker_console_...`). What to watch: [monitoring](../guides/monitoring.md).\n\n"
+        " and dispatchers come first, then workers (`onlooker_worker_...`), recorders (`onlooker_recorder_...`, "
+        "`onlooker_metrics_...`), data endpoints (`onlooker_data_...`) and consoles "
+        "(`onlooker_console_...`). What to watch: [monitoring](../guides/monitoring.md).\n\n"
         + table(["name", "type", "labels", "meaning"], rows)
     )
+
+
+def numbers_page() -> str:
+    rows: list[list[object]] = [
+        [f"`{name}`", metric.meaning, f"`{shape_of(metric)}`", ", ".join(f"`{column}`" for column in metric.figures)]
+        for name, metric in NUMBERS.items()
+    ]
+    return (
+        "# Numbers\n\nThe metrics that the data endpoint hands out: [how to ask](../guides/data.md), "
+        "[what they mean](../guides/data.md#what-the-numbers-mean), [how they are reckoned](../concepts/metrics.md). "
+        "A value is shown as it is when nobody came: counts are 0, means are null. Figures are the columns of the "
+        "roll-up, `metrics_slot`, that a value is made of; names that end in `_us` are "
+        "microseconds, `balance` is in billionths.\n\n" + table(["metric", "meaning", "value", "figures"], rows)
+    )
+
+
+def shape_of(metric: Metric) -> str:
+    return json.dumps(metric.shape([0] * len(metric.figures)))
 
 
 def command_page() -> str:
@@ -241,6 +286,7 @@ PAGES: dict[str, Callable[[], str]] = {
     "services.md": services_page,
     "errors.md": errors_page,
     "metrics.md": metrics_page,
+    "numbers.md": numbers_page,
     "cli.md": command_page,
 }
 

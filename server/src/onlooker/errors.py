@@ -49,7 +49,7 @@ KINDS: dict[Code, Kind] = {
     Code.UNSUPPORTED_MEDIA_TYPE: Kind(415, "Unsupported media type"),
     Code.BAD_REQUEST: Kind(400, "Bad request"),
     Code.RATE_LIMITED: Kind(429, "Too many requests"),
-    Code.OVERLOADED: Kind(503, "No compute capacity"),
+    Code.OVERLOADED: Kind(503, "No capacity"),
     Code.INTERNAL_ERROR: Kind(500, "Internal error"),
 }
 

@@ -117,6 +117,8 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     blob_retention_s: Annotated[Seconds, _about("How long a blob is kept.", gt=0)] = 86_400
     blob_bytes_per_stream: Annotated[int, _about("Bytes of blobs one stream may keep.", ge=1)] = 1024**3
 
+    senior_age: Annotated[float, _about("From how many years on an interested person is a senior.", gt=0, le=150)] = 50
+
     developer_quota_s: Annotated[Seconds, _about("Computed video a developer stream has a month.", gt=0)] = 3 * 3600
 
     console_url: Annotated[
@@ -160,6 +162,28 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     stripe_checkout_url: Annotated[
         str, _about("Scheme and host of Stripe's pages for cards.", pattern="^https?://[^/]+$")
     ] = "https://checkout.stripe.com"
+
+    data_url: Annotated[
+        str,
+        _about("Scheme and host at which programs find the data endpoint.", pattern="^https?://[^/]+$"),
+    ] = "https://localhost:8445"
+    data_https_port: Annotated[
+        int, _about("Port that the data endpoint's HTTPS listens on; 0: a proxy does it.", ge=0, le=65535)
+    ] = 8445
+    data_http_port: Annotated[
+        int, _about("Port for plain HTTP, on loopback only, for a proxy in front; 0: none.", ge=0, le=65535)
+    ] = 8082
+    data_requests_limit: Annotated[
+        int,
+        _about(
+            "Queries the data endpoint asks at a time, two fewer than connections; half for one stream.", ge=1, le=256
+        ),
+    ] = 6
+    data_time_limit_s: Annotated[Seconds, _about("Time the database has for one page of numbers.", ge=0.1, le=600)] = 10
+    data_rate_limit_per_second: Annotated[
+        float, _about("Requests a second for one stream, at each data endpoint.", gt=0)
+    ] = 20
+    data_rate_limit_burst: Annotated[int, _about("Requests a stream may send at once above that.", ge=1)] = 60
 
     workers: Annotated[int, _about("Worker processes `onlooker up` starts.", ge=1, le=64)] = 1
     worker_name: Annotated[str, _about("This worker's own part of the bus.", pattern="^[a-z0-9-]+$")] = "worker-1"

@@ -34,6 +34,10 @@ QUERIED = {
     "operate": ROOT / "docs/guides/operate.md",
 }
 """Pages with a query each."""
+START_LIMIT_S, RUN_LIMIT_S = 90, 150
+"""All the commands take half a minute, on a busy machine two."""
+
+pytestmark = pytest.mark.timeout(300)
 
 
 def start_blocks() -> list[str]:
@@ -49,7 +53,7 @@ def start_blocks() -> list[str]:
 
 @pytest.fixture(scope="module")
 def answers(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
-    """What is printed by the commands of the README, the quickstart and the pages of services, by page."""
+    """What is printed by the commands of the README, the quickstart, some guides and the services' pages, by page."""
     for program in ("curl", "bash"):
         if not shutil.which(program):
             pytest.skip(f"{program} is not installed")
@@ -57,7 +61,8 @@ def answers(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
     first, *second = start_blocks()
     assert first.endswith("onlooker up")
     others = [ROOT / "docs/quickstart.md", *(ROOT / f"docs/services/{name}.md" for name in COMPUTED)]
-    script = ["echo '=== README'", *second]
+    others.append(ROOT / "docs/guides/data.md")
+    script = ["echo '=== README'", *second, *saved_files(others[-1])]
     for page in others:
         script += [f"echo '=== {page.stem}'", *blocks_in(page.read_text(encoding="utf-8"))]
     project = copy_of_project(folder / "onlooker")
@@ -67,7 +72,7 @@ def answers(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
         try:
             await_ready(opened[0], folder / "up.log")
             opened.append(Terminal(project, environment, folder / "second.log").start("\n".join(script)))
-            done = opened[1].wait(120)
+            done = opened[1].wait(RUN_LIMIT_S)
             found = rows_in_psql(database_url, QUERIED) if done == 0 else {}
         finally:
             for terminal in reversed(opened):
@@ -78,6 +83,13 @@ def answers(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
     assert done == 0, printed[-4000:]
     parts = printed.split("=== ")[1:]
     return {name: text for name, _, text in (part.partition("\n") for part in parts)} | found
+
+
+def saved_files(page: Path) -> list[str]:
+    """Commands that save the Python of a page under the names which it says."""
+    text = page.read_text(encoding="utf-8")
+    names = re.findall(r"Save it as `([\w.]+)`", text)
+    return [f"cat > {name} <<'END'\n{python}END" for name, python in zip(names, blocks_in(text, "python"), strict=True)]
 
 
 def rows_in_psql(database_url: str, pages: dict[str, Path]) -> dict[str, str]:
@@ -104,8 +116,9 @@ def copy_of_project(project: Path) -> Path:
 
 
 def environment_of(home: Path, database_url: str) -> dict[str, str]:
-    ports = free_ports(6 + 5)
-    https_port, http_port, console_https_port, console_http_port, nats_port, monitoring_port = ports[:6]
+    ports = free_ports(8 + 6)
+    https_port, http_port, console_https_port, console_http_port = ports[:4]
+    data_https_port, data_http_port, nats_port, monitoring_port = ports[4:8]
     return {name: os.environ[name] for name in ("PATH", "LANG") if name in os.environ} | {
         "HOME": str(home),
         "ONLOOKER_DATABASE_URL": database_url,
@@ -115,6 +128,9 @@ def environment_of(home: Path, database_url: str) -> dict[str, str]:
         "ONLOOKER_CONSOLE_HTTPS_PORT": str(console_https_port),
         "ONLOOKER_CONSOLE_HTTP_PORT": str(console_http_port),
         "ONLOOKER_CONSOLE_URL": f"https://localhost:{console_https_port}",
+        "ONLOOKER_DATA_HTTPS_PORT": str(data_https_port),
+        "ONLOOKER_DATA_HTTP_PORT": str(data_http_port),
+        "ONLOOKER_DATA_URL": f"https://localhost:{data_https_port}",
         "ONLOOKER_NATS_URL": f"nats://127.0.0.1:{nats_port}",
         "ONLOOKER_MONITORING_PORT": str(monitoring_port),
         "ONLOOKER_PUBLIC_URL": f"https://localhost:{https_port}",
@@ -132,6 +148,7 @@ class Terminal:
     def start(self, script: str) -> subprocess.Popen[bytes]:
         script = script.replace("https://localhost:8443", self.environment["ONLOOKER_PUBLIC_URL"])
         script = script.replace("https://localhost:8444", self.environment["ONLOOKER_CONSOLE_URL"])
+        script = script.replace("https://localhost:8445", self.environment["ONLOOKER_DATA_URL"])
         with self.log.open("wb") as output:
             return subprocess.Popen(
                 ["bash", "-euo", "pipefail", "-c", script],
@@ -144,7 +161,7 @@ class Terminal:
 
 
 def await_ready(up: subprocess.Popen[bytes], log: Path) -> None:
-    give_up_at = time.monotonic() + 30
+    give_up_at = time.monotonic() + START_LIMIT_S
     while "Ready." not in log.read_text():
         assert up.poll() is None, log.read_text()
         assert time.monotonic() < give_up_at, log.read_text()
@@ -163,6 +180,38 @@ def test_the_readme_start_runs_word_for_word(answers: dict[str, str]) -> None:
     for event in ("appearance", "focus_locked", "disappearance"):
         assert f" {event} " in printed
     assert "100 frames computed, 1 people seen" in printed
+
+
+def answers_in(printed: str) -> list[dict[str, Any]]:
+    """What the data endpoint said."""
+    return [json.loads(line) for line in printed.splitlines() if line.startswith('{"entities":{"')]
+
+
+def test_the_numbers_of_the_start_are_those_of_the_readme(answers: dict[str, str]) -> None:
+    (answer,) = answers_in(answers["README"])
+    shown = json.loads(blocks_in((ROOT / "README.md").read_text(encoding="utf-8"), "json")[-1])
+    assert list(answer) == list(shown)
+    found, expected = (dict(values_in(one["entities"])) for one in (answer, shown))
+    assert found == pytest.approx(expected, abs=0.7)  # seconds may be off, people may not
+
+
+def test_the_numbers_of_the_quickstart_count_who_passed_there_too(answers: dict[str, str]) -> None:
+    (answer,) = answers_in(answers["quickstart"])
+    assert (answer["total_results"], answer["next_page"]) == (2, "")
+    days = list(answer["entities"].values())
+    assert sum(day["passing_by"]["value"] for day in days) == 2
+    assert sum(day["interested"]["value"] for day in days) == 1
+    assert "bucket,passing_by,interested,stop_time,age_0-14," in answers["quickstart"]
+
+
+def test_the_guide_to_the_data_endpoint_runs_word_for_word(answers: dict[str, str]) -> None:
+    printed = answers["data"]
+    (answer,) = answers_in(printed)
+    assert list(answer["entities"]) == ["2026-03-28T00:00:00+01:00", "2026-03-29T00:00:00+01:00"]
+    hours = re.findall(r"^(\d{4}-\S+T\d\d:00:00\+00:00) (\d+) (\d+)$", printed, re.MULTILINE)
+    assert len(hours) == 73
+    assert sum(int(passing) for _, passing, _ in hours) >= 2
+    assert "bucket,passing_by,interested,gender_?,gender_female,gender_male,exact" in printed
 
 
 def test_the_visit_of_the_start_is_in_the_database_and_counts_as_interested(answers: dict[str, str]) -> None:

@@ -151,8 +151,12 @@ def test_a_worker_that_is_asked_to_stop_finishes_what_it_took(two_workers: Stack
 
 
 def test_whether_workers_are_live_shows_in_the_service_version(two_workers: Stack, caller: httpx2.Client) -> None:
+    give_up_at = time.monotonic() + 30
+    while not {"worker-1", "worker-2"} <= (pids := two_workers.children()).keys():  # one of them may have just died
+        assert time.monotonic() < give_up_at
+        time.sleep(0.1)
+    _await_workers(two_workers, 2)
     assert caller.get("/services/trouble/1").json()["workers"] == 2
-    pids = two_workers.children()
     for name in ("worker-1", "worker-2"):
         os.kill(pids[name], signal.SIGSTOP)
     try:

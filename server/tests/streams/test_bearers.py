@@ -84,6 +84,15 @@ def test_a_token_dies_with_its_credential(
     assert refusal(check, token) == "invalid_jwt"
 
 
+def test_a_membership_that_is_given_again_does_not_revive_a_token_from_before(
+    camera: Camera, viewer: Account, check: Check
+) -> None:
+    Member.objects.create(stream=camera.stream, account=viewer)
+    claims = claims_of(get_token(camera, "viewer@example.org"))
+    assert check(sign(claims))
+    assert refusal(check, sign(claims | {"iat": claims["iat"] - 60})) == "invalid_jwt"
+
+
 def test_what_is_remembered_is_bounded_in_time_by_default() -> None:
     assert Bearers.__init__.__kwdefaults__ == {"remember_s": 30}
     assert max(30, bearers.STALE_LIMIT_S) < 60

@@ -6,6 +6,8 @@ from typing import Any
 import psycopg
 
 from onlooker.database import Pool
+from onlooker.metrics.rollup import fill_slots
+from onlooker.visits import counters
 from onlooker.visits.partitions import Partitions
 from onlooker.visits.retention import delete_expired_visits, remove_expired
 from onlooker.visits.visit import Visit
@@ -37,6 +39,7 @@ def test_each_stream_keeps_its_own_days(url: str) -> None:
     async def act(pool: Pool) -> None:
         partitions = Partitions(pool)
         assert await VisitWriter(pool, partitions).write(young + old) == []
+        await fill_slots(pool, due_s=0)
         await remove_expired(pool, partitions, now=time.time())
 
     with_pool(url, act)
@@ -49,6 +52,7 @@ def test_many_rows_go_in_several_batches(url: str) -> None:
 
     async def act(pool: Pool) -> None:
         await VisitWriter(pool, Partitions(pool)).write([*old, young])
+        await fill_slots(pool, due_s=0)
         await delete_expired_visits(pool, now=time.time(), at_once=10)
 
     with_pool(url, act)
@@ -56,20 +60,59 @@ def test_many_rows_go_in_several_batches(url: str) -> None:
 
 
 def test_a_month_that_was_dropped_elsewhere_is_made_again_when_it_is_needed(url: str) -> None:
-    stream_id = create_stream(url, retention_days=100)
-    first, second = aged(stream_id, 90), aged(stream_id, 90)
+    first = aged(create_stream(url, retention_days=100), 90)
 
     async def act(pool: Pool) -> None:
         writer = VisitWriter(pool, Partitions(pool))
         await writer.write([first])
+        await fill_slots(pool, due_s=0)
         execute(url, "UPDATE streams_stream SET retention_days = 1")
         await remove_expired(pool, Partitions(pool), now=time.time())
         assert kept(url) == {}
-        execute(url, "UPDATE streams_stream SET retention_days = 100")
+        second = aged(create_stream(url, retention_days=100), 90)
         assert await writer.write([second]) == []
+        assert kept(url) == {second.id: second.stream_id}
 
     with_pool(url, act)
-    assert kept(url) == {second.id: stream_id}
+
+
+def test_visits_stay_until_their_slot_is_rolled_up(url: str) -> None:
+    old = aged(create_stream(url, retention_days=1), 1.5)
+    older = aged(create_stream(url, retention_days=100), 300)
+
+    async def act(pool: Pool) -> None:
+        partitions = Partitions(pool)
+        await VisitWriter(pool, partitions).write([old])
+        execute(url, "UPDATE streams_stream SET retention_days = 365")
+        await VisitWriter(pool, partitions).write([older])
+        execute(url, "UPDATE streams_stream SET retention_days = 1")
+        await remove_expired(pool, partitions, now=time.time())
+        assert set(kept(url)) == {old.id, older.id}
+        await fill_slots(pool, due_s=0)
+        await remove_expired(pool, partitions, now=time.time())
+        assert kept(url) == {}
+
+    with_pool(url, act)
+    assert execute(url, "SELECT sum(passing_by) FROM metrics_slot") == [(2,)]
+
+
+def test_what_comes_after_its_slot_was_given_up_is_not_written(url: str) -> None:
+    stream_id = create_stream(url, retention_days=1)
+    late = aged(stream_id, 1.5)
+
+    async def act(pool: Pool) -> None:
+        writer = VisitWriter(pool, Partitions(pool))
+        await writer.write([aged(stream_id, 1.4)])
+        await fill_slots(pool, due_s=0)
+        await remove_expired(pool, Partitions(pool), now=time.time())
+        execute(url, "UPDATE streams_stream SET retention_days = 100")
+        before = counters.visits("expired")._value.get()
+        assert await writer.write([late]) == []
+        assert counters.visits("expired")._value.get() == before + 1
+
+    with_pool(url, act)
+    assert kept(url) == {}
+    assert execute(url, "SELECT count(*) FROM visits_mark") == [(0,)]
 
 
 def test_what_was_put_aside_goes_after_thirty_days_or_sooner_where_the_stream_keeps_less(url: str) -> None:

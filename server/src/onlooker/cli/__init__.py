@@ -53,7 +53,7 @@ def main() -> None:
 
 @main.command()
 def up() -> None:
-    """Start everything on this machine: bus, gateway, dispatcher, recorder, console, workers."""
+    """Start everything on this machine: bus, gateway, dispatcher, recorder, console, data endpoint, workers."""
     from onlooker.up.machine import Machine
 
     settings = read_settings()
@@ -80,10 +80,11 @@ def dispatcher() -> None:
 
 @main.command()
 def recorder() -> None:
-    """Run a recorder of visits."""
+    """Run a recorder of visits, which fills their roll-up too."""
+    from onlooker.metrics.filler import fill_for_ever
     from onlooker.visits.recorder import run_recorder
 
-    _run("recorder", run_recorder)
+    _run("recorder", lambda settings: run_recorder(settings, fill_for_ever))
 
 
 @main.command()
@@ -93,6 +94,14 @@ def console() -> None:
 
     open_django()
     _run("console", run_console)
+
+
+@main.command()
+def data() -> None:
+    """Run a data endpoint."""
+    from onlooker.data.app import run_data
+
+    _run("data", run_data)
 
 
 @main.command()

@@ -35,6 +35,7 @@ INSTALLED_APPS = [
     "onlooker.streams.apps.StreamsConfig",
     "onlooker.gateway.apps.GatewayConfig",
     "onlooker.visits.apps.VisitsConfig",
+    "onlooker.metrics.apps.MetricsConfig",
     "allauth",
     "allauth.account",
     "allauth.mfa",

@@ -1,5 +1,6 @@
 """Checking a bearer's token: who signed it, whether it expired, and whether the credential behind it lives."""
 
+import time
 from dataclasses import dataclass
 from typing import Any
 from uuid import UUID
@@ -32,6 +33,7 @@ class Claims(msgspec.Struct, frozen=True):
     client_id: UUID
     credential: int
     iat: float
+    exp: float
 
 
 @dataclass(frozen=True)
@@ -88,7 +90,10 @@ class Bearers:
                 leeway=CLOCKS_DIFFER_S,
                 options={"require": ["exp", "iat", "iss", "aud"]},
             )
-            return msgspec.convert(claims, Claims)
+            read = msgspec.convert(claims, Claims)
+            if read.exp <= time.time():  # other clocks are allowed for at its beginning only
+                raise jwt.ExpiredSignatureError
+            return read
         except jwt.ExpiredSignatureError:
             raise _refusal(Code.EXPIRED_JWT, "The token has expired. Ask for a new one.") from None
         except (jwt.InvalidTokenError, msgspec.ValidationError, RecursionError):

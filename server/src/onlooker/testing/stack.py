@@ -20,6 +20,16 @@ from onlooker.streams.credentials import hash_access_token, new_access_token
 from onlooker.testing.ports import free_ports
 
 START_LIMIT_S = 90.0
+PORTS = (
+    "nats_port",
+    "https_port",
+    "http_port",
+    "console_https_port",
+    "console_http_port",
+    "data_https_port",
+    "data_http_port",
+    "monitoring_port",
+)
 
 
 @dataclass(frozen=True)
@@ -58,6 +68,10 @@ class Stack:
     @property
     def console_url(self) -> str:
         return self.setting("console_url")
+
+    @property
+    def data_url(self) -> str:
+        return self.setting("data_url")
 
     @property
     def plain_url(self) -> str:
@@ -109,8 +123,8 @@ class Stack:
                 continue
             if b"nats-server" in command[0]:
                 found["nats"] = pid
-            elif command[-2:-1] == [b"console"]:
-                found["console"] = pid
+            elif command[-2:-1] in ([b"console"], [b"data"]):  # not on the bus
+                found[command[-2].decode()] = pid
             for part in environ.split(b"\0"):
                 if part.startswith(b"ONLOOKER_NATS_USER="):
                     found[part.partition(b"=")[2].decode()] = pid
@@ -128,7 +142,7 @@ class Stack:
         return True
 
     def monitoring_url(self, name: str) -> str:
-        order = ["gateway", "dispatcher", "recorder", "console", *(f"worker-{n}" for n in range(1, 64))]
+        order = ["gateway", "dispatcher", "recorder", "console", "data", *(f"worker-{n}" for n in range(1, 64))]
         return f"http://127.0.0.1:{int(self.setting('monitoring_port')) + order.index(name)}"
 
     def metrics(self, name: str) -> str:
@@ -156,22 +170,19 @@ def _child_pids(parent: int) -> list[int]:
 def running_stack(database_url: str, **settings: object) -> Iterator[Stack]:
     """`onlooker up` on free ports until the block ends; keyword arguments are settings."""
     workers = int(str(settings.get("workers", 1)))
-    ports = free_ports(6 + 4 + workers)
-    https_port, http_port, console_https_port, console_http_port, nats_port, monitoring_port = ports[:6]
+    # The processes' monitoring ports follow: one each, counted up from the first.
+    ports = dict(zip(PORTS, free_ports(len(PORTS) + 4 + workers), strict=False))
     with tempfile.TemporaryDirectory(prefix="onlooker-", ignore_cleanup_errors=True) as folder:
         home = Path(folder)
         values: dict[str, object] = {
             "home": home / "home",
             "database_url": database_url,
-            "nats_url": f"nats://127.0.0.1:{nats_port}",
+            "nats_url": f"nats://127.0.0.1:{ports.pop('nats_port')}",
             "https_host": "127.0.0.1",
-            "https_port": https_port,
-            "http_port": http_port,
-            "monitoring_port": monitoring_port,
-            "public_url": f"https://localhost:{https_port}",
-            "console_https_port": console_https_port,
-            "console_http_port": console_http_port,
-            "console_url": f"https://localhost:{console_https_port}",
+            "public_url": f"https://localhost:{ports['https_port']}",
+            "console_url": f"https://localhost:{ports['console_https_port']}",
+            "data_url": f"https://localhost:{ports['data_https_port']}",
+            **ports,
             "log_level": "debug",
             "database_pool_size": 4,  # many stacks share one PostgreSQL
         } | settings

@@ -21,7 +21,7 @@ from onlooker.catalogue import read_catalogue
 from onlooker.compute.hosting import chosen_services
 from onlooker.compute.models import require_models
 from onlooker.console.secret import ensure_secret_key
-from onlooker.settings import PREFIX, Settings, SettingsError, variable_name
+from onlooker.settings import PREFIX, Settings, SettingsError, describe_settings, variable_name
 from onlooker.up.bus import (
     DISPATCHER,
     GATEWAY,
@@ -38,9 +38,11 @@ from onlooker.up.processes import Child
 log = logging.getLogger(__name__)
 
 READY_LIMIT_S = 60.0
-CONSOLE = "console"
-"""Not on the bus: it shows what is in the database."""
+CONSOLE, DATA = "console", "data"
+"""Not on the bus: they show what is in the database."""
 CONSOLE_SECRETS = ("secret_key", "email_url", "stripe_secret_key", "stripe_webhook_secret")
+DATA_SECRETS = ("database_url",)
+SECRETS = {name.removeprefix(PREFIX).lower() for name, meta, _ in describe_settings() if (meta.extra or {})["secret"]}
 PASSED_TO_WORKERS = (
     "bucket_shards",
     "extra_services",
@@ -109,13 +111,13 @@ class Machine:
             tls["ONLOOKER_AUTHORITY_FILE"] = str(authority_file(Path(certificate).parent))
         port = settings.monitoring_port
         ports: dict[str, int] = {}
-        for name in (GATEWAY, DISPATCHER, RECORDER, CONSOLE, *worker_names(settings)):
+        for name in (GATEWAY, DISPATCHER, RECORDER, CONSOLE, DATA, *worker_names(settings)):
             ports[name] = port + len(ports) if port else 0
             role = {"ONLOOKER_MONITORING_PORT": str(ports[name])}
-            if name != CONSOLE:
+            if name not in (CONSOLE, DATA):
                 role |= {"ONLOOKER_NATS_USER": name, "ONLOOKER_NATS_PASSWORD": passwords[name]}
-            if name in (GATEWAY, DISPATCHER, RECORDER, CONSOLE):
-                known = {key: value for key, value in whole.items() if name == CONSOLE or not _is_consoles(key)}
+            if name in (GATEWAY, DISPATCHER, RECORDER, CONSOLE, DATA):
+                known = {key: value for key, value in whole.items() if _may_know(name, key)}
                 await self._launch(name, _command(name), known | tls | role)
             else:
                 await self._launch(name, _command("worker"), _worker_environment(settings, name) | role)
@@ -131,8 +133,8 @@ class Machine:
         settings = self._settings
         if settings.tls_certificate_file:
             return settings.tls_certificate_file, settings.tls_key_file
-        public = [urlsplit(url).hostname or "localhost" for url in (settings.public_url, settings.console_url)]
-        names = [*public, "localhost", "127.0.0.1", "::1"]
+        public = (settings.public_url, settings.console_url, settings.data_url)
+        names = [*(urlsplit(url).hostname or "localhost" for url in public), "localhost", "127.0.0.1", "::1"]
         names.append(socket.gethostname())
         chain, key = ensure_certificate(settings.home_path / "tls", list(dict.fromkeys(names)))
         return str(chain), str(key)
@@ -181,14 +183,16 @@ class Machine:
             if child.starts > 3:
                 raise SettingsError(f"{child.name} can't be started. What it printed above says why.")
 
+    def _say_where(self, process: str, url: str, http_port: int) -> None:
+        self._say(f"  {process:<12}{url}")
+        if http_port:
+            self._say(f"              http://127.0.0.1:{http_port} (plain, for a proxy in front)")
+
     def _describe(self, tls_folder: Path) -> None:
         settings = self._settings
-        self._say(f"  gateway     {settings.public_url}")
-        if settings.http_port:
-            self._say(f"              http://127.0.0.1:{settings.http_port} (plain, for a proxy in front)")
-        self._say(f"  console     {settings.console_url}")
-        if settings.console_http_port:
-            self._say(f"              http://127.0.0.1:{settings.console_http_port} (plain, for a proxy in front)")
+        self._say_where("gateway", settings.public_url, settings.http_port)
+        self._say_where("console", settings.console_url, settings.console_http_port)
+        self._say_where("data", settings.data_url, settings.data_http_port)
         self._say(f"  workers     {', '.join(worker_names(settings))}")
         threads, cores = settings.workers * settings.worker_threads * settings.inference_threads, os.cpu_count() or 1
         if threads > cores:
@@ -199,9 +203,12 @@ class Machine:
             self._say(f"  authority   {authority_file(tls_folder)} (curl --cacert)")
 
 
-def _is_consoles(variable: str) -> bool:
-    """A secret that nobody but the console needs."""
-    return variable.removeprefix(PREFIX).removesuffix("_FILE").lower() in CONSOLE_SECRETS
+def _may_know(process: str, variable: str) -> bool:
+    """A secret is told to nobody who does not need it."""
+    setting = variable.removeprefix(PREFIX).removesuffix("_FILE").lower()
+    if process == DATA:
+        return setting not in SECRETS or setting in DATA_SECRETS
+    return process == CONSOLE or setting not in CONSOLE_SECRETS
 
 
 def _command(process: str) -> list[str]:

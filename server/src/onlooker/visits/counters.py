@@ -7,7 +7,9 @@ from onlooker.monitoring import by_labels
 BUCKETS = (0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 30)
 
 visits = by_labels(
-    Counter("onlooker_recorder_visits", "Visits by what came of them (written, known, stream_gone)", ["outcome"])
+    Counter(
+        "onlooker_recorder_visits", "Visits by what came of them (written, known, expired, stream_gone)", ["outcome"]
+    )
 )
 refused = by_labels(Counter("onlooker_recorder_refused", "Visits that could not be written, by reason", ["reason"]))
 put_aside = by_labels(Counter("onlooker_recorder_put_aside", "Visits put aside, by reason", ["reason"]))

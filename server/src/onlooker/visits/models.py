@@ -1,4 +1,4 @@
-"""Tables of visits, and of those that the database refused."""
+"""Tables of visits, of what must be reckoned anew because of them, and of those that the database refused."""
 
 from typing import Any
 
@@ -61,3 +61,26 @@ class PutAside(models.Model):
 
     def __str__(self) -> str:
         return f"{self.reason} {self.number}"
+
+
+class Mark(models.Model):
+    """Visits that begin in these 15 minutes changed since their roll-up was filled."""
+
+    pk = models.CompositePrimaryKey("stream_id", "slot_at")
+    stream = models.ForeignKey("streams.Stream", on_delete=models.CASCADE, db_index=False, related_name="marks")
+    slot_at = models.DateTimeField()
+    reaches_at = models.DateTimeField()
+    marked_at = models.DateTimeField()
+
+    def __str__(self) -> str:
+        return f"{self.slot_at:%Y-%m-%d %H:%M} of {self.stream_id}"
+
+
+class Kept(models.Model):
+    """From when on a stream's visits are all there."""
+
+    stream = models.OneToOneField("streams.Stream", on_delete=models.CASCADE, primary_key=True, related_name="kept")
+    since = models.DateTimeField()
+
+    def __str__(self) -> str:
+        return f"{self.stream_id} since {self.since:%Y-%m-%d %H:%M}"

@@ -83,13 +83,14 @@ class Partitions:
         self._known |= existing | set(months)
 
     async def drop_expired(self, now: float) -> None:
-        """Drop the months that are past every stream's retention as a whole."""
+        """Drop the months that are past every stream's retention as a whole, and whose roll-up is filled."""
         async with self._pool.connection() as connection:
             limit = month_of(now - await _longest_retention_s(connection))
             for month in sorted(await _existing(connection)):
-                if month < limit:
+                if month < limit and not await _has_marks(connection, month):
                     async with connection.transaction():
                         await _lock(connection)
+                        await connection.execute(_queries["forget_month"], {"limit_at": _begin(month_after(month))})
                         await connection.execute(_named("DROP TABLE IF EXISTS {}", month))
                     self._known.discard(month)
                     counters.removed("partition").inc()
@@ -112,14 +113,24 @@ async def _longest_retention_s(connection: AsyncConnection[DictRow]) -> float:
     return timedelta(days=row["days"]).total_seconds()
 
 
+async def _has_marks(connection: AsyncConnection[DictRow], month: date) -> bool:
+    """Whether slots of a month, or before it, still have to be filled."""
+    row = await (await connection.execute(_queries["has_marks"], {"limit_at": _begin(month_after(month))})).fetchone()
+    assert row
+    return bool(row["found"])
+
+
+def _begin(month: date) -> datetime:
+    return datetime(month.year, month.month, 1, tzinfo=UTC)
+
+
 async def _make_partition(connection: AsyncConnection[DictRow], month: date) -> None:
     """Made apart and then attached: readers and writers of other months go on meanwhile."""
     # A fifth of each page stays free, so that the revisions of a visit find room beside one another.
     make = "CREATE TABLE {} (LIKE visits_visit INCLUDING ALL) WITH (fillfactor = 80)"
     await connection.execute(_named(make, month))
-    begins, ends = (datetime(day.year, day.month, 1, tzinfo=UTC) for day in (month, month_after(month)))
-    attach = _named("ALTER TABLE visits_visit ATTACH PARTITION {} FOR VALUES FROM ({}) TO ({})", month, begins, ends)
-    await connection.execute(attach)
+    attach = "ALTER TABLE visits_visit ATTACH PARTITION {} FOR VALUES FROM ({}) TO ({})"
+    await connection.execute(_named(attach, month, _begin(month), _begin(month_after(month))))
 
 
 def _named(statement: str, month: date, *values: datetime) -> sql.Composed:

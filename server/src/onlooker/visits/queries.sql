@@ -1,12 +1,17 @@
--- name: write_visits  the highest revision of each visit stays; says how many streams' visits were known and written
+-- name: write_visits  the highest revision of each visit stays, and its slot is marked; says what came of how many.
+-- A mark that is there is updated all the same: who fills its slot passes by while we hold it, or we wait for them and
+-- mark anew. So no visit is missed by a roll-up.
 WITH given AS (
     SELECT * FROM json_to_recordset(%(visits)s::json) AS given (
         stream_id bigint, began_at timestamptz, id uuid, revision int, ended boolean, session text,
         present tstzmultirange, still tstzmultirange, looking tstzmultirange,
         age real, age_confidence real, gender text, gender_confidence real,
         neutral real, happiness real, surprise real, anger real, sadness real, confidence real)),
-known AS MATERIALIZED (
+living AS MATERIALIZED (
     SELECT given.* FROM given JOIN streams_stream stream ON stream.id = given.stream_id AND stream.removed_at IS NULL),
+known AS MATERIALIZED (
+    SELECT living.* FROM living LEFT JOIN visits_kept kept USING (stream_id)
+    WHERE kept.since IS NULL OR living.began_at >= kept.since),
 written AS (
     INSERT INTO visits_visit (stream_id, began_at, id, revision, ended, session, present, still, looking,
                               age, age_confidence, gender, gender_confidence,
@@ -20,8 +25,15 @@ written AS (
         neutral = excluded.neutral, happiness = excluded.happiness, surprise = excluded.surprise,
         anger = excluded.anger, sadness = excluded.sadness, confidence = excluded.confidence, written_at = now()
     WHERE visits_visit.revision < excluded.revision
-    RETURNING 1)
-SELECT (SELECT count(*) FROM known) AS known, (SELECT count(*) FROM written) AS written;
+    RETURNING stream_id, began_at, present),
+marked AS (
+    INSERT INTO visits_mark (stream_id, slot_at, reaches_at)
+    SELECT stream_id, date_bin('15 minutes', began_at, 'epoch'), max(upper(present)) FROM written
+    GROUP BY 1, 2 ORDER BY 1, 2
+    ON CONFLICT (stream_id, slot_at) DO UPDATE SET
+        reaches_at = greatest(visits_mark.reaches_at, excluded.reaches_at))
+SELECT (SELECT count(*) FROM living) AS living, (SELECT count(*) FROM known) AS known,
+       (SELECT count(*) FROM written) AS written;
 
 -- name: put_aside  keep what can't be written; no row when its stream is gone or being removed
 INSERT INTO visits_putaside (stream_id, visit_id, reason, detail, payload, put_aside_at)
@@ -54,6 +66,24 @@ SELECT coalesce(max(retention_days), 0) AS days FROM streams_stream;
 -- name: list_retentions  how many days each stream keeps its visits; NULL for one that is being removed: it keeps none
 SELECT id, CASE WHEN removed_at IS NULL THEN retention_days END AS retention_days
 FROM streams_stream ORDER BY removed_at IS NULL, id;
+
+-- name: forget_expired  from now on a stream's visits before a slot count as gone; no row where there are none, or
+-- where their roll-up still has to be filled
+INSERT INTO visits_kept (stream_id, since)
+SELECT %(stream_id)s, %(limit_at)s
+WHERE EXISTS (SELECT FROM visits_visit WHERE stream_id = %(stream_id)s AND began_at < %(limit_at)s)
+  AND NOT EXISTS (SELECT FROM visits_mark WHERE stream_id = %(stream_id)s AND slot_at < %(limit_at)s)
+ON CONFLICT (stream_id) DO UPDATE SET since = greatest(visits_kept.since, excluded.since)
+RETURNING stream_id;
+
+-- name: forget_month  the same for all streams, before a month is dropped as a whole
+INSERT INTO visits_kept (stream_id, since)
+SELECT id, %(limit_at)s FROM streams_stream
+ON CONFLICT (stream_id) DO UPDATE SET since = excluded.since WHERE visits_kept.since < excluded.since;
+
+-- name: has_marks  whether slots before a moment still have to be filled
+SELECT EXISTS (SELECT FROM visits_mark LEFT JOIN visits_kept USING (stream_id)
+               WHERE slot_at < %(limit_at)s AND (since IS NULL OR slot_at >= since)) AS found;
 
 -- name: delete_expired  some of a stream's visits past its retention
 DELETE FROM visits_visit WHERE (stream_id, began_at, id) IN (

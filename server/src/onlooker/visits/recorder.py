@@ -3,7 +3,7 @@
 import asyncio
 import logging
 import time
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Coroutine
 from dataclasses import dataclass
 from functools import partial
 
@@ -159,8 +159,8 @@ async def _look(recorder: Recorder, queue: VisitQueue, silence: Silence) -> None
     await silence.close_silent()
 
 
-async def run_recorder(settings: Settings) -> None:
-    """Run until SIGTERM or SIGINT, then finish the batch at hand."""
+async def run_recorder(settings: Settings, follow: Callable[[Pool, Settings], Coroutine[None, None, None]]) -> None:
+    """Run until SIGTERM or SIGINT, then finish the batch at hand; `follow` makes something of what is written."""
     bus = await connect(settings, name="recorder")
     async with open_pool(settings) as pool:
         stop = stop_signal()
@@ -177,6 +177,7 @@ async def run_recorder(settings: Settings) -> None:
                 group.create_task(_every(TEND_EVERY_S, partial(_tend, pool, partitions))),
                 group.create_task(_every(SILENCE_EVERY_S, partial(_look, recorder, queue, silence))),
                 group.create_task(serve_monitoring(settings.monitoring_port, partial(_readiness, bus, recorder))),
+                group.create_task(follow(pool, settings)),
             ]
             await stop.wait()
             await recorder.stop(running)

@@ -2,8 +2,13 @@
 
 import logging
 from datetime import UTC, datetime, timedelta
+from typing import Any
+
+from psycopg import AsyncConnection
+from psycopg.rows import DictRow
 
 from onlooker.database import Pool, load_queries
+from onlooker.streams.coverage import SLOT_S
 from onlooker.visits import counters
 from onlooker.visits.partitions import Partitions
 
@@ -30,14 +35,21 @@ async def delete_expired_visits(pool: Pool, *, now: float, at_once: int = DELETE
         streams = await (await connection.execute(_queries["list_retentions"])).fetchall()
         for stream in streams:
             values = {"stream_id": stream["id"], "limit_at": _limit(now, stream["retention_days"]), "limit": at_once}
+            if stream["retention_days"] and not await _forget(connection, values):
+                continue
             deleted = at_once
             while deleted == at_once:
                 deleted = (await connection.execute(_queries["delete_expired"], values)).rowcount
                 counters.removed("visit").inc(deleted)
 
 
+async def _forget(connection: AsyncConnection[DictRow], values: dict[str, Any]) -> bool:
+    """Say first that they are gone; whether there are any, and their roll-up is filled."""
+    return await (await connection.execute(_queries["forget_expired"], values)).fetchone() is not None
+
+
 def _limit(now: float, days: int | None) -> datetime:
-    """What began before this goes. Without days it is all: some visits began a little in the future."""
+    """What began before this goes, by whole slots. Without days it is all: some visits began a little in the future."""
     if days is None:
         return datetime.max.replace(tzinfo=UTC)
-    return datetime.fromtimestamp(now, UTC) - timedelta(days=days)
+    return datetime.fromtimestamp(now // SLOT_S * SLOT_S, UTC) - timedelta(days=days)

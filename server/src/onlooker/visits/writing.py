@@ -1,10 +1,10 @@
 """Writing visits: a batch in one transaction, or one by one where the database refuses a batch."""
 
 import time
-import uuid
 from collections.abc import Iterable
 from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
+from functools import lru_cache
 from typing import Any
 
 import msgspec
@@ -26,7 +26,9 @@ REFUSED = (
 )
 """It is the visit's fault. Any other error of the database passes, and the same visits are written later."""
 
-_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+CACHED_MINUTES = 4096
+
+_EPOCH = datetime(1970, 1, 1)
 _EXPRESSIONS = ("neutral", "happiness", "surprise", "anger", "sadness")
 _queries = load_queries("onlooker.visits")
 
@@ -81,7 +83,8 @@ class VisitWriter:
         assert done
         counters.visits("written").inc(done["written"])
         counters.visits("known").inc(done["known"] - done["written"])
-        counters.visits("stream_gone").inc(len(visits) - done["known"])
+        counters.visits("expired").inc(done["living"] - done["known"])
+        counters.visits("stream_gone").inc(len(visits) - done["living"])
 
 
 def newest_of(visits: Iterable[Visit]) -> list[Visit]:
@@ -99,7 +102,7 @@ def row_of(visit: Visit) -> dict[str, Any]:
     return {
         "stream_id": visit.stream_id,
         "began_at": _moment(visit.began_ms),
-        "id": uuid.UUID(bytes=visit.id),
+        "id": visit.id.hex(),
         "revision": visit.revision,
         "ended": visit.ended,
         "session": visit.session,
@@ -121,4 +124,11 @@ def _moments(intervals: list[Interval]) -> str:
 
 
 def _moment(at_ms: int) -> str:
-    return (_EPOCH + timedelta(milliseconds=at_ms)).isoformat()
+    """As PostgreSQL reads it; a visit has a dozen of them, and `isoformat` takes three times as long."""
+    minute, rest_ms = divmod(at_ms, 60_000)
+    return f"{_minute_text(minute)}:{rest_ms / 1000:06.3f}Z"
+
+
+@lru_cache(maxsize=CACHED_MINUTES)
+def _minute_text(minute: int) -> str:
+    return (_EPOCH + timedelta(minutes=minute)).isoformat(timespec="minutes")

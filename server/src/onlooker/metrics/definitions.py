@@ -1,0 +1,157 @@
+"""The metrics, one declaration each: which figures a slot keeps for it, and how an answer is made of them."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+
+SHORTEST_PRESENCE_S = 1
+SHORTEST_STOP_S = 3
+SHORTEST_LOOK_S = 1
+"""People who looked for longer than this."""
+GENDER_KNOWN_ABOVE = 0.5
+"""Confidence goes from 0, a coin toss, to 1; a child's is at most 0.5."""
+AGE_BANDS = {"0-14": 0, "15-24": 15, "25-34": 25, "35-44": 35, "45-54": 45, "55-64": 55, "65+": 65}
+"""By the age from which on one is in it."""
+EMOTIONS = ("neutral", "happiness", "surprise", "anger", "sadness")
+
+Number = int | float | None
+Figures = Sequence[int]
+Value = dict[str, Number]
+
+
+@dataclass(frozen=True)
+class Metric:
+    """A metric of the visits of a slot or a bucket.
+
+    A figure is a sum that can be added up over slots: a column of `metrics_slot`, and the SQL that makes it of judged
+    visits. What a judged visit has: judging.py.
+    """
+
+    name: str
+    meaning: str
+    figures: Mapping[str, str]
+    shape: Callable[[Figures], Value]
+    """What is answered, of the figures in their order."""
+
+
+def _count(condition: str) -> str:
+    return f"count(*) FILTER (WHERE {condition})"
+
+
+def _microseconds(interval: str) -> str:
+    """The sum of an interval over the interested, as a whole number: such sums are exact."""
+    return f"(extract(epoch FROM coalesce(sum({interval}) FILTER (WHERE interested), '0')) * 1000000)::bigint"
+
+
+def _number(name: str, meaning: str, condition: str) -> Metric:
+    return Metric(name, meaning, {name: _count(condition)}, lambda figures: {"value": figures[0]})
+
+
+def _mean(name: str, meaning: str, figures: Mapping[str, str], *, unit: float) -> Metric:
+    """The first figure divided by the second."""
+
+    def shape(found: Figures) -> Value:
+        total, count = found
+        return {"value": total / unit / count if count else None}
+
+    return Metric(name, meaning, figures, shape)
+
+
+def _breakdown(name: str, meaning: str, conditions: Mapping[str, str], columns: Mapping[str, str]) -> Metric:
+    """How many of the interested are in each part."""
+    figures = {columns[part]: _count(f"interested AND {condition}") for part, condition in conditions.items()}
+    # Not strict: that takes half as long again, and there are hundreds of them in a page.
+    return Metric(name, meaning, figures, lambda found: dict(zip(conditions, found)))  # noqa: B905
+
+
+def _columns(name: str, parts: Mapping[str, str]) -> dict[str, str]:
+    """The column of each part: letters, digits and underscores."""
+    words = {"?": "unknown", "65+": "65_up"}
+    return {part: f"{name}_{words.get(part, part).replace('-', '_')}" for part in parts}
+
+
+_CATEGORIES = {
+    f"{age}_{gender}": f"known_gender = '{gender}' AND age {sign} senior_age"
+    for age, sign in (("senior", ">="), ("young", "<"))
+    for gender in ("female", "male")
+}
+_GENDERS = {
+    "?": "known_gender IS NULL",
+    "female": "known_gender = 'female'",
+    "male": "known_gender = 'male'",
+}
+_BANDS = {
+    **{band: f"band = {number}" for number, band in enumerate(AGE_BANDS, start=1)},
+    "?": "age IS NULL",
+}
+_EMOTIONS = {
+    **{emotion: f"known_emotion = '{emotion}'" for emotion in EMOTIONS},
+    "?": "known_emotion IS NULL",
+}
+_BALANCE = "(greatest(0, least(2, 1 + happiness::float8 - anger::float8 - sadness::float8)) / 2 * 1000000000)::bigint"
+"""From 0 to a billion, however shares were rounded: sums of whole numbers are the same in any order."""
+
+METRICS: dict[str, Metric] = {
+    metric.name: metric
+    for metric in (
+        _number("passing_by", "People who were in view for at least 1 second.", "passing_by"),
+        _number("interested", "People who stopped for at least 3 seconds and looked for more than 1.", "interested"),
+        _mean(
+            "stop_time",
+            "Seconds that an interested person stands still, on average.",
+            {"still_us": _microseconds("still_for"), "interested": _count("interested")},
+            unit=1e6,
+        ),
+        _mean(
+            "attention_time",
+            "Seconds that an interested person looks, on average.",
+            {"looking_us": _microseconds("looking_for"), "interested": _count("interested")},
+            unit=1e6,
+        ),
+        _breakdown(
+            "category",
+            "Interested people by age and gender; who has no known age or gender is in none.",
+            _CATEGORIES,
+            {part: part for part in _CATEGORIES},
+        ),
+        _breakdown(
+            "gender",
+            "Interested people by gender; `?` where it is not known.",
+            _GENDERS,
+            _columns("gender", _GENDERS),
+        ),
+        _mean(
+            "satisfaction",
+            "How happy interested people look, on average: from 0 to 1.",
+            {
+                "balance": f"coalesce(sum({_BALANCE}) FILTER (WHERE interested AND neutral IS NOT NULL), 0)",
+                "balance_of": _count("interested AND neutral IS NOT NULL"),
+            },
+            unit=1e9,
+        ),
+        _breakdown(
+            "age",
+            "Interested people by age; `?` where it is not known.",
+            _BANDS,
+            _columns("age", _BANDS),
+        ),
+        _breakdown(
+            "emotion",
+            "Interested people by what their face shows most; `?` where it is not known.",
+            _EMOTIONS,
+            _columns("emotion", _EMOTIONS),
+        ),
+    )
+}
+
+
+def in_declared_order(metrics: tuple[str, ...]) -> tuple[str, ...]:
+    """There are 500 ways to choose metrics, and a million to ask for them."""
+    return tuple(name for name in METRICS if name in metrics)
+
+
+def figures_of(metrics: tuple[str, ...]) -> dict[str, str]:
+    """The columns that some metrics need, and the SQL of each."""
+    return {column: made for name in metrics for column, made in METRICS[name].figures.items()}
+
+
+ALL_FIGURES = figures_of(tuple(METRICS))

@@ -1,0 +1,93 @@
+"""From parameters, as a person or a program writes them, to a query."""
+
+import re
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from zoneinfo import ZoneInfo
+
+from onlooker.errors import bad_request
+from onlooker.metrics.definitions import METRICS
+from onlooker.metrics.query import Query, Time
+from onlooker.streams.choices import check_time_zone
+
+EARLIEST = datetime(1970, 1, 1, tzinfo=UTC)
+LATEST = datetime(2100, 1, 1, tzinfo=UTC)
+LONGEST_SHOWN = 40
+HIGHEST_PAGE = 10**9
+_DATE = re.compile(r"[0-9TtZzW:.,+ -]+", re.ASCII)
+
+
+def parse_query(parameters: Mapping[str, str], *, stream_id: int, time_zone: str, now: datetime) -> tuple[Query, int]:
+    """The query and the page; raises a Problem that says what is wrong and how it is right."""
+    zone = ZoneInfo(_parse_zone(parameters["tz"]) if "tz" in parameters else time_zone)
+    if "from_date" not in parameters:
+        raise bad_request("`from_date` is missing: an ISO 8601 date-time, such as 2026-11-01T09:00:00+01:00.")
+    query = Query(
+        stream_id=stream_id,
+        metrics=_parse_metrics(parameters.get("metrics")),
+        from_at=_parse_date("from_date", parameters["from_date"], zone),
+        to_at=_parse_date("to_date", parameters["to_date"], zone) if "to_date" in parameters else now,
+        zone=zone,
+        time=_parse_time(parameters.get("time", Time.GLOBAL)),
+    )
+    if query.from_at >= query.to_at:
+        until = "`to_date`" if "to_date" in parameters else "now, since there is no `to_date`"
+        raise bad_request(f"`from_date` must lie before {until}.")
+    return query, _parse_page(parameters.get("page", "1"))
+
+
+def _shown(text: str) -> str:
+    """What was sent, as far as it is worth repeating."""
+    return repr(text if len(text) <= LONGEST_SHOWN else text[:LONGEST_SHOWN] + "...")
+
+
+def _parse_metrics(text: str | None) -> tuple[str, ...]:
+    known = ", ".join(METRICS)
+    if not text:
+        raise bad_request(f"`metrics` is missing: a list, separated by commas, of {known}.")
+    names = tuple(dict.fromkeys(text.split(",")))
+    for name in names:
+        if name not in METRICS:
+            raise bad_request(f"There is no metric {_shown(name)}. `metrics` is a list, without spaces, of {known}.")
+    return names
+
+
+def _parse_zone(text: str) -> str:
+    try:
+        return check_time_zone(text)
+    except ValueError:
+        raise bad_request(
+            f"There is no time zone {_shown(text)}. `tz` is an IANA name, such as Europe/Paris."
+        ) from None
+
+
+def _parse_date(name: str, text: str, zone: ZoneInfo) -> datetime:
+    """A moment in UTC; without an offset it is read in the zone."""
+    try:
+        if not _DATE.fullmatch(text):  # Python takes any character between date and time, and some after both
+            raise ValueError
+        date = datetime.fromisoformat(text)
+    except ValueError:
+        hint = " A plus sign in a URL is written %2B." if " " in text else ""
+        raise bad_request(
+            f"`{name}` is not an ISO 8601 date-time: {_shown(text)}. "
+            f"It looks like 2026-11-01T09:00:00+01:00, percent-encoded in a URL.{hint}"
+        ) from None
+    if EARLIEST.year - 1 <= date.year <= LATEST.year:
+        moment = (date if date.tzinfo else date.replace(tzinfo=zone)).astimezone(UTC)
+        if EARLIEST <= moment <= LATEST:
+            return moment
+    raise bad_request(f"`{name}` must lie between the years {EARLIEST.year} and {LATEST.year}.")
+
+
+def _parse_time(text: str) -> Time:
+    try:
+        return Time(text)
+    except ValueError:
+        raise bad_request(f"`time` is one of {', '.join(Time)}, not {_shown(text)}.") from None
+
+
+def _parse_page(text: str) -> int:
+    if not (text.isascii() and text.isdecimal() and len(text) <= len(str(HIGHEST_PAGE)) and int(text) >= 1):
+        raise bad_request(f"`page` is a number from 1 on, not {_shown(text)}.")
+    return int(text)

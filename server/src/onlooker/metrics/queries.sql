@@ -1,0 +1,77 @@
+-- name: take_marks  some slots that wait to be filled, oldest marks first; `kept` is false where visits are deleted already
+DELETE FROM visits_mark mark USING (
+    SELECT stream_id, slot_at FROM visits_mark
+    WHERE marked_at <= now() - %(due_s)s * interval '1 second'
+    ORDER BY marked_at LIMIT %(limit)s FOR UPDATE SKIP LOCKED) due
+WHERE mark.stream_id = due.stream_id AND mark.slot_at = due.slot_at
+RETURNING mark.stream_id, mark.slot_at,
+    NOT EXISTS (SELECT FROM visits_kept kept
+                WHERE kept.stream_id = mark.stream_id AND kept.since > mark.slot_at) AS kept;
+
+-- name: count_marks  how many slots wait; not counted any further where they are very many
+SELECT count(*) AS marks FROM (SELECT FROM visits_mark LIMIT 10000) some;
+
+-- name: lock_definitions  by which definitions slots are to be filled; they stay so until the transaction ends
+SELECT definitions FROM metrics_state FOR SHARE;
+
+-- name: take_over  the definitions of now become those of the roll-up; no row where they are already
+UPDATE metrics_state SET senior_age = %(senior_age)s, definitions = %(definitions)s, marked_up_to = 0
+WHERE senior_age <> %(senior_age)s::real OR definitions <> %(definitions)s
+RETURNING single;
+
+-- name: next_unmarked  a stream whose slots have to be marked; NULL once there is none. Nobody else marks them meanwhile
+SELECT (SELECT min(id) FROM streams_stream WHERE id > marked_up_to) AS stream_id
+FROM metrics_state WHERE marked_up_to IS NOT NULL FOR UPDATE;
+
+-- name: note_marked  up to this stream all slots are marked; NULL: of all
+UPDATE metrics_state SET marked_up_to = %(stream_id)s;
+
+-- name: mark_stream  every slot of a stream whose visits are all there
+INSERT INTO visits_mark (stream_id, slot_at, reaches_at)
+SELECT stream_id, date_bin('15 minutes', began_at, 'epoch'), max(upper(present))
+FROM visits_visit LEFT JOIN visits_kept kept USING (stream_id)
+WHERE stream_id = %(stream_id)s AND (kept.since IS NULL OR began_at >= kept.since)
+GROUP BY 1, 2 ORDER BY 1, 2
+ON CONFLICT (stream_id, slot_at) DO UPDATE SET reaches_at = greatest(visits_mark.reaches_at, excluded.reaches_at);
+
+-- name: find_known_since  from which slot on coverage is swept by nobody yet; it goes an hour after the visits
+SELECT coalesce(date_bin('15 minutes', known.since + interval '15 minutes' - interval '1 microsecond', 'epoch'), %(now)s)
+       AS since
+FROM (SELECT) always
+LEFT JOIN (SELECT greatest(%(now)s - retention_days * interval '24 hours', kept.since) - interval '1 hour' AS since
+           FROM streams_stream stream LEFT JOIN visits_kept kept ON kept.stream_id = stream.id
+           WHERE stream.id = %(stream_id)s) known ON true;
+
+-- name: read_closures  when a stream could not compute, inside a range; a used-up month is over when the month is
+SELECT state, greatest(at, %(from_at)s) AS from_at, least(until_at, %(to_at)s) AS to_at
+FROM (SELECT state, at,
+             least(lead(at) OVER (ORDER BY id),
+                   CASE WHEN state = 'quota'
+                        THEN (date_trunc('month', at AT TIME ZONE 'UTC') + interval '1 month') AT TIME ZONE 'UTC'
+                        ELSE 'infinity' END) AS until_at
+      FROM streams_statechange WHERE stream_id = %(stream_id)s) logged
+WHERE state <> 'enabled' AND at < %(to_at)s AND until_at > %(from_at)s AND at < until_at
+ORDER BY at;
+
+-- name: read_coverage  what was computed and what refused in some stretches of time, added up by each slot's most
+-- frequent reason. A slot that is cut counts by proportion; the one of now is as long as it has lasted.
+SELECT stretch.number, slot.reason, sum(part.length_s) AS length_s,
+       sum(least(slot.video_s, part.slot_s) * part.length_s / part.slot_s) AS covered_s
+FROM (SELECT number, from_at, to_at, from_at - interval '15 minutes' AS before_at, to_at - interval '15 minutes' AS last_at
+      FROM unnest(%(froms)s::timestamptz[], %(tos)s::timestamptz[]) WITH ORDINALITY AS given (from_at, to_at, number)
+     ) stretch
+CROSS JOIN LATERAL (
+    SELECT slot_at, coalesce(coverage.video_s, 0) AS video_s, refusal.reason
+    FROM (SELECT slot_at, video_s FROM streams_coverage
+          WHERE stream_id = %(stream_id)s AND slot_at > stretch.before_at AND slot_at < stretch.to_at) coverage
+    FULL JOIN (SELECT DISTINCT ON (slot_at) slot_at, reason FROM streams_refusal
+               WHERE stream_id = %(stream_id)s AND slot_at > stretch.before_at AND slot_at < stretch.to_at
+                 AND reason <> ALL(%(told_by_state)s)
+               ORDER BY slot_at, frames DESC, reason) refusal USING (slot_at)) slot
+CROSS JOIN LATERAL (
+    SELECT CASE WHEN is_whole THEN 900 ELSE least(900, date_part('epoch', %(now)s - slot.slot_at)) END AS slot_s,
+           CASE WHEN is_whole THEN 900
+                ELSE date_part('epoch', least(slot.slot_at + interval '15 minutes', stretch.to_at)
+                                        - greatest(slot.slot_at, stretch.from_at)) END AS length_s
+    FROM (SELECT slot.slot_at BETWEEN stretch.from_at AND stretch.last_at AS is_whole) looked) part
+GROUP BY 1, 2;

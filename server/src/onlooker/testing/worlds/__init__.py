@@ -1,0 +1,1 @@
+"""Worlds of streams and visits, drawn at random, played through the product and compared with the oracle."""

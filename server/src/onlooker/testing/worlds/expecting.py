@@ -1,0 +1,164 @@
+"""What the answer to a question must be, by the oracle, and where an answer differs from it."""
+
+from bisect import bisect_left, bisect_right
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from math import ceil
+from typing import Any
+
+from onlooker.metrics.definitions import GENDER_KNOWN_ABOVE
+from onlooker.testing.oracle import Figures, Judged, Known, count_judged, judge
+from onlooker.testing.worlds.clocks import Era, day_edges, hour_edges, moment_at
+from onlooker.testing.worlds.world import Question
+from onlooker.visits.visit import Visit
+
+PAGE = 50
+SLOT_US = 900_000_000
+EVER_US = 10**17
+KNOWN = Known(senior_age=50, gender_above=GENDER_KNOWN_ABOVE)
+CLOSE = {"stop_time": 1e-3, "attention_time": 1e-3, "satisfaction": 1e-6}
+"""Seconds and shares may be so far off; counts may not."""
+
+
+@dataclass(frozen=True)
+class Expected:
+    """All buckets of a range."""
+
+    zone: str
+    keys: list[str]
+    figures: list[Figures]
+    inexact_pages: frozenset[int]
+
+
+def parameters_of(question: Question, zone: str) -> dict[str, str]:
+    parameters = {
+        "metrics": ",".join(question.metrics),
+        "from_date": written(question.from_us, zone, question.style),
+        "to_date": written(question.to_us, zone, question.style),
+        "time": question.time,
+    }
+    return parameters | ({"tz": question.tz} if question.tz else {})
+
+
+def written(at_us: int, zone: str, style: str) -> str:
+    """A moment in one of the ways in which clients write it; in UTC where that way could not say it."""
+    local = moment_at(at_us, zone)
+    offset = local.utcoffset()
+    assert offset is not None
+    if style == "naive" and local.replace(fold=0).astimezone(UTC) == moment_at(at_us):
+        return local.replace(tzinfo=None).isoformat()
+    if style == "basic" and not offset.total_seconds() % 60:
+        return f"{local.replace(tzinfo=None).isoformat()}{local:%z}"
+    if style == "offset" and not offset.total_seconds() % 60:
+        return local.isoformat()
+    return moment_at(at_us).replace(tzinfo=None).isoformat() + "Z"
+
+
+def expect(question: Question, zone: str, era: Era, visits: Iterable[Visit], *, kept_us: int = -EVER_US) -> Expected:
+    """Visits of slots before `kept_us` are known by their slots only: where an edge cuts one, it counts whole."""
+    edges_us, keys = buckets_of(question, zone, era)
+    slots: dict[int, list[Visit]] = {}
+    for visit in visits:
+        slots.setdefault(slot_of(visit), []).append(visit)
+    figures: list[Figures] = []
+    inexact: set[int] = set()
+    for page in range(1, pages_of(len(keys)) + 1):
+        first, after = (page - 1) * PAGE, page * PAGE
+        judged: list[Judged] = []
+        for slot_us, members in slots.items():
+            is_cut = slot_us < kept_us and cuts(question, edges_us[first : after + 1], slot_us, members)
+            judged += whole(slot_us, members, question) if is_cut else clipped(members, question)
+            inexact |= {page} if is_cut else set()
+        figures += count_judged(judged, edges_us, KNOWN)[first:after]
+    return Expected(zone, keys, figures, frozenset(inexact))
+
+
+def clipped(visits: list[Visit], question: Question) -> list[Judged]:
+    return [one for one in (judge(visit, question.from_us, question.to_us) for visit in visits) if one]
+
+
+def whole(slot_us: int, visits: list[Visit], question: Question) -> list[Judged]:
+    """All of them where their slot begins."""
+    if not question.from_us <= slot_us < question.to_us:
+        return []
+    judged = [judge(visit, -EVER_US, EVER_US) for visit in visits]
+    return [replace(one, first_us=slot_us) for one in judged if one]
+
+
+def cuts(question: Question, edges_us: Sequence[int], slot_us: int, visits: list[Visit]) -> bool:
+    """Whether a page with these edges would have to look at the visits of a slot."""
+    reaches_us = 1000 * max(visit.present[-1][1] for visit in visits)
+    across_from = slot_us < question.from_us < reaches_us and edges_us[0] < reaches_us
+    across_to = slot_us < question.to_us < reaches_us and slot_us < edges_us[-1]
+    inside = (edge for edge in edges_us if question.from_us < edge < question.to_us)
+    return across_from or across_to or any(slot_us < edge < slot_us + SLOT_US for edge in inside)
+
+
+def slot_of(visit: Visit) -> int:
+    return 1000 * visit.began_ms // SLOT_US * SLOT_US
+
+
+def pages_of(buckets: int) -> int:
+    return ceil(buckets / PAGE)
+
+
+def buckets_of(question: Question, zone: str, era: Era) -> tuple[list[int], list[str]]:
+    """Their edges, and the keys under which they stand."""
+    if question.time == "global":
+        return [question.from_us, question.to_us], ["global"]
+    known = [1_000_000 * edge for edge in (hour_edges if question.time == "by_hour" else day_edges)(era, zone)]
+    first = bisect_right(known, question.from_us) - 1
+    edges = known[first : bisect_left(known, question.to_us) + 1]
+    return edges, [moment_at(edge, zone).isoformat(timespec="seconds") for edge in edges[:-1]]
+
+
+def differences(question: Question, expected: Expected, bodies: list[dict[str, Any]]) -> list[str]:
+    """What is wrong with the pages of an answer."""
+    found: list[str] = []
+    total, pages = len(expected.keys), pages_of(len(expected.keys))
+    for number, body in enumerate(bodies, start=1):
+        frame = {"time": question.time, "total_results": total, "nb_of_pages": pages, "page": number}
+        if number in expected.inexact_pages:
+            frame["exact"] = False
+        said = {name: value for name, value in body.items() if name in frame or name == "exact"}
+        if said != frame:
+            found.append(f"page {number} says {said} instead of {frame}")
+        for name, at_us in (("from_date", question.from_us), ("to_date", question.to_us)):
+            if datetime.fromisoformat(body[name]) != moment_at(at_us):
+                found.append(f"{name} is {body[name]} instead of {moment_at(at_us, expected.zone).isoformat()}")
+    entities = [(key, values) for body in bodies for key, values in body["entities"].items()]
+    if [key for key, _ in entities] != expected.keys:
+        return [*found, f"buckets are {[key for key, _ in entities]} instead of {expected.keys}"]
+    for (key, values), figures in zip(entities, expected.figures, strict=True):
+        found += [f"{key}: {line}" for line in wrong_values(question, values, figures)]
+    return found
+
+
+def wrong_values(question: Question, values: dict[str, Any], figures: Figures) -> list[str]:
+    if list(values) != list(question.metrics):
+        return [f"metrics are {list(values)}"]
+    wanted = {name: figures[name] for name in question.metrics}
+    if values == wanted:
+        return []
+    return [f"{name} is {values[name]} instead of {wanted[name]}" for name in wanted if not same(name, values, wanted)]
+
+
+def same(name: str, values: dict[str, Any], wanted: Figures) -> bool:
+    one, other = values[name], wanted[name]
+    if name not in CLOSE or None in (one.get("value"), other["value"]):
+        return bool(one == other)
+    is_share = name != "satisfaction" or 0 <= one["value"] <= 1
+    return list(one) == ["value"] and is_share and abs(one["value"] - other["value"]) <= CLOSE[name]
+
+
+def wrong_sums(question: Question, bodies: list[dict[str, Any]], whole: dict[str, Any]) -> list[str]:
+    """Where the counts of the buckets do not add up to those of the whole range."""
+    buckets = [bucket for body in bodies for bucket in body["entities"].values()]
+    wrong = []
+    for name in (name for name in question.metrics if name not in CLOSE):
+        counted = whole["entities"]["global"][name]
+        added = {part: sum(bucket[name][part] for bucket in buckets) for part in counted}
+        if added != counted:
+            wrong.append(f"buckets add up to {added} {name} instead of {counted}")
+    return wrong

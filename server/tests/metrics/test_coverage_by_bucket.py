@@ -1,0 +1,312 @@
+"""How much of a bucket was looked at, and why not the rest."""
+
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from itertools import pairwise
+from zoneinfo import ZoneInfo
+
+import psycopg
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from onlooker.database import Pool
+from onlooker.metrics.absences import BucketCoverage
+from onlooker.metrics.buckets import count_buckets, page_buckets
+from onlooker.metrics.coverage import read_coverage
+from onlooker.metrics.query import Query, Time
+from recording import create_stream, with_pool
+
+pytest_plugins = ["migrated"]
+NOON = datetime(2026, 5, 31, 12, tzinfo=UTC)
+LATER = NOON + timedelta(days=10)
+MINUTE, HOUR, DAY = timedelta(minutes=1), timedelta(hours=1), timedelta(days=1)
+SLOT = 15 * MINUTE
+
+
+@dataclass
+class Camera:
+    """A stream, and what the tables have of it."""
+
+    url: str
+    connection: psycopg.Connection
+    stream_id: int
+
+    def covers(self, at: datetime, *, video_s: float = 900, slots: int = 1) -> None:
+        rows = [(self.stream_id, at + number * SLOT, video_s) for number in range(slots)]
+        self._write("INSERT INTO streams_coverage (stream_id, slot_at, video_s) VALUES (%s, %s, %s)", rows)
+
+    def is_refused(self, at: datetime, frames: int, reason: str) -> None:
+        row = (self.stream_id, at, reason, frames)
+        self._write("INSERT INTO streams_refusal (stream_id, slot_at, reason, frames) VALUES (%s, %s, %s, %s)", [row])
+
+    def becomes(self, state: str, at: datetime) -> None:
+        row = (self.stream_id, at, state)
+        self._write("INSERT INTO streams_statechange (stream_id, at, state) VALUES (%s, %s, %s)", [row])
+
+    def keeps_visits_since(self, at: datetime) -> None:
+        self._write("INSERT INTO visits_kept (stream_id, since) VALUES (%s, %s)", [(self.stream_id, at)])
+
+    def coverage(
+        self, from_at: datetime, to_at: datetime, *, by: Time = Time.GLOBAL, now: datetime = LATER
+    ) -> tuple[BucketCoverage, ...]:
+        query = Query(self.stream_id, ("interested",), from_at, to_at, ZoneInfo("UTC"), by)
+        buckets = page_buckets(query, first=0, count=min(50, count_buckets(query)))
+        found: list[BucketCoverage] = []
+
+        async def act(pool: Pool) -> None:
+            found.extend(await read_coverage(pool, query, buckets, now=now))
+
+        with_pool(self.url, act)
+        assert all(one.covered_s + sum(one.missing.values()) == pytest.approx(one.length_s) for one in found)
+        return tuple(found)
+
+    def _write(self, statement: str, rows: Iterable[tuple[object, ...]]) -> None:
+        with self.connection.cursor() as cursor:
+            cursor.executemany(statement, rows)
+
+
+@pytest.fixture(scope="module")
+def connection(database: str) -> Iterator[psycopg.Connection]:
+    with psycopg.connect(database, autocommit=True) as opened:
+        yield opened
+
+
+@pytest.fixture
+def camera(database: str, connection: psycopg.Connection) -> Camera:
+    return Camera(database, connection, create_stream(database))
+
+
+def test_a_slot_that_was_watched_from_end_to_end_lacks_nothing(camera: Camera) -> None:
+    camera.covers(NOON, slots=4)
+    assert camera.coverage(NOON, NOON + HOUR) == (BucketCoverage(3600, 3600, {}, None),)
+
+
+def test_slots_of_which_nothing_is_written_down_were_offline(camera: Camera) -> None:
+    camera.covers(NOON, slots=1)
+    assert camera.coverage(NOON, NOON + HOUR) == (BucketCoverage(3600, 900, {"offline": 2700}, None),)
+
+
+def test_another_streams_slots_cover_nothing(camera: Camera) -> None:
+    other = Camera(camera.url, camera.connection, create_stream(camera.url))
+    other.covers(NOON)
+    other.is_refused(NOON, 5, "overloaded")
+    other.becomes("disabled", NOON)
+    assert camera.coverage(NOON, NOON + SLOT) == (BucketCoverage(900, 0, {"offline": 900}, None),)
+
+
+def test_two_cameras_cover_no_more_than_the_time_there_is(camera: Camera) -> None:
+    camera.covers(NOON, video_s=1500)
+    assert camera.coverage(NOON, NOON + 2 * SLOT) == (BucketCoverage(1800, 900, {"offline": 900}, None),)
+
+
+def test_each_bucket_has_its_own_slots(camera: Camera) -> None:
+    camera.covers(NOON, video_s=600)
+    camera.covers(NOON + HOUR, slots=4)
+    found = camera.coverage(NOON, NOON + 3 * HOUR, by=Time.BY_HOUR)
+    assert [one.covered_s for one in found] == [600, 3600, 0]
+    assert [one.missing for one in found] == [{"offline": 3000}, {}, {"offline": 3600}]
+
+
+def test_a_slot_that_an_edge_cuts_counts_by_proportion(camera: Camera) -> None:
+    camera.covers(NOON, video_s=600)
+    found = camera.coverage(NOON + 5 * MINUTE, NOON + 14 * MINUTE)
+    assert found == (BucketCoverage(540, pytest.approx(360), {"offline": pytest.approx(180)}, None),)
+
+
+def test_the_slot_of_now_is_as_long_as_it_has_lasted(camera: Camera) -> None:
+    camera.covers(NOON, video_s=300)
+    found = camera.coverage(NOON - HOUR, NOON + 2 * HOUR, by=Time.BY_HOUR, now=NOON + 5 * MINUTE)
+    assert found == (
+        BucketCoverage(3600, 0, {"offline": 3600}, None),
+        BucketCoverage(300, 300, {}, None),
+        BucketCoverage(0, 0, {}, None),
+    )
+
+
+def test_a_range_in_the_future_lacks_nothing(camera: Camera) -> None:
+    assert camera.coverage(LATER + HOUR, LATER + 2 * HOUR) == (BucketCoverage(0, 0, {}, None),)
+
+
+def test_a_stream_that_was_switched_off_was_disabled(camera: Camera) -> None:
+    camera.becomes("disabled", NOON + SLOT)
+    camera.becomes("enabled", NOON + 3 * HOUR)
+    found = camera.coverage(NOON, NOON + 4 * HOUR, by=Time.BY_HOUR)
+    assert [one.missing for one in found] == [
+        {"offline": 900, "disabled": 2700},
+        {"disabled": 3600},
+        {"disabled": 3600},
+        {"offline": 3600},
+    ]
+
+
+def test_a_stream_that_is_switched_off_still_is_disabled(camera: Camera) -> None:
+    camera.becomes("disabled", NOON - 3 * DAY)
+    assert camera.coverage(NOON, NOON + HOUR)[0].missing == {"disabled": 3600}
+
+
+def test_what_came_before_it_was_switched_off_is_not_taken_for_less(camera: Camera) -> None:
+    """Five minutes of video, then ten minutes off: nothing was offline."""
+    camera.covers(NOON, video_s=300)
+    camera.becomes("disabled", NOON + 5 * MINUTE)
+    assert camera.coverage(NOON, NOON + SLOT) == (BucketCoverage(900, 300, {"disabled": 600}, None),)
+
+
+def test_a_recording_covers_a_time_in_which_the_stream_was_disabled(camera: Camera) -> None:
+    camera.becomes("disabled", NOON)
+    camera.becomes("enabled", NOON + HOUR)
+    camera.covers(NOON, video_s=850)
+    found = camera.coverage(NOON, NOON + HOUR)
+    assert found == (BucketCoverage(3600, 850, {"disabled": 2750}, None),)
+
+
+def test_a_used_up_month_is_over_with_the_month(camera: Camera) -> None:
+    """Nobody writes it down before the stream's next frame."""
+    camera.becomes("quota", NOON + 10 * HOUR)
+    found = camera.coverage(NOON + 9 * HOUR, NOON + 14 * HOUR, by=Time.BY_HOUR)
+    reasons = [list(one.missing) for one in found]
+    assert reasons == [["offline"], ["quota"], ["quota"], ["offline"], ["offline"]]
+
+
+def test_frames_that_came_and_were_not_computed_were_refused(camera: Camera) -> None:
+    camera.covers(NOON, video_s=200)
+    camera.is_refused(NOON, 3000, "overloaded")
+    camera.is_refused(NOON, 10, "bad_image")
+    found = camera.coverage(NOON, NOON + 2 * SLOT)
+    assert found == (BucketCoverage(1800, 200, {"refused": 700, "offline": 900}, "overloaded"),)
+
+
+def test_the_reason_is_named_that_took_most_of_the_time(camera: Camera) -> None:
+    """Many frames out of order cost little while others of the same minutes were computed."""
+    camera.covers(NOON, video_s=890)
+    camera.is_refused(NOON, 9000, "out_of_order")
+    camera.is_refused(NOON + SLOT, 50, "overloaded")
+    found = camera.coverage(NOON, NOON + 2 * SLOT)
+    assert found == (BucketCoverage(1800, 890, {"refused": 910}, "overloaded"),)
+
+
+def test_frames_refused_because_it_was_disabled_are_told_by_the_log_of_states(camera: Camera) -> None:
+    camera.becomes("disabled", NOON)
+    camera.becomes("enabled", NOON + 5 * MINUTE)
+    camera.is_refused(NOON, 3000, "stream_disabled")
+    assert camera.coverage(NOON, NOON + SLOT)[0].missing == {"disabled": 300, "offline": 600}
+
+
+def test_frames_refused_beside_a_closure_take_the_rest(camera: Camera) -> None:
+    camera.covers(NOON, video_s=100)
+    camera.is_refused(NOON, 40, "rate_limited")
+    camera.becomes("disabled", NOON + 10 * MINUTE)
+    found = camera.coverage(NOON, NOON + SLOT)
+    assert found == (BucketCoverage(900, 100, {"disabled": 300, "refused": 500}, "rate_limited"),)
+
+
+def test_longer_ago_than_coverage_is_kept_nothing_is_known(camera: Camera) -> None:
+    kept = Camera(camera.url, camera.connection, create_stream(camera.url, retention_days=2))
+    now = NOON + 2 * DAY + HOUR
+    kept.becomes("disabled", NOON - 2 * HOUR)
+    kept.becomes("enabled", NOON - HOUR)
+    found = kept.coverage(NOON - 3 * HOUR, NOON + HOUR, by=Time.BY_HOUR, now=now + 20 * MINUTE)
+    assert [one.missing for one in found] == [
+        {"unknown": 3600},
+        {"disabled": 3600},
+        {"unknown": 3600},
+        {"unknown": 1800, "offline": 1800},
+    ]
+
+
+def test_what_was_swept_stays_unknown_when_more_is_kept_later(camera: Camera) -> None:
+    camera.keeps_visits_since(NOON + HOUR)
+    found = camera.coverage(NOON - HOUR, NOON + HOUR, by=Time.BY_HOUR)
+    assert [one.missing for one in found] == [{"unknown": 3600}, {"offline": 3600}]
+
+
+def test_of_a_stream_that_is_gone_nothing_is_known(camera: Camera) -> None:
+    assert Camera(camera.url, camera.connection, 999_999).coverage(NOON, NOON + HOUR)[0].missing == {"unknown": 3600}
+
+
+def test_a_year_is_one_sum(camera: Camera) -> None:
+    camera.connection.execute(
+        """INSERT INTO streams_coverage (stream_id, slot_at, video_s)
+           SELECT %s, slot_at, 600 FROM generate_series(%s, %s, interval '15 minutes') slot_at""",
+        [camera.stream_id, LATER - 360 * DAY, LATER - SLOT],
+    )
+    [found] = camera.coverage(LATER - 360 * DAY, LATER)
+    assert (found.length_s, found.covered_s) == (360 * 86_400, 360 * 57_600)
+    assert found.missing == {"offline": 360 * 28_800}
+
+
+@dataclass(frozen=True)
+class World:
+    """What may be in the tables for some hours; slots and moments are counted from noon."""
+
+    videos: dict[int, float]
+    refusals: dict[int, str]
+    states: dict[int, str]
+    """By the second."""
+    from_s: int = 0
+    to_s: int = 0
+    now_s: int = 0
+
+
+@st.composite
+def worlds(draw: st.DrawFn) -> World:
+    slots, moments = st.integers(0, 15), st.integers(0, 4 * 3600)
+    from_s, to_s = sorted(draw(st.lists(moments, min_size=2, max_size=2, unique=True)))
+    return World(
+        draw(st.dictionaries(slots, st.sampled_from([1.0, 250.0, 600.5, 900.0, 1700.0]))),
+        draw(st.dictionaries(slots, st.sampled_from(["overloaded", "bad_image", "stream_disabled"]), max_size=6)),
+        draw(st.dictionaries(moments, st.sampled_from(["enabled", "disabled", "quota"]), max_size=6)),
+        from_s,
+        to_s,
+        draw(moments) + 1,
+    )
+
+
+def reckon_by_the_second(world: World) -> list[dict[str, float]]:
+    """Slot by slot, with the state of every second looked up."""
+    edges = range(world.from_s // 3600 * 3600, -(-world.to_s // 3600) * 3600 + 1, 3600)
+    return [reckon_hour(world, *hour) for hour in pairwise(edges)]
+
+
+def reckon_hour(world: World, begin_s: int, end_s: int) -> dict[str, float]:
+    seconds = range(max(begin_s, world.from_s), min(end_s, world.to_s, world.now_s))
+    found: Counter[str] = Counter()
+    for slot in sorted({second // 900 for second in seconds}):
+        inside = [second for second in seconds if second // 900 == slot]
+        lasted_s = min(900, world.now_s - slot * 900)
+        covered = min(world.videos.get(slot, 0), lasted_s) * len(inside) / lasted_s
+        states = Counter(state_at(world, second) for second in inside)
+        rest = len(inside) - covered
+        disabled = min(rest, states["disabled"])
+        quota = min(rest - disabled, states["quota"])
+        refused = world.refusals.get(slot, "stream_disabled") != "stream_disabled"
+        found["covered"] += covered
+        found["disabled"] += disabled
+        found["quota"] += quota
+        found["refused" if refused else "offline"] += rest - disabled - quota
+    return {why: found_s for why, found_s in found.items() if why == "covered" or found_s > 1e-6}
+
+
+def state_at(world: World, second: int) -> str:
+    changes = [at for at in world.states if at <= second]
+    return world.states[max(changes)] if changes else "enabled"
+
+
+@settings(max_examples=50, deadline=None)
+@given(worlds())
+def test_any_hours_are_reckoned_like_second_by_second(
+    database: str, connection: psycopg.Connection, world: World
+) -> None:
+    camera = Camera(database, connection, create_stream(database))
+    for slot, video_s in world.videos.items():
+        camera.covers(NOON + slot * SLOT, video_s=video_s)
+    for slot, reason in world.refusals.items():
+        camera.is_refused(NOON + slot * SLOT, 7, reason)
+    for at_s, state in sorted(world.states.items()):
+        camera.becomes(state, NOON + timedelta(seconds=at_s))
+    from_at, to_at, now = (NOON + timedelta(seconds=at_s) for at_s in (world.from_s, world.to_s, world.now_s))
+    found = camera.coverage(from_at, to_at, by=Time.BY_HOUR, now=now)
+    seconds = [{"covered": one.covered_s} | one.missing if one.length_s else {} for one in found]
+    assert seconds == [pytest.approx(hour) for hour in reckon_by_the_second(world)]
