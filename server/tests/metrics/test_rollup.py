@@ -9,7 +9,9 @@ import psycopg
 import pytest
 
 from onlooker.database import Pool
-from onlooker.metrics.rollup import begin_anew, fill_slots
+from onlooker.metrics import counters, filler
+from onlooker.metrics.rollup import OtherDefinitions, begin_anew, fill_slots
+from onlooker.settings import Settings
 from onlooker.visits.partitions import Partitions
 from onlooker.visits.visit import Visit
 from onlooker.visits.writing import VisitWriter
@@ -123,8 +125,8 @@ def test_writers_and_fillers_at_once_leave_a_right_roll_up(url: str, seed: int) 
 
         fillers = [asyncio.create_task(fill()) for _ in range(2)]
         await asyncio.gather(write(batches[::2]), write(batches[1::2]))
-        for filler in fillers:
-            filler.cancel()
+        for one in fillers:
+            one.cancel()
         await asyncio.gather(*fillers, return_exceptions=True)
         while await fill_slots(pool, due_s=0):
             pass
@@ -136,6 +138,40 @@ def test_writers_and_fillers_at_once_leave_a_right_roll_up(url: str, seed: int) 
     assert read(url, truth) == read(
         url, "SELECT stream_id, slot_at, passing_by, reaches_at FROM metrics_slot ORDER BY 1, 2"
     )
+
+
+def test_the_filler_fills_what_is_due_and_says_how_much_waits(url: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(filler, "DUE_S", 0.0)
+    stream_id = create_stream(url)
+
+    async def act(pool: Pool) -> None:
+        await VisitWriter(pool, Partitions(pool)).write([stopped(stream_id)])
+        counters.marks.set(-1)
+        filling = asyncio.create_task(filler.fill_for_ever(pool, Settings(database_url=url)))
+        while counters.marks._value.get() < 0:
+            await asyncio.sleep(0.05)
+        filling.cancel()
+        await asyncio.gather(filling, return_exceptions=True)
+
+    with_pool(url, act)
+    assert (marks(url), counters.marks._value.get()) == (0, 0)
+    assert read(url, "SELECT passing_by FROM metrics_slot") == [(1,)]
+
+
+def test_another_release_fills_nothing(url: str) -> None:
+    stream_id = create_stream(url)
+
+    async def act(pool: Pool) -> None:
+        await begin_anew(pool, senior_age=50)
+        await VisitWriter(pool, Partitions(pool)).write([stopped(stream_id)])
+        read(url, "UPDATE metrics_state SET definitions = 'of tomorrow' RETURNING 1")
+        with pytest.raises(OtherDefinitions):
+            await fill_slots(pool, due_s=0)
+        assert marks(url) == 1
+        await begin_anew(pool, senior_age=50)
+        assert await fill_slots(pool, due_s=0) == 1
+
+    with_pool(url, act)
 
 
 def test_another_age_of_seniors_fills_all_slots_anew(url: str) -> None:

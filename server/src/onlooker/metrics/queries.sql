@@ -9,7 +9,7 @@ RETURNING mark.stream_id, mark.slot_at,
                 WHERE kept.stream_id = mark.stream_id AND kept.since > mark.slot_at) AS kept;
 
 -- name: count_marks  how many slots wait; not counted any further where they are very many
-SELECT count(*) AS marks FROM (SELECT FROM visits_mark LIMIT 10000) some;
+SELECT count(*) AS marks FROM (SELECT FROM visits_mark LIMIT 10000) waiting;
 
 -- name: lock_definitions  by which definitions slots are to be filled; they stay so until the transaction ends
 SELECT definitions FROM metrics_state FOR SHARE;
