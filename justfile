@@ -39,6 +39,10 @@ model-references:
 dev:
     onlooker up
 
+# The console with two streams and 60 days of made-up visits; with --fresh, from the beginning.
+demo *arguments:
+    python -m onlooker.testing.demo {{arguments}}
+
 # All tests, on real PostgreSQL, NATS and SeaweedFS, in two processes side by side.
 test *arguments:
     python -m onlooker.testing with-postgresql -- pytest -n 2 --dist loadgroup {{arguments}}
@@ -61,10 +65,15 @@ format:
 docs:
     python docs/generate.py
 
-# Write the console's stylesheet anew from its Sass sources; with --check, say whether it is what they give.
+# Write the console's stylesheets anew from their Sass sources; with --check, say whether they are what these give.
 stylesheet check="":
     cd server/style && npm ci --silent --ignore-scripts --no-audit --no-fund
     cd server/style && npm run --silent {{ if check == "--check" { "check" } else { "build" } }}
+
+# Bundle what charts need of Apache ECharts anew; with --check, say whether what is committed is what its sources give.
+charts check="":
+    cd server/charts && npm ci --silent --ignore-scripts --no-audit --no-fund
+    cd server/charts && npm run --silent {{ if check == "--check" { "check" } else { "build" } }}
 
 # Install what looks for accessibility faults in pages.
 browsing:
@@ -110,6 +119,10 @@ freshness *arguments:
 test-console *arguments: browsing
     python -m bench.console_journey {{arguments}}
 
+# The dashboard in a real browser, against the data endpoint and a live scene; screenshots go to var/dashboard.
+test-dashboard *arguments: browsing
+    python -m bench.dashboard_journey {{arguments}}
+
 # How right the services are on labelled pictures, scenes and sounds.
 accuracy-vision *arguments:
     python -m bench.accuracy_vision {{arguments}}
@@ -143,7 +156,7 @@ fuzz-images pictures="20000" *seed:
     python -m bench.fuzz_images {{pictures}} {{seed}}
 
 # What must pass in CI; .ci/recipes runs more after it.
-ci: lint (stylesheet "--check") browsing test conformance
+ci: lint (stylesheet "--check") (charts "--check") browsing test conformance
 
 # Resolve the pins anew.
 pins:

@@ -12,9 +12,9 @@ ENTITIES = "/api/1/entities"
 ENTITIES_CSV = "/api/1/entities.csv"
 
 
-def fetch_token(stack: Stack, stream: TestStream) -> str:
+def fetch_token(stack: Stack, stream: TestStream, *, username: str = OWNER) -> str:
     """From the console, as any program gets one."""
-    credentials = {"username": OWNER, "client_id": stream.client_id, "access_token": stream.access_token}
+    credentials = {"username": username, "client_id": stream.client_id, "access_token": stream.access_token}
     with _open(stack, stack.console_url) as client:
         answer = client.post("/api-token-authstream/", json=credentials)
     answer.raise_for_status()

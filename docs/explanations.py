@@ -22,7 +22,7 @@ PROBLEMS = {
     ),
     "not_found": (
         "There is no such service, version, job, blob, session or feed, it is past its retention, "
-        "or it belongs to another stream.",
+        "or it belongs to another stream. Also what a trial token does not open.",
         "Check the URL. Follow the URLs that answers carry.",
     ),
     "method_not_allowed": ("The resource has no such method.", "The `Allow` header lists the methods."),
@@ -139,6 +139,9 @@ METRICS = {
     "[routes.md](routes.md#routes-of-the-console), `admin:...` for the staff's pages, or `none` where no page has the "
     "address. Static files are not counted, nor what was refused for its size or for lack of room.",
     "onlooker_console_request_seconds": "Time to answer such a request, once its body is there.",
+    "onlooker_console_live": "Dashboards that this console keeps live at this moment: each is one open request.",
+    "onlooker_console_live_refused": "Dashboards that could not be kept live, and ask again. `reason`: `full` "
+    "(`ONLOOKER_CONSOLE_LIVE_LIMIT`), `account_full` (`ONLOOKER_CONSOLE_LIVE_LIMIT_PER_ACCOUNT`).",
     "onlooker_console_chores": "Chores by name. `outcome`: `done`, `put_off` (the database, the mail server or another "
     "part was away), `failed` (a fault of ours: the log has the exception). Only one console does chores.",
     "onlooker_console_mails": "Mails about silent streams (`kind`: `silent`, `quota`, `back`) and invitations "
@@ -155,11 +158,16 @@ DATA_ROUTES = {
 
 CONSOLE_ROUTES = {
     "home": "Leads to the streams",
-    "streams": "The account's streams, and those that others share with it",
+    "streams": "The overview: the account's streams and those that others share with it, with their numbers of 7 days",
+    "dashboard": "A stream's numbers of a period, `?period=7d` or `?from=...&to=...`; for HTMX the report alone",
+    "dashboard-table": "The same as a CSV file: an hour or a day a row",
+    "dashboard-live": "Server-sent events for an open dashboard: who is in view, and when newer numbers can be fetched",
     "stream-new": "Make a stream; the answer shows its Password, once",
     "stream": "A stream: its state, use, credentials, how to connect; for a viewer its state and use",
     "stream-connection": "Part of that page: whether the first frame has come",
     "stream-settings": "Name, on or off, switches, retention, time zone, silence mails",
+    "stream-try": "Try a stream out with the browser's camera or a video file; for its owner",
+    "stream-try-token": "POST: an access token for that page, for 15 minutes; what is sent with it is not stored",
     "stream-rotate": "A new Password; the old one works on for a grace time",
     "stream-remove": "Remove a stream; asks for its name",
     "members": "Who sees a stream, and who is invited",

@@ -27,11 +27,11 @@ PAGE_LIMIT_S = 30
 
 
 @contextmanager
-def open_browser() -> Iterator[Browser]:
-    """A browser that knows nobody; SystemExit with a remedy where it is not installed."""
+def open_browser(*arguments: str) -> Iterator[Browser]:
+    """A browser that knows nobody, with arguments of its own; SystemExit with a remedy where it is not installed."""
     chromium, driver = _find("chromium"), _find("chromedriver", package="chromium-driver")
     with tempfile.TemporaryDirectory(prefix="onlooker-browser-", ignore_cleanup_errors=True) as profile:
-        browser = Browser(options=_options(chromium, profile), service=Service(driver))
+        browser = Browser(options=_options(chromium, profile, arguments), service=Service(driver))
         browser.set_page_load_timeout(PAGE_LIMIT_S)
         try:
             yield browser
@@ -39,10 +39,10 @@ def open_browser() -> Iterator[Browser]:
             browser.quit()
 
 
-def _options(chromium: str, profile: str) -> Options:
+def _options(chromium: str, profile: str, arguments: tuple[str, ...]) -> Options:
     options = Options()
     options.binary_location = chromium
-    for argument in (*ARGUMENTS, f"--user-data-dir={profile}"):
+    for argument in (*ARGUMENTS, f"--user-data-dir={profile}", *arguments):
         options.add_argument(argument)
     options.set_capability("goog:loggingPrefs", {"browser": "ALL", "performance": "ALL"})
     return options

@@ -1,11 +1,11 @@
 """What a browser complains of, whom it asks, and whether a page is wider than a telephone."""
 
 import json
-from typing import Any
 from urllib.parse import urlsplit
 
 from bench.browsing.browser import Browser
-from bench.browsing.shots import NARROW_PX, viewing
+from bench.browsing.logs import read_log
+from bench.browsing.shots import NARROW_PX, Settle, at_once, viewing
 
 NETWORKED = ("http", "https", "ws", "wss")
 _WIDER = """
@@ -23,7 +23,7 @@ def console_errors(browser: Browser) -> list[str]:
     That a page itself answered 404 is not one: who opened it knows.
     """
     page = browser.current_url
-    entries = [entry for entry in _log(browser, "browser") if entry["level"] in ("WARNING", "SEVERE")]
+    entries = [entry for entry in read_log(browser, "browser") if entry["level"] in ("WARNING", "SEVERE")]
     return [
         f"{entry['level']} {entry['source']} {entry['message']}"
         for entry in entries
@@ -35,20 +35,16 @@ def requests_elsewhere(browser: Browser) -> list[str]:
     """Addresses asked since the last call that are not on the page's own host and port."""
     own = urlsplit(browser.current_url).netloc
     asked = []
-    for entry in _log(browser, "performance"):
+    for entry in read_log(browser, "performance"):
         message = json.loads(entry["message"])["message"]
         if message["method"] == "Network.requestWillBeSent":
             asked.append(urlsplit(message["params"]["request"]["url"]))
     return [url.geturl() for url in asked if url.scheme in NETWORKED and url.netloc != own]
 
 
-def overflowing(browser: Browser) -> list[str]:
+def overflowing(browser: Browser, *, settle: Settle = at_once) -> list[str]:
     """Elements that make the page wider than a telephone's 360 px; none is well."""
     with viewing(browser, width_px=NARROW_PX):
+        settle(browser)
         found: list[str] = browser.execute_script(_WIDER, NARROW_PX)
     return found
-
-
-def _log(browser: Browser, name: str) -> list[dict[str, Any]]:
-    entries: list[dict[str, Any]] = browser.get_log(name)  # type: ignore[no-untyped-call]
-    return entries

@@ -4,21 +4,31 @@ python -m bench.browsing.look https://localhost:9443/accounts/login/ --out pictu
 """
 
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 from urllib.parse import urlsplit
 
 import click
 
 from bench.browsing import Browser, console_errors, open_browser, overflowing, requests_elsewhere, shoot, violations
+from bench.browsing.shots import VIEWS, Settle, View, at_once
 
 
-def look_at(browser: Browser, folder: Path, name: str) -> list[str]:
-    """Shoot the page that is open; what is wrong with it, a line each."""
+def look_at(
+    browser: Browser,
+    folder: Path,
+    name: str,
+    *,
+    views: Sequence[View] = VIEWS,
+    checked: Sequence[View] = VIEWS,
+    settle: Settle = at_once,
+) -> list[str]:
+    """Shoot the page that is open in some views, check it in some; what is wrong with it, a line each."""
     faults = [f"{name}: {line}" for line in console_errors(browser)]
     faults += [f"{name}: asks {url}" for url in requests_elsewhere(browser)]
-    faults += [f"{name}: wider than a telephone: {element}" for element in overflowing(browser)]
-    faults += [f"{name}: {found}" for found in violations(browser)]
-    shoot(browser, folder, name)
+    faults += [f"{name}: wider than a telephone: {element}" for element in overflowing(browser, settle=settle)]
+    faults += [f"{name}: {found}" for found in violations(browser, views=checked, settle=settle)]
+    shoot(browser, folder, name, views=views, settle=settle)
     return faults
 
 

@@ -1,25 +1,41 @@
 """Pictures of whole pages, wide and narrow, light and dark."""
 
 import base64
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
 from bench.browsing.browser import Browser
 
 WIDE_PX = 1280
+MIDDLE_PX = 768
 NARROW_PX = 360
 HEIGHT_PX = 800
-VIEWS = (("1280", WIDE_PX, "light"), ("360", NARROW_PX, "light"), ("1280-dark", WIDE_PX, "dark"))
+View = tuple[str, int, str]
+VIEWS: Sequence[View] = (("1280", WIDE_PX, "light"), ("360", NARROW_PX, "light"), ("1280-dark", WIDE_PX, "dark"))
+EVERY_VIEW: Sequence[View] = tuple(
+    (f"{width_px}{suffix}", width_px, scheme)
+    for width_px in (WIDE_PX, MIDDLE_PX, NARROW_PX)
+    for suffix, scheme in (("", "light"), ("-dark", "dark"))
+)
+Settle = Callable[[Browser], None]
+"""Waits until a page that draws by itself has drawn itself anew."""
 
 
-def shoot(browser: Browser, folder: Path, name: str) -> list[Path]:
-    """Write `name`-1280.png, `name`-360.png and `name`-1280-dark.png."""
+def at_once(browser: Browser) -> None:
+    """Most pages are still."""
+
+
+def shoot(
+    browser: Browser, folder: Path, name: str, *, views: Sequence[View] = VIEWS, settle: Settle = at_once
+) -> list[Path]:
+    """Write `name`-1280.png, `name`-360.png, `name`-1280-dark.png: one for each view."""
     folder.mkdir(parents=True, exist_ok=True)
     written = []
-    for suffix, width_px, scheme in VIEWS:
+    for suffix, width_px, scheme in views:
         path = folder / f"{name}-{suffix}.png"
         with viewing(browser, width_px=width_px, scheme=scheme):
+            settle(browser)
             path.write_bytes(_picture(browser))
         written.append(path)
     return written

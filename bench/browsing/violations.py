@@ -1,12 +1,13 @@
 """Faults of accessibility that axe-core finds in a page, light and dark, wide and narrow."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from typing import Any
 
 from bench.browsing.browser import Browser
-from bench.browsing.shots import VIEWS, viewing
+from bench.browsing.shots import VIEWS, Settle, View, at_once, viewing
 
 AXE = Path(__file__).parent / "node_modules" / "axe-core" / "axe.min.js"
 GRAVE = ("serious", "critical")
@@ -29,12 +30,13 @@ class Violation:
     summary: str
 
 
-def violations(browser: Browser) -> list[Violation]:
+def violations(browser: Browser, *, views: Sequence[View] = VIEWS, settle: Settle = at_once) -> list[Violation]:
     """Serious and critical ones."""
     browser.set_script_timeout(TIME_LIMIT_S)
     found = []
-    for view, width_px, scheme in VIEWS:
+    for view, width_px, scheme in views:
         with viewing(browser, width_px=width_px, scheme=scheme):
+            settle(browser)
             browser.execute_script(_axe())
             answer = browser.execute_async_script(_RUN)
         if isinstance(answer, str):

@@ -4,9 +4,10 @@ from selenium.webdriver.common.by import By
 
 from bench.browsing import copied
 from bench.console.cast import OWNER, PASSWORD, VIEWER, Scene
-from bench.console.person import Person
+from bench.console.person import PATIENCE_S, Person
 
 TEST_CARD = "4242424242424242"
+OVERVIEW_REFRESH_S = 30
 
 
 def sign_up(scene: Scene, person: Person, email: str) -> None:
@@ -54,9 +55,9 @@ def send_first_frame(scene: Scene, person: Person) -> None:
     before = used_s(person)
     for _ in range(20):
         assert scene.send_frame(scene.known["first password"]) == 201
-    person.wait(lambda: used_s(person) > before, "more use of the month")
+    person.wait(lambda: used_s(person) > before, "more use of the month", limit_s=OVERVIEW_REFRESH_S + PATIENCE_S)
     person.look("streams")
-    person.follow("Front door")
+    person.follow("Set up Front door")
     person.look("stream")
 
 

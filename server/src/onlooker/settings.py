@@ -132,6 +132,11 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
         int, _about("Port for plain HTTP, on loopback only, for a proxy in front; 0: none.", ge=0, le=65535)
     ] = 8081
     console_requests_limit: Annotated[int, _about("Requests the console works on at a time.", ge=1, le=256)] = 16
+    console_live_limit: Annotated[int, _about("Dashboards that the console keeps live at a time.", ge=1)] = 200
+    console_live_limit_per_account: Annotated[
+        int, _about("Dashboards that it keeps live for one account at a time.", ge=1)
+    ] = 20
+    console_refresh_s: Annotated[Seconds, _about("How often an open dashboard fetches new numbers.", ge=2, le=60)] = 30
     secret_key: Annotated[
         str,
         _about("Signs the console's sessions and seals its keys; empty: `onlooker up` makes one.", secret=True),

@@ -1,5 +1,9 @@
 """Sessions: new keys, limits, and a list from which they can be ended."""
 
+import re
+from importlib import resources
+from pathlib import Path
+
 import pytest
 from allauth.usersessions.models import UserSession
 
@@ -53,17 +57,44 @@ def test_the_cookie_ends_with_the_browser_and_scripts_cannot_read_it(sign_in, ow
 
 def test_an_idle_session_ends(sign_in, owner, clock) -> None:
     browser = enter(sign_in, owner)
+    clock.ahead_s = 23 * 3600
+    assert is_signed_in(browser)
+    clock.ahead_s += 25 * 3600
+    assert not is_signed_in(browser)
+
+
+def test_an_idle_session_of_staff_ends_sooner(sign_in, staff, clock) -> None:
+    browser = enter(sign_in, staff)
     clock.ahead_s = 11 * 3600
     assert is_signed_in(browser)
     clock.ahead_s += 13 * 3600
     assert not is_signed_in(browser)
 
 
+@pytest.mark.parametrize(("trigger", "is_there"), [("streams", False), ("report", False), ("period-7d", True)])
+def test_a_click_that_htmx_sends_means_that_somebody_is_there(sign_in, owner, clock, trigger, is_there) -> None:
+    browser = enter(sign_in, owner)
+    clock.ahead_s = 23 * 3600
+    headers = {"HX-Request": "true", "HX-Trigger": trigger}
+    assert browser.get("/streams/", headers=headers).status_code == 200
+    clock.ahead_s += 2 * 3600
+    assert is_signed_in(browser) is is_there
+
+
+def test_every_element_that_asks_for_itself_is_known_as_one() -> None:
+    templates = Path(str(resources.files("onlooker.console"))) / "templates"
+    elements = [
+        one for path in templates.rglob("*.html") for one in re.findall(r"<[^<>]*hx-trigger=", path.read_text())
+    ]
+    assert elements
+    assert {re.search(r' id="(\w+)"', element)[1] for element in elements} == set(sessions.RENEWED)
+
+
 def test_a_page_that_renews_itself_does_not_keep_a_session_alive(sign_in, owner, clock) -> None:
     browser = enter(sign_in, owner)
-    clock.ahead_s = 7 * 3600
+    clock.ahead_s = 15 * 3600
     browser.get("/accounts/", headers={"hx-request": "true"})
-    clock.ahead_s = 13 * 3600
+    clock.ahead_s = 25 * 3600
     assert not is_signed_in(browser)
 
 

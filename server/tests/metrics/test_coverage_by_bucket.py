@@ -2,7 +2,7 @@
 
 from collections import Counter
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from itertools import pairwise
 from zoneinfo import ZoneInfo
@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from onlooker.database import Pool
 from onlooker.metrics.absences import BucketCoverage
 from onlooker.metrics.buckets import count_buckets, page_buckets
-from onlooker.metrics.coverage import read_coverage
+from onlooker.metrics.coverage import read_coverage, read_coverage_and_hours
 from onlooker.metrics.query import Query, Time
 from recording import create_stream, with_pool
 
@@ -62,6 +62,23 @@ class Camera:
         with_pool(self.url, act)
         assert all(one.covered_s + sum(one.missing.values()) == pytest.approx(one.length_s) for one in found)
         return tuple(found)
+
+    def hours(self, from_at: datetime, to_at: datetime, *, now: datetime) -> list[float]:
+        """Seconds that were covered in each hour, as they are read beside the whole."""
+        whole = Query(self.stream_id, ("interested",), from_at, to_at, ZoneInfo("UTC"))
+        by_hour = replace(whole, time=Time.BY_HOUR)
+        hours = page_buckets(by_hour, first=0, count=count_buckets(by_hour))
+        found: list[float] = []
+
+        async def act(pool: Pool) -> None:
+            buckets = page_buckets(whole, first=0, count=1)
+            [together], covered_s = await read_coverage_and_hours(pool, whole, buckets, hours, now=now)
+            [alone] = await read_coverage(pool, whole, buckets, now=now)
+            assert together.missing == pytest.approx(alone.missing, abs=1e-5)
+            found.extend(covered_s)
+
+        with_pool(self.url, act)
+        return found
 
     def _write(self, statement: str, rows: Iterable[tuple[object, ...]]) -> None:
         with self.connection.cursor() as cursor:
@@ -310,3 +327,4 @@ def test_any_hours_are_reckoned_like_second_by_second(
     found = camera.coverage(from_at, to_at, by=Time.BY_HOUR, now=now)
     seconds = [{"covered": one.covered_s} | one.missing if one.length_s else {} for one in found]
     assert seconds == [pytest.approx(hour) for hour in reckon_by_the_second(world)]
+    assert camera.hours(from_at, to_at, now=now) == pytest.approx([one.covered_s for one in found])

@@ -8,6 +8,7 @@ from asgiref.sync import sync_to_async
 from django.conf import settings as django_settings
 from django.core.asgi import get_asgi_application
 from starlette.applications import Starlette
+from starlette.middleware.gzip import GZipMiddleware
 from starlette.responses import Response
 from starlette.routing import Mount
 from starlette.staticfiles import StaticFiles
@@ -16,8 +17,10 @@ from starlette.types import ASGIApp
 from onlooker.console.billing.configuration import require_billing_settings
 from onlooker.console.bounds import Bounds
 from onlooker.console.chores import do_chores_for_ever
+from onlooker.console.event_streams import EventStreams
 from onlooker.console.health import is_database_there
 from onlooker.console.secret import require_secret_key
+from onlooker.database import Pool, open_pool
 from onlooker.listening.servers import make_server, open_listeners
 from onlooker.logs import fields
 from onlooker.monitoring import serve_monitoring, stop_signal
@@ -38,10 +41,14 @@ class OwnFiles(StaticFiles):
         return response
 
 
-def build_app(settings: Settings) -> ASGIApp:
-    static = OwnFiles(packages=[(name, "static") for name in STATIC_PACKAGES])
+def build_app(settings: Settings, pool: Pool) -> Starlette:
+    """The pool is for numbers, which pages find as `console/numbers.py` says."""
+    static = GZipMiddleware(OwnFiles(packages=[(name, "static") for name in STATIC_PACKAGES]), compresslevel=6)
     pages = Bounds(cast(ASGIApp, get_asgi_application()), requests_limit=settings.console_requests_limit)
-    return Starlette(routes=[Mount("/static", static), Mount("/", pages)])
+    live = EventStreams(pages, limit=settings.console_live_limit, account_limit=settings.console_live_limit_per_account)
+    app = Starlette(routes=[Mount("/static", static), Mount("/", live)])
+    app.state.pool, app.state.live = pool, live
+    return app
 
 
 async def run_console(settings: Settings) -> None:
@@ -51,9 +58,9 @@ async def run_console(settings: Settings) -> None:
     _share_connections(settings)
     listeners = open_listeners(settings, https="console_https_port", http="console_http_port")
     checks = {"database": False}
-    async with asyncio.TaskGroup() as group:
+    async with open_pool(settings, statement_limit_s=settings.data_time_limit_s) as pool, asyncio.TaskGroup() as group:
         stop = stop_signal()
-        app = build_app(settings)
+        app = build_app(settings, pool)
         servers = [make_server(settings, app, listener) for listener in listeners]
         for server, listener in zip(servers, listeners, strict=True):
             group.create_task(server.serve(sockets=[listener.listening]))
@@ -64,6 +71,7 @@ async def run_console(settings: Settings) -> None:
         ]
         log.info("console ready", extra=fields(url=settings.console_url))
         await stop.wait()
+        app.state.live.end()  # or the servers would wait for them
         for server in servers:
             server.leave()
         for task in background:

@@ -25,10 +25,10 @@ class Bounds:
             async with asyncio.timeout(WAIT_LIMIT_S):
                 await self._places.acquire()
         except TimeoutError:
-            await _refuse(overloaded("The console is busy. Try again in a moment.", retry_after_s=5), send)
+            await refuse(overloaded("The console is busy. Try again in a moment.", retry_after_s=5), send)
             return
         except Problem as problem:
-            await _refuse(problem, send)
+            await refuse(problem, send)
             return
         if body is None:
             self._places.release()
@@ -76,7 +76,8 @@ def _too_large() -> Problem:
     return Problem(Code.TOO_LARGE, f"The console takes {BODY_LIMIT_BYTES // 1024} KiB a request.")
 
 
-async def _refuse(problem: Problem, send: Send) -> None:
+async def refuse(problem: Problem, send: Send) -> None:
+    """Answer with a problem, and close the connection."""
     headers = {"content-type": "application/problem+json", "connection": "close"} | problem.headers
     pairs = [(name.lower().encode(), value.encode()) for name, value in headers.items()]
     await send({"type": "http.response.start", "status": problem.status, "headers": pairs})

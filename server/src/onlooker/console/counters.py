@@ -1,6 +1,6 @@
 """What a console counts."""
 
-from prometheus_client import Counter, Histogram
+from prometheus_client import Counter, Gauge, Histogram
 
 from onlooker.monitoring import by_labels
 
@@ -14,3 +14,7 @@ chores = by_labels(
 )
 requests = by_labels(Counter("onlooker_console_requests", "Requests by route and status", ["route", "status"]))
 request_time = by_labels(Histogram("onlooker_console_request_seconds", "Answering a request", ["route"]))
+live = Gauge("onlooker_console_live", "Pages that are followed live at this moment")
+live_refused = by_labels(
+    Counter("onlooker_console_live_refused", "Pages that could not be followed live, by reason", ["reason"])
+)

@@ -45,13 +45,13 @@ async def show_table(request: Request) -> Response:
 async def _chunks(request: Request, first: Answer) -> AsyncIterator[str]:
     """Text of one page after another. What goes wrong in between breaks the connection: half a table is no answer."""
     parts, token = parts_of(request), read_token(request.headers.get("authorization"))
-    yield _text([_header(first)]) + _text(_rows(first))
+    yield as_csv([table_header(first)]) + as_csv(table_rows(first))
     for page in range(2, first.nb_of_pages + 1):
         await parts.bearers.check(token)  # a slow reader reads on for hours; its token may die meanwhile
-        yield _text(_rows(await ask(parts, first.query, page, wait_s=WAIT_LIMIT_S)))
+        yield as_csv(table_rows(await ask(parts, first.query, page, wait_s=WAIT_LIMIT_S)))
 
 
-def _header(answer: Answer) -> list[str]:
+def table_header(answer: Answer) -> list[str]:
     values = next(iter(answer.entities.values()))
     return ["bucket", *(_column(metric, part) for metric, value in values.items() for part in value), "exact"]
 
@@ -60,13 +60,13 @@ def _column(metric: str, part: str) -> str:
     return metric if part == "value" else f"{metric}_{part}"
 
 
-def _rows(answer: Answer) -> Iterable[list[object]]:
+def table_rows(answer: Answer) -> Iterable[list[object]]:
     exact = "true" if answer.exact else "false"
     for key, values in answer.entities.items():
         yield [key, *(number for value in values.values() for number in value.values()), exact]
 
 
-def _text(rows: Iterable[list[object]] | Iterable[list[str]]) -> str:
+def as_csv(rows: Iterable[list[object]] | Iterable[list[str]]) -> str:
     text = io.StringIO()
     csv.writer(text).writerows(rows)
     return text.getvalue()

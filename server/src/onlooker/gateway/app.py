@@ -12,6 +12,7 @@ from onlooker.gateway.opening import open_parts
 from onlooker.gateway.operation import Endpoint
 from onlooker.gateway.parts import Parts
 from onlooker.gateway.routes import ROUTES
+from onlooker.gateway.trials import guard_row
 from onlooker.listening.servers import make_server, open_listeners
 from onlooker.logs import fields
 from onlooker.monitoring import serve_monitoring, stop_signal
@@ -22,7 +23,7 @@ log = logging.getLogger(__name__)
 
 def build_app(parts: Parts) -> ASGIApp:
     """The routes behind the gate."""
-    routes = [Route(row.path, Endpoint(row.handler), methods=[row.method]) for row in ROUTES]
+    routes = [Route(row.path, Endpoint(guard_row(row)), methods=[row.method]) for row in ROUTES]
     router = Router(routes, redirect_slashes=False)
     return Gate(router, parts, frozenset(row.path for row in ROUTES if row.open))
 

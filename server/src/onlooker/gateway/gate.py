@@ -19,6 +19,7 @@ from onlooker.gateway import counters
 from onlooker.gateway.answers import problem_answer
 from onlooker.gateway.auth import read_credentials, refusal
 from onlooker.gateway.blobstore import StoreError
+from onlooker.gateway.origins import Origins, preflight_answer
 from onlooker.gateway.parts import Parts
 from onlooker.gateway.refused_frames import count_refused
 from onlooker.logs import fields
@@ -38,6 +39,7 @@ class Gate:
         self._app = app
         self.parts = parts
         self._open_paths = open_paths
+        self.origins = Origins(parts.settings.console_url)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         await Passage(self, scope, receive, send).run()
@@ -81,10 +83,12 @@ class Passage:
         self._started = time.perf_counter()
         self._status = 0
         self._code: str | None = None
+        self._origin_headers: tuple[tuple[bytes, bytes], ...] = ()
 
     async def run(self) -> None:
         scope = self._scope
         headers = Headers(scope=scope)
+        self._origin_headers = self._gate.origins.headers(headers.get("origin"))
         given = headers.get("x-request-id", "")
         scope["request_id"] = given if _REQUEST_ID.fullmatch(given) else token_hex(16)
         scope["app"] = self._gate.parts
@@ -92,6 +96,9 @@ class Passage:
         if len(scope["path"]) > 1:
             scope["path"] = scope["path"].rstrip("/")
         try:
+            if self._gate.origins.is_preflight(scope["method"], headers):
+                await preflight_answer()(scope, self._receive, self._send_noted)
+                return
             await self._gate.admit(scope, headers)
             await self._gate.forward(scope, self._receive, self._send_noted)
         except Problem as problem:
@@ -118,6 +125,7 @@ class Passage:
         if message["type"] == "http.response.start":
             self._status = message["status"]
             message["headers"].append((b"x-request-id", self._scope["request_id"].encode()))
+            message["headers"].extend(self._origin_headers)
         await self._send(message)
 
     async def _refuse(self, problem: Problem) -> None:

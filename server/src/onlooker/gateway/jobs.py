@@ -20,6 +20,7 @@ from onlooker.gateway.limits.permits import permit_job
 from onlooker.gateway.metering import is_for_visits
 from onlooker.gateway.parts import Parts, id_of, parts_of, service_of, service_path, stream_of
 from onlooker.gateway.requested import collect_attachments, read_requested, session_key
+from onlooker.gateway.trials import read_trial
 from onlooker.streams.credentials import StreamRecord
 
 
@@ -28,7 +29,7 @@ async def create_job(request: Request) -> Response:
     permit_job(parts, stream, service)
     body = await read_body(request, parts.settings)
     arrived_at = time.time()
-    requested = read_requested(service, body.fields)
+    requested = (read_trial if stream.is_trial else read_requested)(service, body.fields)
     request.scope["is_for_visits"] = is_for_visits(service, requested.params)
     session = session_key(stream, service, requested.session_id) if requested.session_id else None
     job_id = uuid.uuid4()
@@ -66,7 +67,7 @@ async def compute(parts: Parts, stream: StreamRecord, service: Service, task: Ta
     """Have a task computed, and count it."""
     with parts.places:
         reply = await parts.engine.run(service, task)
-    parts.metering.count_reply(stream.id, service, task, reply)
+    parts.metering.count_reply(stream.id, service, task, reply, is_trial=stream.is_trial)
     counters.jobs(service.name, "failed" if reply.error_code else "computed", reply.error_code or "").inc()
     counters.queue_time(service.name).observe(reply.queue_s)
     counters.compute_time(service.name).observe(reply.compute_s)

@@ -21,9 +21,11 @@ class Metering:
         self.coverage = CoverageMeter(pool)
         self.states = StateLog(pool, quota_s=settings.developer_quota_s)
 
-    def count_reply(self, stream_id: int, service: Service, task: Task, reply: Reply) -> None:
+    def count_reply(
+        self, stream_id: int, service: Service, task: Task, reply: Reply, *, is_trial: bool = False
+    ) -> None:
         """Count what a worker made of a task."""
-        self.usage.add(stream_id, reply.video_s)
+        self.usage.add(stream_id, reply.video_s, is_trial=is_trial)
         if not is_for_visits(service, task.params):
             return
         at = reply.frame_at or task.arrived_at

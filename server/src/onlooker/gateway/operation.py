@@ -20,6 +20,8 @@ class RouteRow:
     summary: str
     open: bool = False
     """Whether it answers without credentials."""
+    for_trials: bool = False
+    """Whether it answers who has but a trial token."""
 
 
 class Endpoint:

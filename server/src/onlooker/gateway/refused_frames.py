@@ -15,7 +15,9 @@ def count_refused(parts: Parts, scope: Scope, code: Code) -> None:
     """Count a refused request, if it was a frame; whether it was to be stored is not always known by then."""
     stream = scope.get("stream")
     path = _FRAME_PATH.fullmatch(scope["path"])
-    if stream is None or path is None or scope["method"] != "POST" or not scope.get("is_for_visits", True):
+    if stream is None or stream.is_trial:
+        return
+    if path is None or scope["method"] != "POST" or not scope.get("is_for_visits", True):
         return
     if path[3] and code is Code.REQUEST_TIMEOUT:
         return  # the input was idle: there was no frame

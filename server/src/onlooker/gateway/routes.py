@@ -20,7 +20,7 @@ async def show_openapi(request: Request) -> Response:
 
 ROUTES: tuple[RouteRow, ...] = (
     # The way of a frame comes first: routes are tried in this order.
-    RouteRow("POST", f"{VERSION}/jobs", jobs.create_job, "Create a job"),
+    RouteRow("POST", f"{VERSION}/jobs", jobs.create_job, "Create a job", for_trials=True),
     RouteRow("GET", "/livez", health.show_live, "Whether the process runs", open=True),
     RouteRow("GET", "/readyz", health.show_ready, "Whether it can serve", open=True),
     RouteRow("GET", "/openapi.json", show_openapi, "This interface, as an OpenAPI document", open=True),
@@ -30,7 +30,7 @@ ROUTES: tuple[RouteRow, ...] = (
     RouteRow("GET", f"{VERSION}/description", directory.show_version, "The same, for historic clients"),
     RouteRow("GET", f"{VERSION}/jobs/{{id}}", jobs.show_job, "A job and its result"),
     RouteRow("DELETE", f"{VERSION}/jobs/{{id}}", jobs.delete_job, "Delete a job and its result"),
-    RouteRow("DELETE", f"{VERSION}/sessions/{{id}}", sessions.end_session, "End a session at once"),
+    RouteRow("DELETE", f"{VERSION}/sessions/{{id}}", sessions.end_session, "End a session at once", for_trials=True),
     RouteRow("POST", f"{VERSION}/streams", feeds.create_feed, "Open a stream of frames"),
     RouteRow("GET", f"{VERSION}/streams/{{id}}", feeds.show_feed, "A stream of frames"),
     RouteRow("POST", f"{VERSION}/streams/{{id}}/input", feeds.take_input, "Send frames, in one long request"),

@@ -139,3 +139,19 @@ def _fold_reasons(missing: Missing) -> tuple[dict[Absence, float], Reason | None
     seconds = {absence: missing.get(absence, 0.0) for absence in Absence} | {Absence.REFUSED: refused_s}
     most = max(refused, key=lambda reason: refused[reason]) if refused_s > NOTHING_S else None
     return {absence: missing_s for absence, missing_s in seconds.items() if missing_s > NOTHING_S}, most
+
+
+def add_up(coverages: Iterable[BucketCoverage]) -> BucketCoverage:
+    """The coverage of several buckets together."""
+    length_s = covered_s = 0.0
+    missing: dict[Absence, float] = defaultdict(float)
+    refused: dict[Reason, float] = defaultdict(float)
+    for one in coverages:
+        length_s += one.length_s
+        covered_s += one.covered_s
+        for absence, missing_s in one.missing.items():
+            missing[absence] += missing_s
+        if one.refused_for:
+            refused[one.refused_for] += one.missing[Absence.REFUSED]
+    most = max(refused, key=lambda reason: refused[reason], default=None)
+    return BucketCoverage(length_s, covered_s, dict(missing), most)

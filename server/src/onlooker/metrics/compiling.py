@@ -5,7 +5,7 @@ them inside the range. Of other slots, and of those that are marked, the visits 
 the range. One statement sees one moment of the database, so nothing is counted twice or missed between the two.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from datetime import datetime
 from functools import lru_cache
 from math import ceil, floor
@@ -155,11 +155,11 @@ def compile_values(query: Query, edges: Sequence[datetime]) -> tuple[Any, ...]:
         max(query.from_at, edges[0]),
         min(query.to_at, edges[-1]),
         len(edges) - 1,
-        _array(edges_s),
-        _array([edge_s - edge_s % SLOT_S for edge_s in inside_s if edge_s % SLOT_S]),
+        as_array(edges_s),
+        as_array([edge_s - edge_s % SLOT_S for edge_s in inside_s if edge_s % SLOT_S]),
     )
 
 
-def _array(numbers: list[int]) -> str:
+def as_array(numbers: Iterable[float]) -> str:
     """As PostgreSQL reads it; its driver takes ten times as long for a list."""
     return f"{{{','.join(map(str, numbers))}}}"

@@ -1,52 +1,106 @@
 """How much of each bucket was looked at, and why not the rest: tells 'nobody came' from 'the camera was off'."""
 
+from bisect import bisect_left, bisect_right
 from collections import defaultdict
+from collections.abc import Iterable, Sequence
 from datetime import UTC, datetime
 from typing import Any
 
 from psycopg import AsyncConnection
-from psycopg.rows import DictRow
+from psycopg.rows import DictRow, tuple_row
 
 from onlooker.database import Pool, load_queries
 from onlooker.metrics.absences import Absence, BucketCoverage, Closure, Part, Stretch, cut_stretches, reckon
 from onlooker.metrics.buckets import Buckets
+from onlooker.metrics.compiling import as_array
 from onlooker.metrics.query import Query
-from onlooker.streams.coverage import Reason, reason_of
+from onlooker.streams.coverage import SLOT_S, Reason, reason_of
 
 TOLD_BY_STATE = [Reason.STREAM_DISABLED, Reason.QUOTA_EXCEEDED]
 """Refusals that say nothing new: the log of states has when they began, and when they ended."""
+
+NO_HOURS = Buckets((), ())
+Row = tuple[int, str | None, float, float]
+"""Number, reason, seconds of it and seconds that were covered."""
 
 _queries = load_queries("onlooker.metrics")
 
 
 async def read_coverage(pool: Pool, query: Query, buckets: Buckets, *, now: datetime) -> tuple[BucketCoverage, ...]:
     """The coverage of each bucket, as far as it lies inside the range and in the past."""
-    from_at = max(query.from_at.astimezone(UTC), buckets.edges[0])
-    to_at = min(query.to_at.astimezone(UTC), buckets.edges[-1], now)
+    return (await read_coverage_and_hours(pool, query, buckets, now=now))[0]
+
+
+async def read_coverage_and_hours(
+    pool: Pool, query: Query, buckets: Buckets, hours: Buckets = NO_HOURS, *, now: datetime
+) -> tuple[tuple[BucketCoverage, ...], list[float]]:
+    """The coverage of each bucket, and how many seconds of each of its hours were looked at.
+
+    Both are of one reading: a year has thousands of hours, and their causes would take longer than all the rest.
+    """
+    from_at, to_at = _past_of(query, buckets, now)
     values = {"stream_id": query.stream_id, "from_at": from_at, "to_at": to_at, "now": now}
     async with pool.connection() as connection:
         [known] = await _read(connection, "find_known_since", values)
         closures = [_closure_of(row) for row in await _read(connection, "read_closures", values)]
-        cut = cut_stretches(
-            buckets.edges, closures, within=(from_at, to_at), known_since=known["since"].astimezone(UTC)
-        )
-        stretches = await _read_parts(connection, list(cut), values)
-    return tuple(reckon(stretches[bucket], closures) for bucket in range(len(buckets.keys)))
-
-
-async def _read_parts(
-    connection: AsyncConnection[DictRow], stretches: list[Stretch], values: dict[str, Any]
-) -> dict[int, list[tuple[Stretch, list[Part]]]]:
-    """The stretches by their bucket, each with its parts."""
-    froms, tos = [stretch.from_at for stretch in stretches], [stretch.to_at for stretch in stretches]
-    more = {"froms": froms, "tos": tos, "told_by_state": TOLD_BY_STATE}
-    parts: dict[int, list[Part]] = defaultdict(list)
-    for row in await _read(connection, "read_coverage", values | more):
-        parts[row["number"] - 1].append(_part_of(row))
+        known_since = known["since"].astimezone(UTC)
+        stretches = list(cut_stretches(buckets.edges, closures, within=(from_at, to_at), known_since=known_since))
+        begins_s, hours_s = _in_seconds(stretch.from_at for stretch in stretches), _in_seconds(hours.edges)
+        ends_s = (from_at.timestamp(), to_at.timestamp())
+        inside = hours_s[bisect_right(hours_s, ends_s[0]) : bisect_left(hours_s, ends_s[1])]
+        cuts_s = sorted({*ends_s, *begins_s, *inside})
+        rows = await _read_parts(connection, cuts_s, values)
+    parts = _gather(rows, cuts_s, begins_s)
     found: dict[int, list[tuple[Stretch, list[Part]]]] = defaultdict(list)
     for number, stretch in enumerate(stretches):
         found[stretch.bucket].append((stretch, parts[number]))
-    return found
+    covered = tuple(reckon(found[bucket], closures) for bucket in range(len(buckets.keys)))
+    return covered, _by_hour(rows, cuts_s, hours_s)
+
+
+def _past_of(query: Query, buckets: Buckets, now: datetime) -> tuple[datetime, datetime]:
+    """What of the buckets lies inside the range and in the past."""
+    from_at = max(query.from_at.astimezone(UTC), buckets.edges[0])
+    return from_at, max(from_at, min(query.to_at.astimezone(UTC), buckets.edges[-1], now))
+
+
+def _in_seconds(moments: Iterable[datetime]) -> list[float]:
+    """There are thousands of them, and numbers are compared ten times as fast."""
+    return [moment.timestamp() for moment in moments]
+
+
+async def _read_parts(
+    connection: AsyncConnection[DictRow], cuts_s: Sequence[float], values: dict[str, Any]
+) -> list[Row]:
+    """What lies between one cut and the next, by its number from 1 on."""
+    cut_slots_s = {cut_s - cut_s % SLOT_S for cut_s in cuts_s if cut_s % SLOT_S}
+    more = {"cuts_s": as_array(cuts_s), "cut_slots_s": as_array(cut_slots_s), "told_by_state": TOLD_BY_STATE}
+    cursor = connection.cursor(row_factory=tuple_row)
+    await cursor.execute(_queries["read_coverage"], values | more, prepare=True)
+    return await cursor.fetchall()
+
+
+def _gather(rows: list[Row], cuts_s: list[float], begins_s: list[float]) -> dict[int, list[Part]]:
+    """The parts of each stretch, one a reason."""
+    stretch_of = [bisect_right(begins_s, cut_s) - 1 for cut_s in cuts_s]
+    sums: dict[tuple[int, str | None], tuple[float, float]] = {}
+    for number, reason, length_s, covered_s in rows:
+        key = (stretch_of[number - 1], reason)
+        before = sums.get(key, (0.0, 0.0))
+        sums[key] = (before[0] + length_s, before[1] + covered_s)
+    parts: dict[int, list[Part]] = defaultdict(list)
+    for (number, reason), seconds in sums.items():
+        parts[number].append(Part(*seconds, reason_of(reason) if reason else None))
+    return parts
+
+
+def _by_hour(rows: list[Row], cuts_s: list[float], hours_s: list[float]) -> list[float]:
+    covered = [0.0] * max(len(hours_s) - 1, 0)
+    if covered:
+        hour_of = [bisect_right(hours_s, cut_s) - 1 for cut_s in cuts_s]
+        for number, _, _, covered_s in rows:
+            covered[hour_of[number - 1]] += covered_s
+    return covered
 
 
 async def _read(connection: AsyncConnection[DictRow], name: str, values: dict[str, Any]) -> list[DictRow]:
@@ -55,7 +109,3 @@ async def _read(connection: AsyncConnection[DictRow], name: str, values: dict[st
 
 def _closure_of(row: DictRow) -> Closure:
     return Closure(Absence(row["state"]), row["from_at"].astimezone(UTC), row["to_at"].astimezone(UTC))
-
-
-def _part_of(row: DictRow) -> Part:
-    return Part(row["length_s"], row["covered_s"], reason_of(row["reason"]) if row["reason"] else None)

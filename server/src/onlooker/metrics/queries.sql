@@ -53,25 +53,42 @@ FROM (SELECT state, at,
 WHERE state <> 'enabled' AND at < %(to_at)s AND until_at > %(from_at)s AND at < until_at
 ORDER BY at;
 
--- name: read_coverage  what was computed and what refused in some stretches of time, added up by each slot's most
--- frequent reason. A slot that is cut counts by proportion; the one of now is as long as it has lasted.
-SELECT stretch.number, slot.reason, sum(part.length_s) AS length_s,
-       sum(least(slot.video_s, part.slot_s) * part.length_s / part.slot_s) AS covered_s
-FROM (SELECT number, from_at, to_at, from_at - interval '15 minutes' AS before_at, to_at - interval '15 minutes' AS last_at
-      FROM unnest(%(froms)s::timestamptz[], %(tos)s::timestamptz[]) WITH ORDINALITY AS given (from_at, to_at, number)
-     ) stretch
+-- name: read_coverage  what was computed and what refused between cuts that follow one another, added up by each slot's
+-- most frequent reason. A slot that is cut counts by proportion; the one of now is as long as it has lasted. Most slots
+-- are neither cut nor refused: they are added up in the first half.
+WITH given AS MATERIALIZED (
+    SELECT ARRAY(SELECT to_timestamp(unnest(%(cuts_s)s::float8[]))) AS cuts),
+refusal AS MATERIALIZED (
+    SELECT DISTINCT ON (slot_at) slot_at, reason FROM streams_refusal
+    WHERE stream_id = %(stream_id)s AND slot_at > %(from_at)s - interval '15 minutes' AND slot_at < %(to_at)s
+      AND reason <> ALL(%(told_by_state)s)
+    ORDER BY slot_at, frames DESC, reason),
+special AS MATERIALIZED (
+    SELECT slot_at, reason FROM refusal
+    FULL JOIN (SELECT to_timestamp(unnest(%(cut_slots_s)s::float8[])) AS slot_at) cut USING (slot_at))
+SELECT width_bucket(slot_at, (SELECT cuts FROM given)) AS number, NULL AS reason, 900::float8 * count(*) AS length_s,
+       sum(least(video_s, 900)) AS covered_s
+FROM streams_coverage
+WHERE stream_id = %(stream_id)s AND slot_at > %(from_at)s - interval '15 minutes' AND slot_at < %(to_at)s
+  AND slot_at NOT IN (SELECT slot_at FROM special)
+GROUP BY 1
+UNION ALL
+SELECT number, reason, sum(length_s), sum(least(coalesce(video_s, 0), slot_s) * length_s / slot_s)
+FROM given
+CROSS JOIN special
+LEFT JOIN streams_coverage coverage ON coverage.stream_id = %(stream_id)s AND coverage.slot_at = special.slot_at
+CROSS JOIN LATERAL generate_series(
+    greatest(1, width_bucket(special.slot_at, cuts)),
+    least(width_bucket(special.slot_at + interval '14 minutes 59.999999 seconds', cuts), cardinality(cuts) - 1)) number
 CROSS JOIN LATERAL (
-    SELECT slot_at, coalesce(coverage.video_s, 0) AS video_s, refusal.reason
-    FROM (SELECT slot_at, video_s FROM streams_coverage
-          WHERE stream_id = %(stream_id)s AND slot_at > stretch.before_at AND slot_at < stretch.to_at) coverage
-    FULL JOIN (SELECT DISTINCT ON (slot_at) slot_at, reason FROM streams_refusal
-               WHERE stream_id = %(stream_id)s AND slot_at > stretch.before_at AND slot_at < stretch.to_at
-                 AND reason <> ALL(%(told_by_state)s)
-               ORDER BY slot_at, frames DESC, reason) refusal USING (slot_at)) slot
-CROSS JOIN LATERAL (
-    SELECT CASE WHEN is_whole THEN 900 ELSE least(900, date_part('epoch', %(now)s - slot.slot_at)) END AS slot_s,
-           CASE WHEN is_whole THEN 900
-                ELSE date_part('epoch', least(slot.slot_at + interval '15 minutes', stretch.to_at)
-                                        - greatest(slot.slot_at, stretch.from_at)) END AS length_s
-    FROM (SELECT slot.slot_at BETWEEN stretch.from_at AND stretch.last_at AS is_whole) looked) part
+    SELECT least(900, date_part('epoch', %(now)s - special.slot_at)) AS slot_s,
+           date_part('epoch', least(special.slot_at + interval '15 minutes', cuts[number + 1])
+                              - greatest(special.slot_at, cuts[number])) AS length_s) part
+WHERE reason IS NOT NULL OR video_s IS NOT NULL
 GROUP BY 1, 2;
+
+-- name: read_in_view  how many open visits were written lately, by the database's clock, and how many of them look;
+-- cameras have clocks of their own
+SELECT count(*) AS people, count(*) FILTER (WHERE upper(looking) >= upper(present) - interval '1 second') AS looking
+FROM visits_visit
+WHERE stream_id = %(stream_id)s AND NOT ended AND written_at > now() - %(within_s)s * interval '1 second';

@@ -1,7 +1,7 @@
 """Making, changing and removing streams, for the command line and the console."""
 
 from dataclasses import dataclass
-from datetime import timedelta
+from datetime import datetime, timedelta
 from typing import TYPE_CHECKING
 
 from django.contrib.auth import get_user_model
@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 LONGEST_GRACE = timedelta(hours=24)
 LIVE_TOKENS_AT_MOST = 10
 """Every one of them is compared with what a device sends, so rotating again and again may not pile them up."""
+TRIAL_TIME = timedelta(minutes=15)
+LIVE_TRIALS_AT_MOST = 5
 
 _queries = load_queries("onlooker.streams")
 
@@ -72,15 +74,35 @@ def rotate_access_token(stream: Stream, *, grace: timedelta) -> str:
     now = timezone.now()
     tokens = AccessToken.objects.filter(stream=stream)
     tokens.filter(expires_at__lte=now).delete()
-    if grace and tokens.count() >= LIVE_TOKENS_AT_MOST:
+    if grace and tokens.filter(is_trial=False).count() >= LIVE_TOKENS_AT_MOST:
         raise RefusedError(f"{LIVE_TOKENS_AT_MOST} Passwords still work. Rotate without a grace time to end them all.")
     tokens.filter(Q(expires_at=None) | Q(expires_at__gt=now + grace)).update(expires_at=now + grace)
     return _add_access_token(stream)
 
 
-def _add_access_token(stream: Stream) -> str:
+@dataclass(frozen=True)
+class TrialToken:
+    """An access token for trying a stream out, and when it ends."""
+
+    access_token: str
+    expires_at: datetime
+
+
+@transaction.atomic
+def add_trial_token(stream: Stream) -> TrialToken:
+    """Beyond the bound the oldest go. Those that ended go too: who mints again and again leaves no rows behind."""
+    Stream.objects.select_for_update(no_key=True).get(pk=stream.pk, removed_at=None)
+    expires_at = timezone.now() + TRIAL_TIME
+    tokens = AccessToken.objects.filter(stream=stream, is_trial=True)
+    live = tokens.filter(expires_at__gt=timezone.now()).order_by("-pk").values_list("pk", flat=True)
+    tokens.exclude(pk__in=list(live[: LIVE_TRIALS_AT_MOST - 1])).delete()
+    return TrialToken(_add_access_token(stream, is_trial=True, expires_at=expires_at), expires_at)
+
+
+def _add_access_token(stream: Stream, *, is_trial: bool = False, expires_at: datetime | None = None) -> str:
     access_token = new_access_token()
-    AccessToken.objects.create(stream=stream, sha256=hash_access_token(access_token))
+    sha256 = hash_access_token(access_token)
+    AccessToken.objects.create(stream=stream, sha256=sha256, is_trial=is_trial, expires_at=expires_at)
     return access_token
 
 

@@ -5,7 +5,7 @@ import hmac
 import secrets
 import time
 import uuid
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from onlooker.database import Pool, load_queries
 from onlooker.streams.memory import Memory
@@ -14,6 +14,10 @@ from onlooker.streams.video_time import month_of
 CACHE_SIZE = 50_000
 STALE_LIMIT_S = 60
 """How old a remembered answer may get while the database is away."""
+RECHECK_S = 1.0
+"""How old an answer may be that refuses somebody: a Password may have been made since."""
+RECHECKS_PER_SECOND = 20
+"""Of all streams together: devices that go on with an old Password, or a guesser, must not cost a query each time."""
 
 _queries = load_queries("onlooker.streams")
 
@@ -28,12 +32,27 @@ class StreamRecord:
     video_s: float
     """Computed video this month, when it was read."""
     token_hashes: tuple[bytes, ...]
+    trial_hashes: tuple[bytes, ...]
     logged_state: str | None
     """What the log of states says it may do; None where it says nothing yet."""
     reads_age: bool
     reads_gender: bool
     reads_expression: bool
     retention_days: int
+    is_trial: bool = False
+    """Whether it was opened with a trial token: nothing may be stored of what it sends."""
+
+    def opened_with(self, given: bytes) -> "StreamRecord | None":
+        """The record, if this is the hash of one of its live tokens."""
+        if _is_among(given, self.token_hashes):
+            return self
+        return replace(self, is_trial=True) if _is_among(given, self.trial_hashes) else None
+
+
+def _is_among(given: bytes, hashes: tuple[bytes, ...]) -> bool:
+    """All are compared, each in constant time."""
+    right = [hmac.compare_digest(given, known) for known in hashes]
+    return any(right)
 
 
 def new_access_token() -> str:
@@ -54,6 +73,8 @@ class Credentials:
         self._memory: Memory[uuid.UUID, StreamRecord | None] = Memory(
             size=CACHE_SIZE, remember_s=remember_s, stale_limit_s=STALE_LIMIT_S
         )
+        self._rechecks = float(RECHECKS_PER_SECOND)
+        self._rechecked_at = time.monotonic()
 
     async def check(self, client_id: str, access_token: str) -> StreamRecord | None:
         """The stream, if there is one and the token is one of its live ones."""
@@ -61,11 +82,24 @@ class Credentials:
             key = uuid.UUID(client_id)
         except ValueError:
             return None
-        record = await self._memory.get(key, lambda: self._read(key))
         given = hash_access_token(access_token)
-        hashes = record.token_hashes if record else ()
-        right = [hmac.compare_digest(given, known) for known in hashes]
-        return record if any(right) else None
+        record = await self._memory.get(key, lambda: self._read(key))
+        opened = record.opened_with(given) if record else None
+        if opened is None and self._memory.age_s(key) >= RECHECK_S and self._take_recheck():
+            record = await self._memory.get(key, lambda: self._read(key), remember_s=RECHECK_S)
+            opened = record.opened_with(given) if record else None
+        return opened
+
+    def _take_recheck(self) -> bool:
+        """Whether a refusal may be looked up again; what it may is used up by looking, and comes back by time."""
+        now = time.monotonic()
+        self._rechecks += (now - self._rechecked_at) * RECHECKS_PER_SECOND
+        self._rechecks = min(self._rechecks, RECHECKS_PER_SECOND)
+        self._rechecked_at = now
+        if self._rechecks < 1:
+            return False
+        self._rechecks -= 1
+        return True
 
     async def _read(self, client_id: uuid.UUID) -> StreamRecord | None:
         async with self._pool.connection() as connection:
@@ -75,4 +109,5 @@ class Credentials:
             row = await cursor.fetchone()
         if row is None:
             return None
-        return StreamRecord(**row | {"token_hashes": tuple(row["token_hashes"])})
+        hashes = {name: tuple(row[name]) for name in ("token_hashes", "trial_hashes")}
+        return StreamRecord(**row | hashes)

@@ -37,6 +37,11 @@ class Memory(Generic[Key, Value]):
     def __len__(self) -> int:
         return len(self._known)
 
+    def age_s(self, key: Key) -> float:
+        """How old the answer is that is remembered; 0 where none is."""
+        known = self._known.get(key)
+        return known.age_s if known else 0.0
+
     async def get(self, key: Key, read: Callable[[], Awaitable[Value]], *, remember_s: float | None = None) -> Value:
         known = self._known.get(key)
         if known and known.age_s < (self._remember_s if remember_s is None else remember_s):

@@ -65,6 +65,8 @@ class AccessToken(models.Model):
     sha256 = models.BinaryField(max_length=32)
     created_at = models.DateTimeField(auto_now_add=True)
     expires_at = models.DateTimeField(null=True)
+    is_trial = models.BooleanField(default=False, db_default=False)
+    """Of the page that tries a stream out: what is sent with it is never stored, and it opens nothing else."""
 
     def __str__(self) -> str:
         return f"token {self.pk} of {self.stream_id}"

@@ -4,10 +4,13 @@ SELECT stream.id, stream.kind, stream.enabled AND owner.is_active AS enabled,
        coalesce(usage.video_s, 0) AS video_s,
        (SELECT change.state FROM streams_statechange change
         WHERE change.stream_id = stream.id ORDER BY change.id DESC LIMIT 1) AS logged_state,
-       array(SELECT token.sha256 FROM streams_accesstoken token
-             WHERE token.stream_id = stream.id
-               AND (token.expires_at IS NULL OR token.expires_at > now())) AS token_hashes
+       tokens.hashes AS token_hashes, tokens.trial_hashes
 FROM streams_stream stream
+CROSS JOIN LATERAL (
+    SELECT coalesce(array_agg(token.sha256) FILTER (WHERE NOT token.is_trial), '{}') AS hashes,
+           coalesce(array_agg(token.sha256) FILTER (WHERE token.is_trial), '{}') AS trial_hashes
+    FROM streams_accesstoken token
+    WHERE token.stream_id = stream.id AND (token.expires_at IS NULL OR token.expires_at > now())) tokens
 JOIN accounts_account owner ON owner.id = stream.owner_id
 LEFT JOIN streams_usage usage
        ON usage.stream_id = stream.id AND usage.month = %(month)s
@@ -15,12 +18,13 @@ WHERE stream.client_id = %(client_id)s AND stream.removed_at IS NULL;
 
 -- name: add_usage  count computed video and say what the months hold now; always in one order, so that nobody deadlocks
 INSERT INTO streams_usage (stream_id, month, video_s, last_frame_at)
-SELECT stream.id, counted.month, counted.video_s, now()
-FROM unnest(%(stream_ids)s::bigint[], %(months)s::date[], %(video_s)s::float8[]) AS counted (stream_id, month, video_s)
+SELECT stream.id, counted.month, counted.video_s, CASE WHEN counted.seen THEN now() END
+FROM unnest(%(stream_ids)s::bigint[], %(months)s::date[], %(video_s)s::float8[], %(seen)s::boolean[])
+     AS counted (stream_id, month, video_s, seen)
 JOIN streams_stream stream ON stream.id = counted.stream_id
 ORDER BY 1, 2
 ON CONFLICT (stream_id, month) DO UPDATE SET
-    video_s = streams_usage.video_s + excluded.video_s, last_frame_at = excluded.last_frame_at
+    video_s = streams_usage.video_s + excluded.video_s, last_frame_at = coalesce(excluded.last_frame_at, streams_usage.last_frame_at)
 RETURNING stream_id, month, video_s;
 
 -- name: add_coverage  count computed video by slot
@@ -95,6 +99,7 @@ JOIN streams_stream stream ON stream.id = token.stream_id
 JOIN accounts_account account ON account.id = %(user_id)s
 LEFT JOIN streams_member member ON member.stream_id = stream.id AND member.account_id = account.id
 WHERE token.id = %(credential)s
+  AND NOT token.is_trial
   AND (token.expires_at IS NULL OR token.expires_at > now())
   AND stream.client_id = %(client_id)s AND stream.removed_at IS NULL
   AND account.is_active

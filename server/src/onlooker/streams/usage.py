@@ -20,10 +20,15 @@ class UsageMeter(Meter[tuple[int, date]]):
         super().__init__(pool)
         self._written: dict[tuple[int, date], tuple[float, float]] = {}
         """What the database said the month held, and when."""
+        self._seen: set[int] = set()
+        """Streams whose camera sent something since the last time that was written."""
 
-    def add(self, stream_id: int, video_s: float) -> None:
+    def add(self, stream_id: int, video_s: float, *, is_trial: bool = False) -> None:
+        """A trial uses up the month as well, but it does not say that the stream's camera is there."""
         if video_s:
             self._count((stream_id, month_of(time.time())), video_s)
+            if not is_trial:
+                self._seen.add(stream_id)
 
     def used_s(self, stream_id: int, *, known_s: float) -> float:
         """Use of this month: the newest figure the database gave, and what is not written yet."""
@@ -40,10 +45,12 @@ class UsageMeter(Meter[tuple[int, date]]):
             "stream_ids": [stream_id for stream_id, _ in batch],
             "months": [month for _, month in batch],
             "video_s": list(batch.values()),
+            "seen": [stream_id in self._seen for stream_id, _ in batch],
         }
         now = time.monotonic()
         for row in await (await connection.execute(_queries["add_usage"], values)).fetchall():
             self._written[row["stream_id"], row["month"]] = (row["video_s"], now)
+        self._seen.difference_update(stream_id for stream_id, _ in batch)
 
     def _forget_idle(self) -> None:
         """Streams that sent nothing for two minutes are known through their credentials again."""

@@ -2,6 +2,7 @@
 
 import random
 import socket
+from collections.abc import Iterable
 
 LOWEST, HIGHEST = 20_000, 32_000
 """Below the range from which the system gives ports to clients: one of those could be taken in between."""
@@ -12,12 +13,17 @@ def free_ports(count: int) -> list[int]:
     while True:
         first = random.randint(LOWEST, HIGHEST - count)  # noqa: S311
         ports = list(range(first, first + count))
-        if all(map(_is_free, ports)):
+        if are_free(ports):
             return ports
+
+
+def are_free(ports: Iterable[int]) -> bool:
+    return all(map(_is_free, ports))
 
 
 def _is_free(port: int) -> bool:
     with socket.socket() as probe:
+        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)  # one that was just left is free
         try:
             probe.bind(("127.0.0.1", port))
         except OSError:

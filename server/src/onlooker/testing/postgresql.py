@@ -67,21 +67,34 @@ class Cluster:
 @contextmanager
 def own_cluster(*tuning: str) -> Iterator[Cluster]:
     """A new cluster on a free port, removed on leaving; with settings of the server as `name=value`."""
-    programs = sorted(Path("/usr/lib/postgresql").glob("*/bin/initdb"))
-    found = str(programs[-1]) if programs else shutil.which("initdb")
-    if not found:
-        raise RuntimeError("PostgreSQL's programs are missing. Install them with: apt-get install postgresql")
-    user = "postgres" if os.getuid() == 0 else pwd.getpwuid(os.getuid()).pw_name
     folder = Path(tempfile.mkdtemp(prefix="onlooker-postgresql-"))
-    shutil.chown(folder, user)
-    cluster = Cluster(Path(found).parent, folder / "data", free_ports(1)[0], user, tuning)
-    initialise = [found, "-D", str(cluster.data), "-U", "postgres", "-A", "trust", "-E", "UTF8", "--locale=C.UTF-8"]
     try:
-        subprocess.run(initialise, check=True, user=user, stdout=subprocess.DEVNULL, cwd="/")
-        cluster.control("start")
-        try:
+        with kept_cluster(folder, *tuning, stop="immediate") as cluster:
             yield cluster
-        finally:
-            cluster.control("stop", "-m", "immediate")
     finally:
         shutil.rmtree(folder, ignore_errors=True)
+
+
+@contextmanager
+def kept_cluster(folder: Path, *tuning: str, stop: str = "fast") -> Iterator[Cluster]:
+    """The cluster that a folder has, on a free port; made where there is none, and stopped on leaving."""
+    programs, user = _find_programs(), "postgres" if os.getuid() == 0 else pwd.getpwuid(os.getuid()).pw_name
+    shutil.chown(folder, user)
+    cluster = Cluster(programs, folder / "data", free_ports(1)[0], user, tuning)
+    if not (cluster.data / "PG_VERSION").exists():
+        options = ["-U", "postgres", "-A", "trust", "-E", "UTF8", "--locale=C.UTF-8"]
+        command = [str(programs / "initdb"), "-D", str(cluster.data), *options]
+        subprocess.run(command, check=True, user=user, stdout=subprocess.DEVNULL, cwd="/")
+    cluster.control("start")
+    try:
+        yield cluster
+    finally:
+        cluster.control("stop", "-m", stop)
+
+
+def _find_programs() -> Path:
+    programs = sorted(Path("/usr/lib/postgresql").glob("*/bin/initdb"))
+    found = programs[-1] if programs else shutil.which("initdb")
+    if not found:
+        raise RuntimeError("PostgreSQL's programs are missing. Install them with: apt-get install postgresql")
+    return Path(found).parent

@@ -13,7 +13,8 @@ SELECT stream.id,
 FROM streams_stream stream
 JOIN accounts_account owner ON owner.id = stream.owner_id AND owner.is_active
 CROSS JOIN LATERAL (SELECT last_frame_at FROM streams_usage usage
-                    WHERE usage.stream_id = stream.id ORDER BY usage.month DESC LIMIT 1) seen
+                    WHERE usage.stream_id = stream.id AND usage.last_frame_at IS NOT NULL
+                    ORDER BY usage.month DESC LIMIT 1) seen
 LEFT JOIN LATERAL (SELECT change.state, change.at FROM streams_statechange change
                    WHERE change.stream_id = stream.id AND seen.last_frame_at IS NOT NULL
                    ORDER BY change.id DESC LIMIT 1) change ON true
@@ -33,7 +34,8 @@ ON CONFLICT DO NOTHING;
 UPDATE alerts_silence silence SET back_at = seen.last_frame_at, try_at = %(now)s, tries = 0
 FROM streams_stream stream
 CROSS JOIN LATERAL (SELECT last_frame_at FROM streams_usage usage
-                    WHERE usage.stream_id = stream.id ORDER BY usage.month DESC LIMIT 1) seen
+                    WHERE usage.stream_id = stream.id AND usage.last_frame_at IS NOT NULL
+                    ORDER BY usage.month DESC LIMIT 1) seen
 WHERE silence.stream_id = stream.id AND silence.back_at IS NULL AND seen.last_frame_at > silence.silent_since;
 
 -- name: forget_silences  those nobody hears of any more: back before anybody was told, told both an hour after the

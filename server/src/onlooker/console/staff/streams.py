@@ -50,7 +50,7 @@ class StreamPages(StaffPages):
         streams: QuerySet[Stream] = super().get_queryset(request)
         return streams.annotate(
             video_s=Subquery(this_month.values("video_s")[:1], output_field=FloatField()),
-            seen_at=Subquery(usage.order_by("-month").values("last_frame_at")[:1]),
+            seen_at=Subquery(usage.exclude(last_frame_at=None).order_by("-month").values("last_frame_at")[:1]),
         )
 
     def find(self, rows: QuerySet[Stream], term: str) -> QuerySet[Stream]:

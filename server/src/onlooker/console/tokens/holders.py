@@ -48,9 +48,10 @@ def _read_client_id(text: str) -> UUID:
 
 
 def _find_credential(client_id: UUID, access_token: str) -> AccessToken | None:
-    """All are compared, each in constant time."""
+    """All are compared, each in constant time. Who only tries a stream out gets no token by that."""
     live = Q(expires_at=None) | Q(expires_at__gt=timezone.now())
-    known = list(AccessToken.objects.filter(live, stream__client_id=client_id, stream__removed_at=None))
+    tokens = AccessToken.objects.filter(live, is_trial=False, stream__removed_at=None)
+    known = list(tokens.filter(stream__client_id=client_id))
     given = hash_access_token(access_token)
     right = [one for one in known or [_NO_TOKEN] if hmac.compare_digest(given, bytes(one.sha256))]
     return right[0] if right else None

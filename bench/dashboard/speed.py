@@ -1,0 +1,86 @@
+"""How heavy and how fast a dashboard is that has a year behind it."""
+
+import statistics
+from collections.abc import Iterable
+from datetime import UTC, datetime, timedelta
+
+from bench.browsing import Browser, first_useful_paints, load_cold
+from bench.dashboard.figures import Figure
+from bench.dashboard.shown import read_page
+from bench.dashboard.stage import Stage, dashboard_path
+
+WEIGHT_TARGET_BYTES = 400_000
+PAINT_TARGET_MS = 1000
+CHANGE_TARGET_MS = 300
+HEADLINE = "#report [data-metric=satisfaction]"
+"""The last of the headline numbers: where it is, the others are."""
+YEAR_DAYS = 365
+WARM_UP = 2
+
+# From the click to the frame in which the new numbers and every chart of them are on the screen.
+_CHANGE = """
+const [address, done] = arguments;
+const before = document.getElementById("report");
+const wanted = new URL(address, location.href).search;
+const began = performance.now();
+const isThere = (report) => report && report !== before && location.search === wanted
+    && report.querySelector("[data-metric]")
+    && [...report.querySelectorAll("figure.chart")].every((figure) => figure.dataset.drawn === "yes");
+const look = () => {
+    if (isThere(document.getElementById("report"))) requestAnimationFrame(() => done(performance.now() - began));
+    else requestAnimationFrame(look);
+};
+"""
+_CLICK = _CHANGE + "document.querySelector(`a[href$='${address}']`).click(); look();"
+_CHOOSE = (
+    _CHANGE
+    + """
+const form = document.querySelector("form:has([name=from])");
+const parameters = new URL(address, location.href).searchParams;
+form.elements.from.value = parameters.get("from");
+form.elements.to.value = parameters.get("to");
+form.requestSubmit();
+look();
+"""
+)
+
+
+def measure_speed(stage: Stage) -> list[Figure]:
+    """Cold loads with an empty cache, and clicks on periods, all of the stream with a year of visits."""
+    browser, year = stage.person.browser, stage.world.year
+    path = dashboard_path(year, period="30d")
+    fetched = load_cold(browser, f"{stage.stack.console_url}{path}")
+    read_page(browser)
+    stage.check(all(one.status < 400 for one in fetched), f"speed: {fetched} has a refusal")
+    weight = sum(one.sent_bytes for one in fetched)
+    paints = first_useful_paints(browser, f"{stage.stack.console_url}{path}", HEADLINE, times=stage.repeats)
+    changes = measure_changes(stage, browser)
+    return [
+        Figure("page_weight_bytes", weight, at_most=WEIGHT_TARGET_BYTES),
+        Figure("page_requests", len(fetched)),
+        Figure("first_paint_ms", _median(paint.first_ms for paint in paints)),
+        Figure("useful_paint_ms", _median(paint.useful_ms for paint in paints), at_most=PAINT_TARGET_MS),
+        *changes,
+    ]
+
+
+def measure_changes(stage: Stage, browser: Browser) -> list[Figure]:
+    """To 30 days and back to 7; to the whole year and back."""
+    stage.open_dashboard(stage.world.year, period="7d")
+    month, year = [], []
+    today = datetime.now(UTC).date()
+    whole = f"?from={today - timedelta(days=YEAR_DAYS)}T00:00&to={today}T00:00".replace(":", "%3A")
+    for _ in range(stage.repeats + WARM_UP):
+        month.append(browser.execute_async_script(_CLICK, "?period=30d"))
+        browser.execute_async_script(_CLICK, "?period=7d")
+    for _ in range(stage.repeats + WARM_UP):
+        year.append(browser.execute_async_script(_CHOOSE, whole))
+        browser.execute_async_script(_CLICK, "?period=7d")
+    return [
+        Figure("change_to_30_days_ms", _median(month[WARM_UP:]), at_most=CHANGE_TARGET_MS),
+        Figure("change_to_a_year_ms", _median(year[WARM_UP:]), at_most=CHANGE_TARGET_MS),
+    ]
+
+
+def _median(times_ms: Iterable[float]) -> float:
+    return round(statistics.median(times_ms), 1)

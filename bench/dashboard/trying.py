@@ -1,0 +1,238 @@
+"""The page that tries a stream out, with a camera that is a film: is what it draws where the face is?"""
+
+import base64
+import re
+import tempfile
+import time
+from dataclasses import dataclass, replace
+from pathlib import Path
+from statistics import median
+from typing import Any
+
+from selenium.webdriver.common.by import By
+
+from bench.accuracy.scenes import overlap
+from bench.accuracy.testdata import find_testdata
+from bench.browsing import open_browser, requests_elsewhere
+from bench.console.person import Person
+from bench.dashboard.fake_camera import FakeCamera, make_camera
+from bench.dashboard.figures import Figure
+from bench.dashboard.stage import Stage
+from bench.data_client import OWNER
+from onlooker.testing import Stack, TestStream
+
+CLIP = Path("clips") / "intel_head_pose_face_detection_male.mp4"
+WATCHED_S = 22.0
+SAMPLE_EVERY_S = 0.4
+FRAMES_PER_SECOND = 8.0
+FOLLOWED_OVERLAP = 0.5
+FOLLOWED_SHARE = 0.95
+MOVED_PX = 100
+STORED = ("visits_visit", "streams_coverage", "streams_refusal", "gateway_blob", "gateway_job")
+
+_DRAWN = """
+const [done] = [arguments[arguments.length - 1]];
+const { drawn } = document.querySelector("#trial canvas");
+if (!drawn) { done(null); return; }
+const reader = new FileReader();
+reader.onload = () => done({ ...drawn, picture: reader.result.split(",")[1] });
+reader.readAsDataURL(drawn.picture);
+"""
+_SHORT_LIVED = """
+const real = window.fetch;
+window.tokens = 0;
+window.fetch = async (...asked) => {
+  const answer = await real(...asked);
+  if (!String(asked[0]).endsWith("/try/token/") || !answer.ok) return answer;
+  window.tokens += 1;
+  return new Response(JSON.stringify({ ...(await answer.json()), expires_in_s: 125 }), answer);
+};
+"""
+_ASKED = """
+const open = navigator.mediaDevices.getUserMedia.bind(navigator.mediaDevices);
+navigator.mediaDevices.getUserMedia = async (...wanted) => {
+  await new Promise((allow) => (window.allow = allow));
+  return (window.given = await open(...wanted));
+};
+"""
+_REFUSED = """
+navigator.mediaDevices.getUserMedia = async () => { throw new DOMException("by the person", "NotAllowedError"); };
+"""
+
+
+@dataclass(frozen=True)
+class Watched:
+    """What was seen on the page over some time."""
+
+    seconds: float
+    frames: int
+    overlaps: list[float]
+    lefts: list[float]
+    last: dict[str, Any]
+
+
+def try_it(stage: Stage) -> list[Figure]:
+    """With the camera, with a file, and with what goes wrong."""
+    stage.person.browser.get("about:blank")  # a dashboard that is open elsewhere would share the machine
+    stream = stage.stack.create_stream(kind="developer")
+    clip = find_testdata() / CLIP
+    with tempfile.TemporaryDirectory(prefix="onlooker-film-") as folder:
+        camera = make_camera(clip, Path(folder) / "film.mjpeg")
+        with open_browser(*camera.arguments) as browser:
+            person = Person(browser, stage.stack.console_url, stage.pictures)
+            trial = replace(stage, person=person)
+            trial.sign_in(OWNER)
+            figures = watch_camera(trial, stream, camera)
+            figures += watch_file(trial, stream, clip)
+            renew_token(trial, stream)
+            leave_page(trial)
+            stop_while_asked(trial, stream)
+            meet_troubles(trial, stream)
+    return figures
+
+
+def watch_camera(stage: Stage, stream: TestStream, camera: FakeCamera) -> list[Figure]:
+    person, stack = stage.person, stage.stack
+    person.open(f"/streams/{stream.client_id}/try/")
+    time.sleep(1)
+    stage.check(requests_elsewhere(person.browser) == [], "try: something was sent before a button was pressed")
+    stage.look("try-before")
+    person.press("Use the camera")
+    person.wait(lambda: bool(_drawn(person)["faces"]), "a face on the picture")
+    seen = _watch(person, camera)
+    _check_words(stage, seen)
+    _look_at_running(stage)
+    person.press("Stop")
+    return [*_judge(stage, stream, seen), *_judge_storage(stack, stream)]
+
+
+def _look_at_running(stage: Stage) -> None:
+    """It asks the gateway, and nobody else; its picture is another every moment."""
+    look = replace(stage, faults=[])
+    look.look("try-camera")
+    stage.faults += [fault for fault in look.faults if not fault.startswith(f"try-camera: asks {stage.stack.url}/")]
+
+
+def _drawn(person: Person) -> dict[str, Any]:
+    found: dict[str, Any] | None = person.browser.execute_async_script(_DRAWN)  # type: ignore[no-untyped-call]
+    return found or {"faces": [], "answered": 0}
+
+
+def _watch(person: Person, camera: FakeCamera) -> Watched:
+    overlaps, lefts = [], []
+    first, began = _drawn(person), time.monotonic()
+    while time.monotonic() < began + WATCHED_S:
+        time.sleep(SAMPLE_EVERY_S)
+        drawn = _drawn(person)
+        truth = camera.face_in(base64.b64decode(drawn["picture"]))
+        if truth:
+            overlaps.append(max([overlap(truth, face["roi"]) for face in drawn["faces"]], default=0.0))
+            lefts += [face["roi"][0] for face in drawn["faces"][:1]]
+    last = _drawn(person)
+    return Watched(time.monotonic() - began, last["answered"] - first["answered"], overlaps, lefts, last)
+
+
+def _judge(stage: Stage, stream: TestStream, seen: Watched) -> list[Figure]:
+    followed = sum(share >= FOLLOWED_OVERLAP for share in seen.overlaps)
+    stage.check(len(seen.overlaps) >= WATCHED_S, f"try: only {len(seen.overlaps)} pictures were looked at")
+    return [
+        Figure("try_frames_per_second", round(seen.frames / seen.seconds, 2), at_least=FRAMES_PER_SECOND),
+        Figure("try_faces_followed", round(followed / max(len(seen.overlaps), 1), 3), at_least=FOLLOWED_SHARE),
+        Figure("try_overlap_median", round(median(seen.overlaps or [0.0]), 3)),
+        Figure("try_box_moved_px", max(seen.lefts, default=0) - min(seen.lefts, default=0), at_least=MOVED_PX),
+        Figure("try_round_trip_ms", round(seen.last["round_trip_ms"] or 0)),
+        Figure("try_frames_skipped", seen.last["skipped"]),
+        Figure("try_answers_overtaken", seen.last["overtaken"]),
+    ]
+
+
+def _check_words(stage: Stage, seen: Watched) -> None:
+    found = [(face["gender"], face["mood"]) for face in seen.last["faces"]]
+    words = stage.person.text(".people")
+    stage.check(found == [("male", "happy")], f"try: it found {found}")
+    stage.check(words.startswith("Man, about") and "happy" in words, f"try: the list says {words!r}")
+    rate = stage.person.text("[data-figure=fps]")
+    stage.check(float(rate) > 1, f"try: the page has {rate!r} frames a second")
+
+
+def _judge_storage(stack: Stack, stream: TestStream) -> list[Figure]:
+    """Some seconds later, when gateways and recorder have written what they write."""
+    time.sleep(4)
+    rows = sum(stack.execute(f"SELECT count(*) FROM {table} WHERE stream_id = %s", stream.id)[0][0] for table in STORED)
+    used = stack.execute("SELECT coalesce(sum(video_s), 0) FROM streams_usage WHERE stream_id = %s", stream.id)
+    counted_s = float(used[0][0])
+    return [
+        Figure("try_rows_stored", rows, at_most=0),
+        Figure("try_counted_s", round(counted_s, 1), at_least=WATCHED_S),
+    ]
+
+
+def watch_file(stage: Stage, stream: TestStream, clip: Path) -> list[Figure]:
+    """It is played to its end, and then the page stands still."""
+    person = stage.person
+    person.open(f"/streams/{stream.client_id}/try/")
+    person.browser.find_element(By.CSS_SELECTOR, "#trial input[type=file]").send_keys(str(clip.resolve()))
+    person.wait(lambda: bool(_drawn(person)["faces"]), "a face of the file")
+    person.wait(lambda: person.text("#trial .people") == "", "the end of the file")
+    stage.check(
+        person.browser.find_element(By.CSS_SELECTOR, "[data-start=camera]").is_enabled(), "try: it does not end"
+    )
+    return [Figure("try_file_frames", _drawn(person)["answered"], at_least=FRAMES_PER_SECOND)]
+
+
+def renew_token(stage: Stage, stream: TestStream) -> None:
+    """A token that seems to last two minutes and a little is replaced while frames go on."""
+    browser = stage.person.browser
+    script = browser.execute_cdp_cmd("Page.addScriptToEvaluateOnNewDocument", {"source": _SHORT_LIVED})
+    stage.person.open(f"/streams/{stream.client_id}/try/")
+    stage.person.press("Use the camera")
+    stage.person.wait(lambda: int(browser.execute_script("return window.tokens")) >= 2, "a second token")
+    before = _drawn(stage.person)["answered"]
+    stage.person.wait(lambda: _drawn(stage.person)["answered"] > before, "frames after it")
+    browser.execute_cdp_cmd("Page.removeScriptToEvaluateOnNewDocument", script)
+
+
+def leave_page(stage: Stage) -> None:
+    """A page that goes while it runs ends its session."""
+    before = _sessions_ended(stage.stack)
+    stage.person.open("/streams/")
+    stage.person.wait(lambda: _sessions_ended(stage.stack) > before, "the end of the session of a page that went")
+
+
+def _sessions_ended(stack: Stack) -> int:
+    found = re.search(r'onlooker_requests_total{route="end_session",status="204"} (\d+)', stack.metrics("gateway"))
+    return int(found[1]) if found else 0
+
+
+def stop_while_asked(stage: Stage, stream: TestStream) -> None:
+    """Who stops while the browser still asks, and then allows the camera, does not have it on."""
+    browser, person = stage.person.browser, stage.person
+    script = browser.execute_cdp_cmd("Page.addScriptToEvaluateOnNewDocument", {"source": _ASKED})
+    person.open(f"/streams/{stream.client_id}/try/")
+    person.press("Use the camera")
+    person.wait(lambda: bool(browser.execute_script("return Boolean(window.allow)")), "the browser's question")
+    person.press("Stop")
+    browser.execute_script("window.allow()")
+    ended = "return window.given?.getTracks().every((track) => track.readyState === 'ended')"
+    person.wait(lambda: bool(browser.execute_script(ended)), "the end of a camera that nobody waits for")
+    browser.execute_cdp_cmd("Page.removeScriptToEvaluateOnNewDocument", script)
+
+
+def meet_troubles(stage: Stage, stream: TestStream) -> None:
+    """Each is said in words, with what to do."""
+    browser, person = stage.person.browser, stage.person
+    browser.execute_cdp_cmd("Network.setBlockedURLs", {"urls": [f"{stage.stack.url}/*"]})
+    _begin_again(person, stream, "The browser can't reach")
+    person.forget_other_hosts()  # it says itself that they were blocked
+    stage.look("try-unreachable")
+    browser.execute_cdp_cmd("Network.setBlockedURLs", {"urls": []})
+    _begin_again(person, stage.stack.create_stream(enabled=False), "This stream is disabled")
+    script = browser.execute_cdp_cmd("Page.addScriptToEvaluateOnNewDocument", {"source": _REFUSED})
+    _begin_again(person, stream, "The browser may not use the camera")
+    browser.execute_cdp_cmd("Page.removeScriptToEvaluateOnNewDocument", script)
+
+
+def _begin_again(person: Person, stream: TestStream, words: str) -> None:
+    person.open(f"/streams/{stream.client_id}/try/")
+    person.press("Use the camera")
+    person.see(words)

@@ -1,0 +1,130 @@
+"""The dashboard in a real browser, on a demo's past and on a live scene: numbers, trouble, looks, weight and speed."""
+
+import argparse
+import shutil
+import sys
+import time
+import traceback
+from collections.abc import Sequence
+from contextlib import ExitStack
+from pathlib import Path
+from typing import Any
+
+from bench.accuracy.testdata import BESIDE_THE_PROJECT
+from bench.browsing import open_browser
+from bench.console.person import Person
+from bench.dashboard.figures import Figure, as_members
+from bench.dashboard.gaps import check_clock_changes, check_gaps
+from bench.dashboard.numbers import compare_numbers
+from bench.dashboard.overview import look_over_streams
+from bench.dashboard.speed import measure_speed
+from bench.dashboard.stage import Part, Stage
+from bench.dashboard.states import look_at_empty, look_at_states, print_reports
+from bench.dashboard.trying import try_it
+from bench.dashboard.viewers import look_as_viewer
+from bench.dashboard.waking import fall_asleep, wake_up
+from bench.dashboard.walking import walk_through
+from bench.dashboard.world import make_world
+from bench.dashboard.zooming import zoom_in_and_out
+from bench.data_client import OWNER
+from bench.product import ROOT, conclude, running_product, say
+
+REPEATS, QUICK_REPEATS = 20, 5
+FILMED = ("live", "try")
+"""What needs labelled scenes."""
+PARTS: Sequence[tuple[str, Part]] = (
+    ("speed", measure_speed),
+    ("sleep", fall_asleep),
+    ("numbers", compare_numbers),
+    ("zoom", zoom_in_and_out),
+    ("gaps", check_gaps),
+    ("clock-changes", check_clock_changes),
+    ("empty", look_at_empty),
+    ("overview", look_over_streams),
+    ("states", look_at_states),
+    ("viewer", look_as_viewer),
+    ("print", print_reports),
+    ("sleep", wake_up),
+    ("live", walk_through),
+    ("try", try_it),
+)
+
+
+def travel(stage: Stage, parts: Sequence[tuple[str, Part]]) -> list[Figure]:
+    """One part after the other; one that fails is a fault, and the next ones are still told."""
+    figures = []
+    for name, part in parts:
+        started, faults_before = time.monotonic(), len(stage.faults)
+        try:
+            figures += part(stage)
+        except Exception as error:  # noqa: BLE001 (the edge of this process: what else can be learnt is told)
+            traceback.print_exc(file=sys.stderr)
+            stage.faults.append(f"{name}: {type(error).__name__}: {str(error).splitlines()[:2]}")
+        for fault in stage.faults[faults_before:]:
+            say(f"  {fault}")
+        say(f"{name}: {time.monotonic() - started:.1f} s, {len(stage.faults) - faults_before} faults")
+    return figures
+
+
+def errors_logged(stage: Stage) -> list[str]:
+    """But for the deaths that this run caused."""
+    errors = [line for line in stage.stack.output.read_text().splitlines() if '"level":"error"' in line]
+    died = [line for line in errors if '"process died"' in line]
+    return [line for line in errors if line not in died] + died[stage.deaths :]
+
+
+def judge(stage: Stage, figures: Sequence[Figure], *, seconds: float) -> dict[str, Any]:
+    errors = errors_logged(stage)
+    for line in errors:
+        say(line)
+    closing = [
+        Figure("numbers_compared_in_all", stage.compared),
+        Figure("faults", len(stage.faults), at_most=0),
+        Figure("errors_logged", len(errors), at_most=0),
+        Figure("pages", len(stage.person.pages)),
+        Figure("screenshots", len(list(stage.pictures.rglob("*.png")))),
+        Figure("seconds", round(seconds)),
+    ]
+    every = [*figures, *closing]
+    for figure in every:
+        if not figure.is_met:
+            say(f"missed: {figure}")
+    return {"ok": all(figure.is_met for figure in every)} | as_members(every)
+
+
+def chosen(names: str | None) -> Sequence[tuple[str, Part]]:
+    if names is None and BESIDE_THE_PROJECT.is_dir():
+        return PARTS
+    if names is None:
+        say(f"no labelled scenes beside the project: {', '.join(FILMED)} left out")
+        return [(name, part) for name, part in PARTS if name not in FILMED]
+    wanted = set(names.split(","))
+    if unknown := wanted - {name for name, _ in PARTS}:
+        raise SystemExit(f"No part is called {', '.join(unknown)}. There are: {', '.join(dict(PARTS))}.")
+    return [(name, part) for name, part in PARTS if name in wanted]
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--only", help="names of parts, with commas between them")
+    parser.add_argument("--quick", action="store_true", help="measure times less often")
+    parser.add_argument("--pictures", type=Path, default=ROOT / "var" / "dashboard", help="folder for the screenshots")
+    arguments = parser.parse_args()
+    parts, pictures = chosen(arguments.only), arguments.pictures
+    shutil.rmtree(pictures, ignore_errors=True)
+    started = time.monotonic()
+    with ExitStack() as open_things:
+        stack = open_things.enter_context(running_product(log_level="info"))
+        world = make_world(stack)
+        browser = open_things.enter_context(open_browser())
+        person = Person(browser, stack.console_url, pictures)
+        repeats = QUICK_REPEATS if arguments.quick else REPEATS
+        stage = Stage(stack, person, world, pictures, repeats, open_things)
+        stage.sign_in(OWNER)
+        figures = travel(stage, parts)
+        judged = judge(stage, figures, seconds=time.monotonic() - started)
+    conclude(judged)
+
+
+if __name__ == "__main__":
+    main()

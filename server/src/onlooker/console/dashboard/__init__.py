@@ -1,0 +1,1 @@
+"""What happened in front of a stream's camera, at a glance."""

@@ -1,0 +1,64 @@
+"""What a dashboard shows, as a table to download."""
+
+import re
+import unicodedata
+from collections.abc import Iterator
+from datetime import UTC, datetime
+from uuid import UUID
+from zoneinfo import ZoneInfo
+
+from django.http import HttpResponse
+
+from onlooker.console.dashboard.period import SECOND, Period, PeriodError, parse_period
+from onlooker.console.dashboard.points import gap_of
+from onlooker.console.dashboard.report import all_buckets, query_of
+from onlooker.console.dashboard.words import watched_share
+from onlooker.console.numbers import read_numbers
+from onlooker.console.streams.access import visible_stream
+from onlooker.console.streams.signed_in import PersonRequest, signed_in
+from onlooker.data.table import as_csv, table_header, table_rows
+from onlooker.database import Pool
+from onlooker.metrics.absences import BucketCoverage
+from onlooker.metrics.coverage import read_coverage
+from onlooker.metrics.running import Answer, run_query
+from onlooker.streams.models import Stream
+
+LONGEST_NAME = 60
+
+
+@signed_in("GET", "HEAD")
+def show_table(request: PersonRequest, client_id: UUID) -> HttpResponse:
+    """Hours or days as the time chart has them, with the columns of the data endpoint's table and two more."""
+    stream = visible_stream(request.user, client_id)
+    now = datetime.now(UTC)
+    try:
+        period = parse_period(request.GET.dict(), zone=ZoneInfo(stream.time_zone), now=now)
+    except PeriodError as error:
+        return HttpResponse(f"{error}\n", status=400, content_type="text/plain; charset=utf-8")
+
+    async def read(pool: Pool) -> tuple[Answer, tuple[BucketCoverage, ...]]:
+        query = query_of(stream.id, period, period.time)
+        buckets = all_buckets(query)
+        answer = await run_query(pool, query, size=len(buckets.keys))
+        return answer, await read_coverage(pool, query, buckets, now=now)
+
+    answer, covered = read_numbers(request, read)
+    table = as_csv([[*table_header(answer), "watched", "gap"]]) + as_csv(_rows(answer, covered))
+    response = HttpResponse(table, content_type="text/csv; charset=utf-8; header=present")
+    response["Content-Disposition"] = f'attachment; filename="{_file_name(stream, period)}"'
+    return response
+
+
+def _rows(answer: Answer, covered: tuple[BucketCoverage, ...]) -> Iterator[list[object]]:
+    for row, values, watched in zip(table_rows(answer), answer.entities.values(), covered, strict=True):
+        share = watched_share(watched)
+        is_seen = values["passing_by"]["value"] or values["interested"]["value"]
+        yield [*row, None if share is None else round(share, 4), None if is_seen else gap_of(watched)]
+
+
+def _file_name(stream: Stream, period: Period) -> str:
+    """Letters, digits and hyphens, whatever the stream is called."""
+    plain = unicodedata.normalize("NFKD", stream.name).encode("ascii", "ignore").decode().lower()
+    name = re.sub(r"[^a-z0-9]+", "-", plain)[:LONGEST_NAME].strip("-") or "stream"
+    begins, ends = (at.astimezone(period.zone) for at in (period.from_at, period.to_at - SECOND))
+    return f"{name}-{begins:%Y-%m-%d}-to-{ends:%Y-%m-%d}.csv"

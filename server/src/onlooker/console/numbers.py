@@ -1,0 +1,43 @@
+"""The way from a page to numbers: pages run on ever new threads, numbers are read on the process's own loop."""
+
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager
+from typing import TypeVar
+
+import msgspec
+import psycopg
+from asgiref.sync import async_to_sync
+from django.conf import settings
+from django.db import OperationalError, connection
+from django.http import HttpRequest
+from psycopg.conninfo import make_conninfo
+from psycopg_pool import PoolTimeout
+
+from onlooker.database import Pool, open_pool
+
+Read = TypeVar("Read")
+
+
+def read_numbers(request: HttpRequest, read: Callable[[Pool], Awaitable[Read]]) -> Read:
+    """What `read` finds with the pool. A database that is away is said as Django says it."""
+
+    async def with_pool() -> Read:
+        async with numbers_pool(request) as pool:
+            return await read(pool)
+
+    return async_to_sync(with_pool)()
+
+
+@asynccontextmanager
+async def numbers_pool(request: HttpRequest) -> AsyncIterator[Pool]:
+    """The pool of the process; one for the while where nobody opened any, as in a test."""
+    scope = getattr(request, "scope", {})
+    try:
+        if "app" in scope:
+            yield scope["app"].state.pool
+        else:
+            url = make_conninfo(settings.ONLOOKER.database_url, dbname=connection.settings_dict["NAME"])
+            async with open_pool(msgspec.structs.replace(settings.ONLOOKER, database_url=url)) as pool:
+                yield pool
+    except (psycopg.OperationalError, PoolTimeout) as error:
+        raise OperationalError(*error.args) from error

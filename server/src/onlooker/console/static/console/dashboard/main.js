@@ -1,0 +1,35 @@
+// Draws the charts of the report, and draws them anew whenever newer numbers took its place.
+import { drawAge, drawEmotion } from "./bars.js";
+import { endReplaced } from "./drawing.js";
+import "./keeping.js";
+import "./printing.js";
+import { drawCategory, drawGender } from "./rings.js";
+import { drawTime } from "./time_chart.js";
+import { drawWeek } from "./week.js";
+
+const DRAW = {
+  time: drawTime,
+  gender: drawGender,
+  category: drawCategory,
+  age: drawAge,
+  emotion: drawEmotion,
+  week: drawWeek,
+};
+
+function drawReport() {
+  const source = document.querySelector("#report-data");
+  if (!source) return;
+  const data = JSON.parse(source.textContent);
+  for (const figure of document.querySelectorAll("#report figure.chart")) {
+    if (figure.dataset.drawn) continue;
+    if (figure.querySelector(".drawing")) DRAW[figure.dataset.chart](figure, data);
+    else figure.dataset.drawn = "empty"; // it says why in words
+  }
+}
+
+document.addEventListener("htmx:afterSwap", () => {
+  endReplaced();
+  drawReport();
+});
+
+drawReport();

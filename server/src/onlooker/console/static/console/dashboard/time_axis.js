@@ -1,0 +1,27 @@
+// Words below the time chart: as many as have room, by the clock of the stream's zone, never of the browser's.
+import { FONT } from "./theme.js";
+
+const HOUR_PX = 44;
+const DAY_PX = 72;
+const EVERY_HOURS = [1, 2, 3, 6, 12, 24];
+
+export function axisLabels(points, band_px) {
+  const isByHour = points.some(({ key }) => clock(key) !== "00:00") || points.some(({ label }) => label.includes(":"));
+  if (!isByHour) return { ...FONT, hideOverlap: true, formatter: (_, index) => points[index].label };
+  const isOneDay = points.every(({ key }) => key.startsWith(points[0].key.slice(0, 10)));
+  const least_px = isOneDay ? HOUR_PX : DAY_PX;
+  const every = EVERY_HOURS.find((hours) => hours * band_px >= least_px) ?? 24;
+  return {
+    ...FONT,
+    hideOverlap: true,
+    interval: (index) => Number(clock(points[index].key).slice(0, 2)) % every === 0,
+    formatter: (_, index) => hourLabel(points[index], isOneDay),
+  };
+}
+
+// Midnight is called by its day, where there are several.
+function hourLabel({ key, label }, isOneDay) {
+  return isOneDay || clock(key) !== "00:00" ? clock(key) : label.split(" ").slice(0, 3).join(" ");
+}
+
+const clock = (key) => key.slice(11, 16);

@@ -1,0 +1,75 @@
+// Passing by and interested, hour by hour or day by day. What was not watched hangs from the top as hatched bands.
+import { drawChart } from "./drawing.js";
+import { legend, tip } from "./elements.js";
+import { gapBands, missing } from "./gaps.js";
+import { BARE_AXIS, FONT, GRID, colour } from "./theme.js";
+import { axisLabels } from "./time_axis.js";
+import { count } from "./words.js";
+import { zoomByClick } from "./zooming.js";
+
+const CLOSE_PX = 10; // bars that stand closer have no room for one inside the other
+const OUTER = { barWidth: "70%", barMaxWidth: 72 };
+const INNER = { barWidth: "40%", barMaxWidth: 41 };
+const CLOSE = { barWidth: "100%" };
+const AXIS_PX = 40; // about what the numbers beside the bars take
+
+const SHOWN = { ...BARE_AXIS, axisLine: { show: true, lineStyle: { color: colour("chart-line") } } };
+const POINTER = { type: "shadow", label: { show: false }, shadowStyle: { color: colour("chart-hover"), opacity: 1 } };
+const COUNTS = {
+  type: "value",
+  minInterval: 1,
+  splitNumber: 4,
+  axisLabel: { ...FONT, formatter: (value) => count(value) },
+  splitLine: { lineStyle: { color: colour("chart-grid") } },
+};
+
+export function drawTime(figure, { points }) {
+  drawChart(figure, (width_px) => timeOption(points, (width_px - AXIS_PX) / points.length));
+  figure.querySelector(".drawing").append(legend(meanings(points)));
+  zoomByClick(figure, points);
+}
+
+function meanings(points) {
+  const entries = [
+    { mark: "passing-by", name: "Passing by" },
+    { mark: "interested", name: "Interested" },
+  ];
+  const missed = points.map(missing);
+  const isPart = missed.some((share) => share && share < 1);
+  const name = isPart ? "Not watched: as long as what is missing" : "Not watched";
+  if (missed.some(Boolean)) entries.push({ mark: "unwatched", name });
+  return entries;
+}
+
+function timeOption(points, band_px) {
+  const buckets = { type: "category", data: points.map(({ key }) => key) };
+  const isClose = band_px < CLOSE_PX;
+  const counts = (metric) => points.map((point) => point[metric]);
+  return {
+    grid: { ...GRID, bottom: 4 },
+    // The same buckets three times: bars of one axis would stand beside each other.
+    xAxis: [{ ...buckets, ...SHOWN, axisLabel: axisLabels(points, band_px) }, hidden(buckets), hidden(buckets)],
+    yAxis: [COUNTS, hidden({ type: "value", min: 0, max: 1, inverse: true })],
+    tooltip: { trigger: "axis", axisPointer: POINTER, formatter: (under) => pointTip(points[under[0].dataIndex]) },
+    series: [
+      { ...gapBands(points, band_px), xAxisIndex: 2, yAxisIndex: 1 },
+      { ...bars("passing-by", isClose ? CLOSE : OUTER), name: "Passing by", data: counts("passing_by") },
+      { ...bars("interested", isClose ? CLOSE : INNER), name: "Interested", data: counts("interested"), xAxisIndex: 1 },
+    ],
+  };
+}
+
+const hidden = (axis) => ({ ...axis, show: false, axisPointer: { show: false } });
+
+function bars(mark, width) {
+  return { type: "bar", itemStyle: { color: colour(mark) }, emphasis: { disabled: true }, ...width };
+}
+
+function pointTip({ label, passing_by, interested, words }) {
+  const rows = [
+    { mark: "passing-by", name: "Passing by", value: passing_by },
+    { mark: "interested", name: "Interested", value: interested },
+  ];
+  const counted = rows.filter(({ value }) => value !== null);
+  return tip(label, counted.map((row) => ({ ...row, values: [count(row.value)] })), words);
+}

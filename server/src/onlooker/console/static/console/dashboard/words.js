@@ -1,0 +1,13 @@
+// Names and numbers as people read them.
+
+export const GAPS = { offline: "Offline", disabled: "Disabled", quota: "Month used up", refused: "Refused" };
+
+export const DAYS = ["Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday"];
+
+const counts = new Intl.NumberFormat("en-GB");
+const means = new Intl.NumberFormat("en-GB", { maximumFractionDigits: 1 });
+
+export const count = (number) => counts.format(number);
+export const mean = (number) => means.format(number);
+export const hour = (number) => `${String(number).padStart(2, "0")}:00`;
+export const capital = (words) => words.charAt(0).toUpperCase() + words.slice(1);

@@ -1,0 +1,42 @@
+// A click on a day leads to its hours: it follows the link of the day's row in the table, as a keyboard does.
+import { element } from "./elements.js";
+
+export function zoomByClick(figure, points) {
+  offerWayBack(figure);
+  const links = [...figure.querySelectorAll(".as-table tbody tr")].map((row) => row.querySelector("a[href]"));
+  if (!figure.chart || !links.some(Boolean)) return;
+  const surface = figure.chart.getZr();
+  const under = ({ offsetX, offsetY }) => links[indexUnder(figure.chart, points, [offsetX, offsetY])];
+  surface.on("click", (event) => under(event)?.click());
+  surface.on("mousemove", (event) => surface.setCursorStyle(under(event) ? "pointer" : "default"));
+}
+
+function indexUnder(chart, points, place) {
+  if (!chart.containPixel({ gridIndex: 0 }, place)) return -1;
+  const [index] = chart.convertFromPixel({ gridIndex: 0 }, place);
+  return index >= 0 && index < points.length ? index : -1;
+}
+
+// Where somebody came from, and where to.
+let zoom = null;
+
+// For all rows together: a year has hundreds, and HTMX would look at each.
+document.addEventListener("click", (event) => {
+  const link = event.target.closest?.("[data-chart=time] .as-table a[href]");
+  if (!link || event.ctrlKey || event.metaKey || event.shiftKey) return; // to another tab, by the browser itself
+  event.preventDefault();
+  zoom = { from: location.search || "?", to: link.getAttribute("href") };
+  htmx.ajax("GET", zoom.to, { source: link.closest("table") }).catch(() => {}); // it says what is replaced
+});
+
+function offerWayBack(figure) {
+  if (!zoom || zoom.to !== location.search) return;
+  const link = element("a", "back", "Back to all days");
+  const swap = { "hx-target": "#report", "hx-swap": "outerHTML", "hx-push-url": "true" };
+  const attributes = { href: zoom.from, "hx-get": zoom.from, ...swap };
+  for (const [name, value] of Object.entries(attributes)) link.setAttribute(name, value);
+  figure.querySelector("figcaption").append(link);
+  htmx.process(link);
+  if (!zoom.isThere) link.focus({ preventScroll: true }); // what was clicked is gone, and the keyboard with it
+  zoom.isThere = true;
+}

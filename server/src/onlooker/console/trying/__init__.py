@@ -1,0 +1,1 @@
+"""Trying a stream out with the browser's own camera."""

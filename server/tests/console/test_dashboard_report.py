@@ -1,0 +1,174 @@
+"""Every number of a report is the data endpoint's, whatever the world, the zone and the range."""
+
+import asyncio
+from collections.abc import Iterator
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+from typing import Any
+from zoneinfo import ZoneInfo
+
+import msgspec
+import pytest
+from hypothesis import HealthCheck, Phase, given, seed, settings
+from hypothesis import strategies as st
+
+from onlooker.console.dashboard.period import HOURS_UP_TO, Period
+from onlooker.console.dashboard.points import gap_of
+from onlooker.console.dashboard.report import Report, all_buckets, query_of, read_report
+from onlooker.console.dashboard.week import draw_week
+from onlooker.database import Pool
+from onlooker.metrics.absences import BucketCoverage
+from onlooker.metrics.coverage import read_coverage
+from onlooker.metrics.query import Query, Time
+from onlooker.metrics.running import run_query
+from onlooker.testing.worlds.clocks import Era, moment_at
+from onlooker.testing.worlds.drawing import worlds
+from onlooker.testing.worlds.playing import Player
+from onlooker.testing.worlds.trying import running_player
+from onlooker.testing.worlds.world import Question, World
+from onlooker.visits.writing import VisitWriter
+
+pytest_plugins = ["migrated"]
+
+WORLDS = 40
+SEED = 20261115
+SLOT = timedelta(minutes=15)
+Slots = dict[int, float]
+"""Seconds that were covered, by how many slots after the beginning of the range."""
+
+
+@pytest.fixture(scope="module")
+def played(database: str) -> Iterator[tuple[asyncio.Runner, Player]]:
+    with asyncio.Runner() as runner, running_player(runner, database) as player:
+        yield runner, player
+
+
+def period_of(question: Question, zone: str) -> Period:
+    from_at, to_at = (moment_at(at_us) for at_us in (question.from_us, question.to_us))
+    begins, ends = (at.replace(tzinfo=None) for at in (from_at, to_at))
+    before = from_at - (to_at - from_at)
+    return Period("", from_at, to_at, before, from_at, ZoneInfo(zone), begins, ends, is_moving=False)
+
+
+async def write(player: Player, world: World) -> list[int]:
+    """All of its visits, and of their slots as many filled as the world says."""
+    streams = await player.reader.make_streams(world.zones, retention_days=3650)
+    writer = VisitWriter(player.reader.pool, player.partitions)
+    for arrival in world.arrivals:
+        await writer.write(
+            [msgspec.structs.replace(one, stream_id=streams[one.stream_id].id) for one in arrival.visits]
+        )
+        await player.fill(arrival.fills)
+    return [stream.id for stream in streams]
+
+
+async def cover(pool: Pool, stream_id: int, from_at: datetime, slots: Slots) -> None:
+    first = from_at - (from_at - datetime(1970, 1, 1, tzinfo=UTC)) % SLOT
+    rows = [(stream_id, first + number * SLOT, video_s) for number, video_s in slots.items()]
+    async with pool.connection() as connection, connection.cursor() as cursor:
+        await cursor.execute("DELETE FROM streams_coverage WHERE stream_id = %s", [stream_id])
+        await cursor.executemany("INSERT INTO streams_coverage (stream_id, slot_at, video_s) VALUES (%s, %s, %s)", rows)
+
+
+async def entities(pool: Pool, query: Query) -> dict[str, dict[str, Any]]:
+    return (await run_query(pool, query, size=100_000)).entities
+
+
+async def check(pool: Pool, stream_id: int, period: Period, now: datetime) -> Report:
+    report = await read_report(pool, stream_id, period, now=now)
+    whole = query_of(stream_id, period, Time.GLOBAL)
+    before = replace(whole, from_at=period.before_from_at, to_at=period.before_to_at)
+    assert report.values == (await entities(pool, whole))["global"]
+    assert report.before == (await entities(pool, before))["global"]
+    by_time = replace(whole, time=period.time)
+    await check_points(pool, report, by_time, now)
+    by_hour = replace(whole, time=Time.BY_HOUR)
+    hours = await read_coverage(pool, by_hour, all_buckets(by_hour), now=now)
+    found = await entities(pool, by_hour)
+    people = [values["passing_by"]["value"] for values in found.values()]
+    expected = draw_week(list(found), people, [one.covered_s for one in hours])
+    assert report.week == tuple(pytest.approx(day) for day in expected)
+    return report
+
+
+async def check_points(pool: Pool, report: Report, query: Query, now: datetime) -> None:
+    found, covered = await entities(pool, query), await read_coverage(pool, query, all_buckets(query), now=now)
+    assert [point.key for point in report.points] == list(found)
+    for point, values, watched in zip(report.points, found.values(), covered, strict=True):
+        counts = (values["passing_by"]["value"], values["interested"]["value"])
+        is_gap = not any(counts) and gap_of(watched) is not None
+        assert (point.passing_by, point.interested) == ((None, None) if is_gap else counts)
+        assert point.gap == (gap_of(watched) if is_gap else None)
+        assert_same(point.watched, watched)
+    [whole] = await read_coverage(
+        pool, replace(query, time=Time.GLOBAL), all_buckets(replace(query, time=Time.GLOBAL)), now=now
+    )
+    assert_same(report.watched, whole)
+
+
+def assert_same(one: BucketCoverage, other: BucketCoverage) -> None:
+    assert (one.length_s, one.covered_s) == pytest.approx((other.length_s, other.covered_s))
+    assert one.missing == pytest.approx(other.missing, abs=1e-5)
+
+
+def now_of(era: Era) -> datetime:
+    return datetime.fromtimestamp(era.ends_s, UTC) + timedelta(days=30)
+
+
+stretches = st.tuples(st.integers(0, 300), st.integers(1, 40), st.sampled_from((1.0, 450.0, 900.0, 2000.0)))
+slots = st.lists(stretches, max_size=5).map(
+    lambda drawn: {first + number: video_s for first, count, video_s in drawn for number in range(count)}
+)
+
+
+def test_every_number_of_random_worlds_is_the_data_endpoints(played: tuple[asyncio.Runner, Player]) -> None:
+    runner, player = played
+    seen = {"by_hour": 0, "by_day": 0, "gaps": 0, "people": 0, "week": 0}
+
+    async def play(world: World, covered: Slots) -> None:
+        pool = player.reader.pool
+        streams = await write(player, world)
+        for question in world.arrivals[-1].questions:
+            stream_id, zone = streams[question.stream], question.tz or world.zones[question.stream]
+            period = period_of(question, zone)
+            await cover(pool, stream_id, period.from_at, covered)
+            report = await check(pool, stream_id, period, now_of(world.era))
+            seen[period.time.value] += 1
+            seen["gaps"] += any(point.gap for point in report.points)
+            seen["people"] += bool(report.values["passing_by"]["value"])
+            seen["week"] += any(mean is not None for day in report.week for mean in day)
+
+    @seed(SEED)
+    @settings(
+        max_examples=WORLDS,
+        database=None,
+        deadline=None,
+        phases=[Phase.generate],
+        suppress_health_check=list(HealthCheck),
+    )
+    @given(worlds(), slots)
+    def play_all(world: World, covered: Slots) -> None:
+        runner.run(play(world, covered))
+
+    play_all()
+    assert all(seen.values()), seen
+
+
+@pytest.mark.parametrize(("day", "hours"), [("2026-03-29", 23), ("2025-10-26", 25)])
+def test_the_day_on_which_clocks_change_has_the_hours_that_it_has(
+    played: tuple[asyncio.Runner, Player], day: str, hours: int
+) -> None:
+    runner, player = played
+    paris = ZoneInfo("Europe/Paris")
+    begins = datetime.fromisoformat(day)
+    from_at, to_at = (at.replace(tzinfo=paris).astimezone(UTC) for at in (begins, begins + timedelta(days=1)))
+    period = Period("", from_at, to_at, from_at - timedelta(days=1), from_at, paris, begins, begins, is_moving=False)
+    assert period.to_at - period.from_at < HOURS_UP_TO
+
+    async def run() -> Report:
+        [stream] = await player.reader.make_streams(("Europe/Paris",), retention_days=3650)
+        return await check(player.reader.pool, stream.id, period, to_at + timedelta(days=1))
+
+    report = runner.run(run())
+    assert len(report.points) == hours
+    assert {point.gap for point in report.points} == {"offline"}

@@ -1,0 +1,210 @@
+"""What a dashboard says: gaps and their reasons, changes, labels, how busy the hours of a week are."""
+
+from datetime import UTC, datetime, timedelta
+from typing import Any
+from zoneinfo import ZoneInfo
+
+import pytest
+
+from onlooker.console.dashboard.figures import make_figure
+from onlooker.console.dashboard.period import parse_period
+from onlooker.console.dashboard.points import gap_of
+from onlooker.console.dashboard.week import draw_week
+from onlooker.console.dashboard.words import (
+    label_buckets,
+    say_duration,
+    say_gap,
+    say_missing,
+    say_period,
+    say_range,
+    say_share,
+    say_watched,
+    watched_share,
+)
+from onlooker.metrics.absences import Absence, BucketCoverage, add_up
+from onlooker.metrics.query import Time
+from onlooker.streams.coverage import Reason
+
+PARIS = ZoneInfo("Europe/Paris")
+NOW = datetime(2026, 11, 15, 16, 9, 55, tzinfo=UTC)
+HOUR = 3600.0
+
+
+def watched(covered_s: float, refused_for: Reason | None = None, **missing: float) -> BucketCoverage:
+    length_s = covered_s + sum(missing.values())
+    return BucketCoverage(length_s, covered_s, {Absence(why): lost for why, lost in missing.items()}, refused_for)
+
+
+@pytest.mark.parametrize(
+    ("coverage", "gap"),
+    [
+        (watched(0, offline=HOUR), "offline"),
+        (watched(30, offline=HOUR - 30), "offline"),
+        (watched(40, offline=HOUR - 40), None),
+        (watched(0, offline=1000, disabled=2600), "disabled"),
+        (watched(0, quota=HOUR), "quota"),
+        (watched(0, Reason.OVERLOADED, refused=HOUR), "refused"),
+        (watched(0, unknown=HOUR), None),
+        (watched(0, unknown=2000, offline=1600), None),
+        (watched(0, unknown=1600, offline=2000), "offline"),
+        (watched(HOUR), None),
+        (watched(0, offline=30), None),  # a bucket that only began
+        (watched(0), None),
+    ],
+)
+def test_a_time_that_was_not_watched_is_a_gap_with_its_main_reason(coverage: BucketCoverage, gap: str | None) -> None:
+    assert gap_of(coverage) == gap
+
+
+@pytest.mark.parametrize(
+    ("coverage", "words"),
+    [
+        (watched(80_340, offline=6060), "watched 22 h 19 min; offline 1 h 41 min"),
+        (watched(HOUR), "watched all the time"),
+        (watched(HOUR - 17, offline=17), "watched all the time"),
+        (watched(30 * 24 * HOUR, offline=301), "watched 30 days; offline 5 min"),
+        (watched(1800, disabled=600, quota=1200), "watched 30 min; month used up 20 min; disabled 10 min"),
+        (
+            watched(1800, Reason.RATE_LIMITED, refused=1800),
+            "watched 30 min; frames refused 30 min (they came faster than a stream may send)",
+        ),
+        (watched(0, unknown=HOUR), "not known any more 1 h"),
+        (watched(0), "only just begun"),
+    ],
+)
+def test_a_bucket_says_how_much_of_it_was_watched(coverage: BucketCoverage, words: str) -> None:
+    assert say_watched(coverage) == words
+
+
+def test_a_gap_says_its_reason_and_how_long_only_where_there_are_several() -> None:
+    assert say_gap(watched(0, offline=HOUR)) == "offline"
+    assert say_gap(watched(0, offline=900, disabled=2700)) == "disabled 45 min; offline 15 min"
+    refused = watched(0, Reason.OVERLOADED, refused=HOUR)
+    assert say_gap(refused) == "frames refused (the server had no room for them)"
+    assert say_gap(watched(0, offline=HOUR), unmade_s=HOUR) == "before the stream was made"
+
+
+def test_time_before_the_stream_was_made_was_not_offline() -> None:
+    said = say_missing(watched(0, offline=3 * HOUR), unmade_s=2 * HOUR)
+    assert said == ["2 h before the stream was made", "offline 1 h"]
+    recorded = watched(2 * HOUR, offline=HOUR)  # filmed before, sent later
+    assert say_missing(recorded, unmade_s=3 * HOUR) == ["1 h before the stream was made"]
+
+
+@pytest.mark.parametrize(
+    ("seconds", "words"),
+    [
+        (0.4, "0 s"),
+        (59.4, "59 s"),
+        (59.6, "1 min"),
+        (3599, "1 h"),
+        (90_000, "25 h"),
+        (172_800, "2 days"),
+        (31_550_000, "365 days 4 h"),
+    ],
+)
+def test_durations_have_two_units_at_most(seconds: float, words: str) -> None:
+    assert say_duration(seconds) == words
+
+
+@pytest.mark.parametrize(
+    ("share", "words"),
+    [(0, "0 %"), (0.001, "less than 1 %"), (0.25, "25 %"), (0.9999, "more than 99 %"), (1, "100 %")],
+)
+def test_nothing_and_all_are_said_where_they_are_exact(share: float, words: str) -> None:
+    assert say_share(share) == words
+
+
+def test_no_share_is_known_where_coverage_is_not() -> None:
+    assert watched_share(watched(900, unknown=900, offline=1800)) is None
+    assert watched_share(watched(0)) is None
+    assert watched_share(watched(900, offline=2700)) == 0.25
+
+
+@pytest.mark.parametrize(
+    ("metric", "now", "before", "direction", "words"),
+    [
+        ("passing_by", 120, 100, "up", "20 % more"),
+        ("passing_by", 95, 100, "down", "5.0 % less"),
+        ("passing_by", 0, 100, "down", "100 % less"),
+        ("passing_by", 3, 0, "up", "up from 0"),
+        ("passing_by", 0, 0, "same", "no change"),
+        ("passing_by", 1500, 100, "up", "15 times as much"),
+        ("passing_by", 100_001, 100_000, "same", "about the same"),
+        ("passing_by", 5, None, "none", "no comparison"),
+        ("stop_time", None, 5.0, "none", "no comparison"),
+        ("stop_time", 6.0, 5.0, "up", "20 % more"),
+        ("conversion", 0.127, 0.131, "down", "0.4 points less"),
+        ("satisfaction", 0.5, 0.0, "up", "50.0 points more"),
+    ],
+)
+def test_a_change_is_said_in_percent_and_of_shares_in_points(
+    metric: str, now: Any, before: Any, direction: str, words: str
+) -> None:
+    change = make_figure(metric, now, before).change
+    assert (change.direction, change.words) == (direction, words)
+
+
+def test_a_figure_has_the_number_as_the_data_endpoint_writes_it() -> None:
+    assert make_figure("passing_by", 12_345, None).value == "12345"
+    assert make_figure("stop_time", 7.564356557377, None).value == "7.564356557377"
+    assert make_figure("stop_time", None, None).value == ""
+    shown = make_figure("conversion", 0.12705024, 0.5)
+    assert (shown.shown, shown.unit, shown.before) == ("12.7", "%", "50.0 %")
+
+
+def test_ranges_are_said_by_the_local_clock() -> None:
+    said = {
+        "period=7d": "Mon 9 Nov 00:00 to now",
+        "from=2026-11-03&to=2026-11-03": "Tue 3 Nov",
+        "from=2026-11-01&to=2026-11-10": "Sun 1 Nov to Tue 10 Nov",
+        "from=2025-12-31&to=2026-01-01": "Wed 31 Dec 2025 to Thu 1 Jan",
+        "from=2026-11-03T09:00&to=2026-11-03T12:30": "Tue 3 Nov 09:00 to 12:30",
+        "from=2026-03-29&to=2026-03-29": "Sun 29 Mar",
+    }
+    for query, words in said.items():
+        parameters = dict(pair.split("=") for pair in query.split("&"))
+        assert say_period(parse_period(parameters, zone=PARIS, now=NOW), now=NOW) == words
+
+
+def test_a_day_that_begins_at_one_is_a_whole_day() -> None:
+    beirut = ZoneInfo("Asia/Beirut")
+    from_at = datetime(2026, 3, 28, 22, tzinfo=UTC)
+    assert say_range(from_at, from_at + timedelta(hours=23), beirut, now=NOW) == "Sun 29 Mar"
+
+
+def test_an_hour_that_the_clock_shows_twice_has_its_offset() -> None:
+    keys = ["2026-10-25T01:00:00+02:00", "2026-10-25T02:00:00+02:00", "2026-10-25T02:00:00+01:00"]
+    assert label_buckets(keys, Time.BY_HOUR) == ["01:00", "02:00 (+02:00)", "02:00 (+01:00)"]
+
+
+def test_labels_have_a_day_where_hours_are_of_several_and_a_year_where_days_are() -> None:
+    assert label_buckets(["2026-11-01T23:00:00+01:00", "2026-11-02T00:00:00+01:00"], Time.BY_HOUR) == [
+        "Sun 1 Nov 23:00",
+        "Mon 2 Nov 00:00",
+    ]
+    assert label_buckets(["2026-11-01T00:00:00+01:00"], Time.BY_DAY) == ["Sun 1 Nov"]
+    years = ["2025-12-31T00:00:00+01:00", "2026-01-01T00:00:00+01:00"]
+    assert label_buckets(years, Time.BY_DAY) == ["Wed 31 Dec 2025", "Thu 1 Jan 2026"]
+
+
+def test_the_week_has_people_per_hour_that_was_watched() -> None:
+    mondays = ["2026-11-02T09:00:00+01:00", "2026-11-09T09:00:00+01:00", "2026-11-16T09:00:00+01:00"]
+    keys = [*mondays, "2026-11-08T23:00:00+01:00", "2026-11-08T22:00:00+01:00"]
+    week = draw_week(keys, [10, 3, 50, 0, 7], [HOUR, HOUR / 2, 1799, HOUR, 0])
+    assert week[0][9] == pytest.approx(13 / 1.5)
+    assert (week[6][23], week[6][22], week[3][12]) == (0, None, None)
+    assert [len(day) for day in week] == [24] * 7
+
+
+def test_coverage_adds_up_with_the_reason_that_cost_most() -> None:
+    hours = [
+        watched(600, Reason.FAILED, refused=100, offline=200),
+        watched(0, Reason.OVERLOADED, refused=900),
+        watched(900),
+    ]
+    together = add_up(hours)
+    assert together == BucketCoverage(
+        2700, 1500, {Absence.REFUSED: 1000, Absence.OFFLINE: 200}, refused_for=Reason.OVERLOADED
+    )
+    assert add_up([]) == BucketCoverage(0, 0, {}, None)

@@ -1,0 +1,78 @@
+"""Who may follow a dashboard, and for how long: whoever may not see the stream any more is told nothing more."""
+
+import time
+
+import pytest
+from django.contrib.sessions.models import Session
+
+from eventful import listening
+from onlooker.console.accounts.models import Account
+from onlooker.console.dashboard.viewing import CHECK_EVERY_S
+from onlooker.streams.administration import create_stream
+from onlooker.streams.models import Member, Stream
+
+pytest_plugins = ["pages", "consoles"]
+pytestmark = pytest.mark.django_db(transaction=True)
+SOON_S = CHECK_EVERY_S + 5
+
+
+def share(owner: Account, viewer: Account) -> tuple[Stream, str]:
+    stream = create_stream("Front door", owner=owner, kind="developer").stream
+    Member.objects.create(stream=stream, account=viewer)
+    return stream, f"/streams/{stream.client_id}/dashboard/live/"
+
+
+def test_strangers_are_told_nothing(console, owner, viewer, stranger) -> None:
+    _, path = share(owner, viewer)
+    with console.client_of(None) as client:
+        answer = client.get(path)
+        assert (answer.status_code, answer.headers["location"]) == (302, f"/accounts/login/?next={path}")
+    with console.client_of(stranger) as client:
+        assert client.get(path).status_code == 404
+        assert client.get(path.replace("/live", "/live/live")).status_code == 404
+
+
+@pytest.mark.parametrize("loss", ["membership", "session", "account", "password", "stream"])
+def test_whoever_may_not_see_it_any_more_hears_no_more(console, owner, viewer, loss: str) -> None:
+    stream, path = share(owner, viewer)
+    with (
+        console.client_of(viewer) as client,
+        console.client_of(owner) as others,
+        listening(client, path) as ear,
+        listening(others, path) as other,
+    ):
+        ear.await_event("view")
+        other.await_event("view")
+        lose(loss, stream, viewer, session_key=client.headers["Cookie"].removeprefix("session="))
+        assert ear.is_over.wait(SOON_S)
+        assert client.get(path).status_code in (302, 404)
+        assert other.is_over.wait(SOON_S if loss == "stream" else 0.1) is (loss == "stream")
+
+
+def lose(what: str, stream: Stream, viewer: Account, *, session_key: str) -> None:
+    if what == "membership":
+        Member.objects.filter(account=viewer).delete()
+    elif what == "session":
+        Session.objects.filter(session_key=session_key).delete()
+    elif what == "account":
+        Account.objects.filter(pk=viewer.pk).update(is_active=False)
+    elif what == "password":
+        viewer.set_password("another one, as long as the first")
+        viewer.save()
+    else:
+        Stream.objects.filter(pk=stream.pk).update(removed_at="2026-01-01T00:00:00+00:00")
+
+
+def test_a_page_that_follows_does_not_keep_a_session_alive(console, owner, viewer) -> None:
+    """The browser says with HTMX's header that nobody clicked."""
+    _, path = share(owner, viewer)
+    with console.client_of(viewer) as client:
+        key = client.headers["Cookie"].removeprefix("session=")
+        session = Session.objects.get(session_key=key)
+        before = session.get_decoded()
+        long_ago = before | {"seen_at": int(time.time()) - 3600, "signed_in_at": int(time.time()) - 3600}
+        Session.objects.filter(session_key=key).update(session_data=Session.objects.encode(long_ago))
+        client.headers["HX-Request"] = "true"
+        with listening(client, path) as ear:
+            ear.await_event("view")
+    assert Session.objects.get(session_key=key).get_decoded()["seen_at"] == long_ago["seen_at"]

@@ -1,0 +1,197 @@
+"""The overview: a stream's last days, its numbers against those before, its place, and what was not watched."""
+
+import asyncio
+import re
+from collections.abc import Callable
+from datetime import UTC, datetime, timedelta
+from zoneinfo import ZoneInfo
+
+import msgspec
+import pytest
+from django.conf import settings
+from django.db import connection
+from django.test import Client
+from psycopg.conninfo import make_conninfo
+
+from onlooker.console.accounts.models import Account
+from onlooker.console.dashboard.glance import Day, Glance, read_glance
+from onlooker.console.dashboard.period import parse_period
+from onlooker.console.dashboard.sparks import HEIGHT, LEAST, draw_spark
+from onlooker.console.streams import listing
+from onlooker.console.streams.ranking import Order, make_headings, parse_order, rank, sort_streams
+from onlooker.database import Pool, open_pool
+from onlooker.streams.administration import create_stream
+from onlooker.streams.models import Coverage, Stream
+from onlooker.visits.partitions import Partitions
+from onlooker.visits.visit import Visit
+from onlooker.visits.writing import VisitWriter
+
+pytest_plugins = ["pages"]
+
+SignIn = Callable[[Account | None], Client]
+NOW = datetime(2026, 11, 11, 12, tzinfo=UTC)
+
+
+def glance_of(*people: int | None, before: int = 0) -> Glance:
+    """None: the camera was off."""
+    period = parse_period({"period": "7d"}, zone=ZoneInfo("UTC"), now=NOW)
+    begins = [period.from_at + timedelta(days=number) for number in range(len(people))]
+    days = [
+        Day(at, count or 0, "" if count is not None else "offline") for at, count in zip(begins, people, strict=True)
+    ]
+    total = sum(day.passing_by for day in days)
+    numbers = {"passing_by": total, "interested": total // 4, "conversion": total // 4 / total if total else None}
+    return Glance(period, tuple(days), numbers, {"passing_by": before, "interested": 0, "conversion": None})
+
+
+def test_a_day_without_a_camera_is_no_low_bar() -> None:
+    spark = draw_spark(glance_of(10, 0, None, 20))
+    bars = re.findall(r'class="(\w+)" x="(\d+)" y="([\d.]+)" width="10" height="([\d.]+)"', spark.bars)
+    assert [(kind, float(height)) for kind, _, _, height in bars] == [
+        ("day", HEIGHT / 2),
+        ("day", LEAST),
+        ("gap", HEIGHT),
+        ("day", HEIGHT),
+    ]
+    assert all(float(y) + float(height) == HEIGHT for _, _, y, height in bars)
+    assert "<title>Sat 7 Nov: offline</title>" in spark.bars
+    assert spark.words == "Passing by. Thu 5 Nov: 10; Fri 6 Nov: 0; Sat 7 Nov: offline; Sun 8 Nov: 20."
+
+
+def test_numbers_are_compared_with_those_before_where_there_were_some() -> None:
+    grown, new = glance_of(30, 30, before=40), glance_of(30, 30)
+    assert grown.figures[0].change.direction == "up"
+    assert [figure.change.direction for figure in new.figures] == ["none"] * 3
+    assert [figure.value for figure in new.figures] == ["60", "15", "0.25"]
+
+
+def test_equal_streams_share_a_place_and_the_unwatched_have_none() -> None:
+    glances = {1: glance_of(5), 2: glance_of(9), 3: glance_of(5), 4: glance_of(None), 5: glance_of(0)}
+    assert rank(glances.items(), "passing_by") == {2: 1, 1: 2, 3: 2, 5: 4}
+
+
+def test_streams_without_a_number_stand_last_either_way() -> None:
+    streams = [Stream(id=number, name=name) for number, name in enumerate("abc")]
+    glances = {0: glance_of(5), 1: glance_of(None), 2: glance_of(9)}
+    assert [one.name for one in sort_streams(streams, glances, Order("passing_by"))] == ["c", "a", "b"]
+    assert [one.name for one in sort_streams(streams, glances, Order("passing_by", is_reversed=True))] == [
+        "a",
+        "c",
+        "b",
+    ]
+    assert [one.name for one in sort_streams(streams, glances, Order(is_reversed=True))] == ["c", "b", "a"]
+
+
+@pytest.mark.parametrize(
+    ("text", "sorted_by", "turned"),
+    [
+        ("", ("name", "ascending"), "-name"),
+        ("-name", ("name", "descending"), "name"),
+        ("interested", ("interested", "descending"), "-interested"),
+        ("-conversion", ("conversion", "ascending"), "conversion"),
+        ("owner__password", ("name", "ascending"), "-name"),
+    ],
+)
+def test_a_heading_says_the_order_and_turns_it_round(text: str, sorted_by: tuple[str, str], turned: str) -> None:
+    [heading] = [heading for heading in make_headings(parse_order(text)) if heading.aria_sort]
+    assert (heading.column, heading.aria_sort) == sorted_by
+    assert heading.sort == turned
+
+
+def run_with_pool(do: Callable[[Pool], object]) -> object:
+    """With a pool on the tests' database."""
+
+    async def run() -> object:
+        url = make_conninfo(settings.ONLOOKER.database_url, dbname=connection.settings_dict["NAME"])
+        async with open_pool(msgspec.structs.replace(settings.ONLOOKER, database_url=url)) as pool:
+            return await do(pool)  # type: ignore[misc]
+
+    return asyncio.run(run())
+
+
+def write_people(stream: Stream, count: int, *, ago: timedelta, stop_s: int = 0) -> None:
+    at_ms = int((datetime.now(UTC) - ago).timestamp() * 1000)
+    stop = [(at_ms, at_ms + stop_s * 1000)] if stop_s else []
+    visits = [
+        Visit(bytes([count, *range(14), number]), stream.id, "test", 1, True, [(at_ms, at_ms + 60_000)], stop, stop)
+        for number in range(count)
+    ]
+
+    async def write(pool: Pool) -> None:
+        assert not await VisitWriter(pool, Partitions(pool)).write(visits)
+
+    run_with_pool(write)
+
+
+def watch(stream: Stream, *, days: int) -> None:
+    """The camera was on for so many days before now."""
+    slot = datetime.now(UTC).replace(minute=0, second=0, microsecond=0)
+    slots = [slot - timedelta(minutes=15 * number) for number in range(days * 96)]
+    Coverage.objects.bulk_create([Coverage(stream=stream, slot_at=at, video_s=900) for at in slots])
+
+
+def rows_of(page: str) -> dict[str, dict[str, str]]:
+    """The numbers of each stream, by its name."""
+    found = {}
+    for row in re.findall(r"<tr data-stream=.*?</tr>", page, re.DOTALL):
+        [name] = re.findall(r'id="stream-\d+"[^>]*>([^<]+)</a>', row)
+        found[name] = dict(re.findall(r'data-metric="(\w+)" data-value="([^"]*)"', row))
+    return found
+
+
+@pytest.mark.django_db(transaction=True)
+def test_streams_are_shown_with_their_numbers_and_in_the_order_asked_for(sign_in: SignIn, owner: Account) -> None:
+    quiet, busy, off = (
+        create_stream(name, owner=owner, kind="enterprise").stream for name in ("A quiet one", "Busy", "Camera off")
+    )
+    write_people(quiet, 2, ago=timedelta(days=2))
+    write_people(busy, 4, ago=timedelta(days=2))
+    write_people(busy, 3, ago=timedelta(days=3), stop_s=5)
+    write_people(busy, 5, ago=timedelta(days=9))
+    page = sign_in(owner).get("/streams/?sort=passing_by").content.decode()
+    rows = rows_of(page)
+    assert list(rows) == ["Busy", "A quiet one", "Camera off"]
+    assert rows["Busy"] == {"passing_by": "7", "interested": "3", "conversion": "0.42857142857142855"}
+    assert "40 % more" in page
+    assert rows["Camera off"] == {"passing_by": "0", "interested": "0", "conversion": ""}
+    assert page.count("offline") >= 6
+    assert 'aria-sort="descending"' in page
+    assert 'hx-get="/streams/?page=1&amp;sort=passing_by"' in page
+    assert f'href="/streams/{off.client_id}/dashboard/"' in page
+
+
+@pytest.mark.django_db(transaction=True)
+def test_days_without_people_are_gaps_only_where_nobody_watched(owner: Account) -> None:
+    stream = create_stream("Front door", owner=owner, kind="enterprise").stream
+    watch(stream, days=3)
+
+    async def read(pool: Pool) -> Glance:
+        return await read_glance(pool, stream, now=datetime.now(UTC))
+
+    glance = run_with_pool(read)
+    assert isinstance(glance, Glance)
+    assert [bool(day.gap) for day in glance.days[:3]] == [True] * 3
+    assert [bool(day.gap) for day in glance.days[-3:]] == [False] * 3
+    assert glance.is_watched
+
+
+def test_who_sees_very_many_streams_has_them_by_name_without_places(
+    sign_in: SignIn, owner: Account, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(listing, "RANKED_AT_MOST", 2)
+    monkeypatch.setattr(listing, "PAGE_SIZE", 2)
+    for name in ("C", "B", "A"):
+        create_stream(name, owner=owner, kind="enterprise")
+    page = sign_in(owner).get("/streams/?sort=passing_by").content.decode()
+    assert list(rows_of(page)) == ["A", "B"]
+    assert 'data-label="Rank"' not in page
+    assert "?sort=" not in page
+
+
+def test_a_viewer_is_led_to_the_dashboard_and_not_to_settings(sign_in: SignIn, owner: Account, viewer: Account) -> None:
+    stream = create_stream("Front door", owner=owner, kind="enterprise").stream
+    stream.members.create(account=viewer)
+    page = sign_in(viewer).get("/streams/").content.decode()
+    assert f'href="/streams/{stream.client_id}/dashboard/"' in page
+    assert "Set up" not in page
+    assert "settings" not in page
