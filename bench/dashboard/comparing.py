@@ -1,5 +1,6 @@
 """Every number of a page against the data endpoint's for the same range: words, values, tables and drawings."""
 
+import math
 import re
 from typing import Any
 
@@ -7,6 +8,7 @@ from bench.dashboard.asked import Source
 from bench.dashboard.shown import Chart, Shown
 from bench.dashboard.stage import Stage
 
+PAINTED_WITHIN = 0.02
 COUNTS = ("passing_by", "interested")
 PERCENT = {"conversion": 100, "satisfaction": 100}
 HEADLINES = ("passing_by", "interested", "conversion", "stop_time", "attention_time", "satisfaction")
@@ -92,6 +94,17 @@ def compare_time(stage: Stage, shown: Shown, source: Source, where: str) -> None
         rows = [reads_as(row[number], value) for row, value in zip(chart.rows, expected, strict=False)]
         stage.check(all(rows), f"{where}: rows of {name} in the time chart's table differ: {chart.rows[:3]}")
         stage.compared += len(asked) * 3
+    compare_painted(stage, shown, where)
+
+
+def compare_painted(stage: Stage, shown: Shown, where: str) -> None:
+    """What is on the screen, not what a script meant to draw: bars as high against each other as their counts."""
+    highest = {name: max((point[name] or 0 for point in shown.points), default=0) for name in COUNTS}
+    painted = shown.charts["time"].tallest_px
+    if highest["passing_by"]:
+        expected = highest["interested"] / highest["passing_by"]
+        found = painted["interested"] / painted["passing_by"] if painted["passing_by"] else math.nan
+        stage.check(abs(found - expected) <= PAINTED_WITHIN, f"{where}: {highest} are painted {painted} px high")
 
 
 def drawn_bars(chart: Chart, name: str) -> list[Any]:

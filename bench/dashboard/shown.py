@@ -10,11 +10,14 @@ _READ = """
 const report = document.getElementById("report");
 if (!report?.dataset.from) return null;
 const cells = (row) => [...row.cells].map((cell) => cell.innerText.trim() || cell.textContent.trim());
+const tallest = (figure, mark) => Math.max(0, ...[...figure.querySelectorAll(`.plot path[fill="var(--${mark})"]`)]
+    .map((path) => path.getBBox().height));
 const charts = Object.fromEntries([...report.querySelectorAll("figure.chart")].map((figure) => [
     figure.dataset.chart,
     {
         drawn: figure.dataset.drawn === "yes",
         series: JSON.parse(JSON.stringify(figure.drawnOption?.series ?? null)),
+        tallest: {passing_by: tallest(figure, "passing-by"), interested: tallest(figure, "interested")},
         rows: [...figure.querySelectorAll("tbody tr")].map(cells),
         head: [...figure.querySelectorAll("thead tr")].map(cells),
         words: figure.innerText,
@@ -61,6 +64,8 @@ class Chart:
 
     is_drawn: bool
     series: list[dict[str, Any]]
+    tallest_px: dict[str, float]
+    """How high the highest shape of each count is painted."""
     head: list[list[str]]
     rows: list[list[str]]
     words: str
@@ -101,7 +106,9 @@ def read_page(browser: Browser) -> Shown:
     if found is None:
         raise RuntimeError(f"There is no report at {browser.current_url}: {browser.title}")
     charts = {
-        name: Chart(chart["drawn"], chart["series"] or [], chart["head"], chart["rows"], chart["words"])
+        name: Chart(
+            chart["drawn"], chart["series"] or [], chart["tallest"], chart["head"], chart["rows"], chart["words"]
+        )
         for name, chart in found["charts"].items()
     }
     headlines = {

@@ -114,7 +114,7 @@ def _look_at_running(stage: Stage) -> None:
 
 
 def _drawn(person: Person) -> dict[str, Any]:
-    found: dict[str, Any] | None = person.browser.execute_async_script(_DRAWN)  # type: ignore[no-untyped-call]
+    found: dict[str, Any] | None = person.browser.execute_async_script(_DRAWN)
     return found or {"faces": [], "answered": 0}
 
 

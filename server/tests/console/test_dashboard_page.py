@@ -162,11 +162,20 @@ def test_the_week_counts_hours_that_were_watched(sign_in: SignIn, owner: Account
 
 
 def test_the_comparison_is_with_the_week_before(sign_in: SignIn, owner: Account, watched: Stream) -> None:
+    cover(watched, MONDAY - 6 * DAY, MONDAY - 5 * DAY)
     page = show(sign_in(owner), watched, WEEK).page
-    assert "Compared with Mon 26 Oct to Sun 1 Nov (watched 14 %)." in page
+    assert "Compared with Mon 26 Oct to Sun 1 Nov (watched 29 %)." in page
     assert "15 times as much" in page
     earlier = show(sign_in(owner), watched, "from=2026-10-26&to=2026-11-01").page
     assert earlier.count("no comparison") == 6
+
+
+def test_what_was_watched_much_less_is_nothing_to_compare_with(
+    sign_in: SignIn, owner: Account, watched: Stream
+) -> None:
+    page = show(sign_in(owner), watched, WEEK).page
+    assert "Compared with Mon 26 Oct to Sun 1 Nov (watched 14 %)." in page
+    assert page.count("no comparison") == 6
 
 
 def test_a_stream_that_never_saw_anything_leads_its_owner_to_the_set_up(

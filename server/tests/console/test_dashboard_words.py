@@ -189,9 +189,7 @@ def test_labels_have_a_day_where_hours_are_of_several_and_a_year_where_days_are(
 
 
 def test_the_week_has_people_per_hour_that_was_watched() -> None:
-    mondays = ["2026-11-02T09:00:00+01:00", "2026-11-09T09:00:00+01:00", "2026-11-16T09:00:00+01:00"]
-    keys = [*mondays, "2026-11-08T23:00:00+01:00", "2026-11-08T22:00:00+01:00"]
-    week = draw_week(keys, [10, 3, 50, 0, 7], [HOUR, HOUR / 2, 1799, HOUR, 0])
+    week = draw_week([9, 9, 9, 6 * 24 + 23, 6 * 24 + 22], [10, 3, 50, 0, 7], [HOUR, HOUR / 2, 1799, HOUR, 0])
     assert week[0][9] == pytest.approx(13 / 1.5)
     assert (week[6][23], week[6][22], week[3][12]) == (0, None, None)
     assert [len(day) for day in week] == [24] * 7

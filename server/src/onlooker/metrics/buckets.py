@@ -2,7 +2,7 @@
 
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta, timezone
 from functools import lru_cache
 from itertools import accumulate, chain, pairwise, repeat
@@ -11,8 +11,11 @@ from zoneinfo import ZoneInfo
 
 from onlooker.metrics.query import Query, Time
 
-DAY_S = 86_400
-UNITS_S = {Time.BY_HOUR: 3600, Time.BY_DAY: DAY_S}
+HOUR_S, DAY_S = 3600, 86_400
+HOURS_A_WEEK = 168
+HOURS_BEFORE_1970 = 72
+"""It began on a Thursday."""
+UNITS_S = {Time.BY_HOUR: HOUR_S, Time.BY_DAY: DAY_S}
 PROBE_S = 3 * DAY_S
 """How far apart a clock is looked at. Of all clocks since 1970 none changed twice within six days."""
 AROUND_S = 3 * DAY_S
@@ -33,6 +36,16 @@ class Buckets:
     keys: tuple[str, ...]
 
 
+@dataclass(frozen=True)
+class Hours:
+    """The hours of a range."""
+
+    edges: tuple[datetime, ...]
+    """As those of buckets."""
+    of_week: list[int]
+    """What the local clock shows when each begins, counted from Monday at midnight on."""
+
+
 def count_buckets(query: Query) -> int:
     """How many buckets the whole range has."""
     if query.time is Time.GLOBAL:
@@ -47,8 +60,21 @@ def page_buckets(query: Query, *, first: int, count: int) -> Buckets:
     starts = _starts_around(query)
     numbers = starts.numbers_of(query)[first : first + count]
     begins = starts.begin(range(numbers.start, numbers.stop + 1))
-    edges = tuple([datetime.fromtimestamp(at_s, UTC) for at_s, _ in begins])
-    return Buckets(edges, tuple([_key_of(at_s, offset_s) for at_s, offset_s in begins[:-1]]))
+    return Buckets(_edges_of(begins), tuple([_key_of(at_s, offset_s) for at_s, offset_s in begins[:-1]]))
+
+
+def all_hours(query: Query) -> Hours:
+    """Of the whole range, whatever the query cuts it into. A year has thousands: nobody writes a key for each."""
+    by_hour = replace(query, time=Time.BY_HOUR)
+    starts = _starts_around(by_hour)
+    numbers = starts.numbers_of(by_hour)
+    begins = starts.begin(range(numbers.start, numbers.stop + 1))
+    of_week = [((at_s + offset_s) // HOUR_S + HOURS_BEFORE_1970) % HOURS_A_WEEK for at_s, offset_s in begins[:-1]]
+    return Hours(_edges_of(begins), of_week)
+
+
+def _edges_of(begins: list[tuple[int, int]]) -> tuple[datetime, ...]:
+    return tuple([datetime.fromtimestamp(at_s, UTC) for at_s, _ in begins])
 
 
 def _key_of(at_s: int, offset_s: int) -> str:

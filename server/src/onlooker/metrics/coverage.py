@@ -4,6 +4,7 @@ from bisect import bisect_left, bisect_right
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from datetime import UTC, datetime
+from itertools import accumulate
 from typing import Any
 
 from psycopg import AsyncConnection
@@ -19,7 +20,6 @@ from onlooker.streams.coverage import SLOT_S, Reason, reason_of
 TOLD_BY_STATE = [Reason.STREAM_DISABLED, Reason.QUOTA_EXCEEDED]
 """Refusals that say nothing new: the log of states has when they began, and when they ended."""
 
-NO_HOURS = Buckets((), ())
 Row = tuple[int, str | None, float, float]
 """Number, reason, seconds of it and seconds that were covered."""
 
@@ -32,9 +32,9 @@ async def read_coverage(pool: Pool, query: Query, buckets: Buckets, *, now: date
 
 
 async def read_coverage_and_hours(
-    pool: Pool, query: Query, buckets: Buckets, hours: Buckets = NO_HOURS, *, now: datetime
+    pool: Pool, query: Query, buckets: Buckets, hours: Sequence[datetime] = (), *, now: datetime
 ) -> tuple[tuple[BucketCoverage, ...], list[float]]:
-    """The coverage of each bucket, and how many seconds of each of its hours were looked at.
+    """The coverage of each bucket, and how many seconds of each of its hours, given by their edges, were looked at.
 
     Both are of one reading: a year has thousands of hours, and their causes would take longer than all the rest.
     """
@@ -45,7 +45,7 @@ async def read_coverage_and_hours(
         closures = [_closure_of(row) for row in await _read(connection, "read_closures", values)]
         known_since = known["since"].astimezone(UTC)
         stretches = list(cut_stretches(buckets.edges, closures, within=(from_at, to_at), known_since=known_since))
-        begins_s, hours_s = _in_seconds(stretch.from_at for stretch in stretches), _in_seconds(hours.edges)
+        begins_s, hours_s = _in_seconds(stretch.from_at for stretch in stretches), _in_seconds(hours)
         ends_s = (from_at.timestamp(), to_at.timestamp())
         inside = hours_s[bisect_right(hours_s, ends_s[0]) : bisect_left(hours_s, ends_s[1])]
         cuts_s = sorted({*ends_s, *begins_s, *inside})
@@ -75,14 +75,14 @@ async def _read_parts(
     """What lies between one cut and the next, by its number from 1 on."""
     cut_slots_s = {cut_s - cut_s % SLOT_S for cut_s in cuts_s if cut_s % SLOT_S}
     more = {"cuts_s": as_array(cuts_s), "cut_slots_s": as_array(cut_slots_s), "told_by_state": TOLD_BY_STATE}
-    cursor = connection.cursor(row_factory=tuple_row)
+    cursor = connection.cursor(row_factory=tuple_row, binary=True)
     await cursor.execute(_queries["read_coverage"], values | more, prepare=True)
     return await cursor.fetchall()
 
 
 def _gather(rows: list[Row], cuts_s: list[float], begins_s: list[float]) -> dict[int, list[Part]]:
     """The parts of each stretch, one a reason."""
-    stretch_of = [bisect_right(begins_s, cut_s) - 1 for cut_s in cuts_s]
+    stretch_of = _numbers_of(cuts_s, begins_s)
     sums: dict[tuple[int, str | None], tuple[float, float]] = {}
     for number, reason, length_s, covered_s in rows:
         key = (stretch_of[number - 1], reason)
@@ -94,10 +94,16 @@ def _gather(rows: list[Row], cuts_s: list[float], begins_s: list[float]) -> dict
     return parts
 
 
+def _numbers_of(cuts_s: list[float], begins_s: list[float]) -> list[int]:
+    """In which part, counted from 0, each cut lies. A part begins with a cut, but the first may begin before all."""
+    begins = set(begins_s[1:])
+    return list(accumulate(cut_s in begins for cut_s in cuts_s))
+
+
 def _by_hour(rows: list[Row], cuts_s: list[float], hours_s: list[float]) -> list[float]:
     covered = [0.0] * max(len(hours_s) - 1, 0)
     if covered:
-        hour_of = [bisect_right(hours_s, cut_s) - 1 for cut_s in cuts_s]
+        hour_of = _numbers_of(cuts_s, hours_s)
         for number, _, _, covered_s in rows:
             covered[hour_of[number - 1]] += covered_s
     return covered

@@ -11,7 +11,7 @@ from psycopg.rows import tuple_row
 
 from onlooker.database import Pool
 from onlooker.errors import bad_request
-from onlooker.metrics.buckets import Buckets, count_buckets, page_buckets
+from onlooker.metrics.buckets import count_buckets, page_buckets
 from onlooker.metrics.compiling import NOTE, compile_quick_statement, compile_statement, compile_values, is_quick
 from onlooker.metrics.definitions import METRICS, Figures, Value, in_declared_order
 from onlooker.metrics.query import PAGE_BUCKETS, Query, Time
@@ -48,13 +48,13 @@ async def run_query(pool: Pool, query: Query, page: int = 1, *, size: int = PAGE
     return Answer(query, page, total, pages, _entities(query.metrics, buckets.keys, found), exact)
 
 
-async def count_by_bucket(pool: Pool, query: Query, buckets: Buckets) -> tuple[dict[str, list[int]], bool]:
+async def count_between(pool: Pool, query: Query, edges: Sequence[datetime]) -> tuple[dict[str, list[int]], bool]:
     """Metrics that are mere counts, as lists, and whether they are exact: thousands of buckets need no answer each."""
-    found = await _find(pool, query, buckets.edges)
+    found = await _find(pool, query, edges)
     exact = found.pop(NOTE, None) is None
     pieces = {name: piece.start for name, _, piece in _pieces_of(query.metrics)}
     nobody = (0,) * (1 + len(pieces))
-    rows = [found.get(number, nobody) for number in range(1, len(buckets.keys) + 1)]
+    rows = [found.get(number, nobody) for number in range(1, len(edges))]
     return {name: [row[place] for row in rows] for name, place in pieces.items()}, exact
 
 

@@ -8,6 +8,7 @@ import msgspec
 
 from onlooker.console.dashboard.points import gap_of
 from onlooker.console.dashboard.report import Report
+from onlooker.console.dashboard.words import watched_share
 from onlooker.metrics.definitions import METRICS, Number, Value
 
 
@@ -72,6 +73,7 @@ _KINDS = {
     ),
 }
 NOTHING = "\N{EN DASH}"
+WATCHED_ALIKE = 0.5
 LEAST_CHANGE = 0.0005
 """Less is shown as 0.0."""
 MANY_TIMES = 10
@@ -83,8 +85,7 @@ _NOT_READ = Change("none", "not read: switched off in the settings")
 
 def make_figures(report: Report, *, reads_expression: bool) -> list[Figure]:
     """What was not watched, and had nobody, is nothing to compare, and nothing to compare with."""
-    is_comparable = report.watched_before.covered_s > 0 or bool(report.before["passing_by"]["value"])
-    befores = report.before if is_comparable else None
+    befores = report.before if _is_comparable(report) else None
     figures = [
         make_figure(metric, number_of(metric, report.values), number_of(metric, befores) if befores else None)
         for metric in _KINDS
@@ -101,6 +102,14 @@ def was_watched(report: Report) -> bool:
     """Whether a zero is one, by the rule for a point of the chart."""
     somebody = report.values["passing_by"]["value"] or report.values["interested"]["value"]
     return bool(somebody) or not gap_of(report.watched)
+
+
+def _is_comparable(report: Report) -> bool:
+    """Whether the period before was watched, and not much less: a day that is held against a month says nothing."""
+    now, before = watched_share(report.watched), watched_share(report.watched_before)
+    if now is None or before is None:  # it is not known any more
+        return report.watched_before.covered_s > 0 or bool(report.before["passing_by"]["value"])
+    return before > 0 and before >= WATCHED_ALIKE * now
 
 
 def number_of(metric: str, values: dict[str, Value]) -> Number:

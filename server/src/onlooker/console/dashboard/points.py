@@ -1,7 +1,7 @@
 """The points of the time chart, and which of them are gaps. Pure."""
 
 from bisect import bisect_left
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from itertools import pairwise
@@ -31,9 +31,9 @@ class Point:
     gap: Absence | None
 
 
-def sum_up(counts: Mapping[str, list[int]], hours: Buckets, buckets: Buckets) -> dict[str, list[int]]:
-    """Counts of buckets, of those of their hours. The first bucket may begin, and the last end, outside the period."""
-    cuts = [0, *(bisect_left(hours.edges, edge) for edge in buckets.edges[1:-1]), len(hours.keys)]
+def sum_up(counts: Mapping[str, list[int]], hours: Sequence[datetime], buckets: Buckets) -> dict[str, list[int]]:
+    """Counts of buckets, of those of their hours, given by their edges. Buckets may reach beyond the hours."""
+    cuts = [0, *(bisect_left(hours, edge) for edge in buckets.edges[1:-1]), len(hours) - 1]
     return {name: [sum(values[first:after]) for first, after in pairwise(cuts)] for name, values in counts.items()}
 
 

@@ -9,11 +9,11 @@ from onlooker.console.dashboard.points import Point, draw_points, sum_up
 from onlooker.console.dashboard.week import Week, draw_week
 from onlooker.database import Pool
 from onlooker.metrics.absences import BucketCoverage, add_up
-from onlooker.metrics.buckets import Buckets, count_buckets, page_buckets
+from onlooker.metrics.buckets import Buckets, all_hours, count_buckets, page_buckets
 from onlooker.metrics.coverage import read_coverage, read_coverage_and_hours
 from onlooker.metrics.definitions import METRICS, Value
 from onlooker.metrics.query import Query, Time
-from onlooker.metrics.running import count_by_bucket, run_query
+from onlooker.metrics.running import count_between, run_query
 
 COUNTS = ("passing_by", "interested")
 
@@ -39,12 +39,12 @@ async def read_report(pool: Pool, stream_id: int, period: Period, *, now: dateti
     whole = query_of(stream_id, period, Time.GLOBAL)
     before = replace(whole, from_at=period.before_from_at, to_at=period.before_to_at)
     by_hour = replace(whole, metrics=COUNTS, time=Time.BY_HOUR)
-    hours, buckets = all_buckets(by_hour), all_buckets(replace(by_hour, time=period.time))
+    hours, buckets = all_hours(whole), all_buckets(replace(whole, time=period.time))
     total, total_before, (counts, is_exact), (covered, covered_s), [watched_before] = await asyncio.gather(
         run_query(pool, whole),
         run_query(pool, before),
-        count_by_bucket(pool, by_hour, hours),
-        read_coverage_and_hours(pool, by_hour, buckets, hours, now=now),
+        count_between(pool, by_hour, hours.edges),
+        read_coverage_and_hours(pool, by_hour, buckets, hours.edges, now=now),
         read_coverage(pool, before, all_buckets(before), now=now),
     )
     return Report(
@@ -53,8 +53,8 @@ async def read_report(pool: Pool, stream_id: int, period: Period, *, now: dateti
         before=total_before.entities["global"],
         watched=add_up(covered),
         watched_before=watched_before,
-        points=draw_points(buckets, covered, sum_up(counts, hours, buckets)),
-        week=draw_week(hours.keys, counts["passing_by"], covered_s),
+        points=draw_points(buckets, covered, sum_up(counts, hours.edges, buckets)),
+        week=draw_week(hours.of_week, counts["passing_by"], covered_s),
         exact=total.exact and is_exact,
     )
 

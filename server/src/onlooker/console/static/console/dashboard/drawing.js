@@ -17,8 +17,11 @@ const observer = new ResizeObserver((entries) => {
   for (const { target } of entries) target.fit?.();
 });
 
+const waiting = [];
+
 // `makeOption(width_px)` says what is drawn at this width; `figure.drawnOption` is what was, for whoever checks it.
-export function drawChart(figure, makeOption) {
+// `begun` is called with the chart once there is one.
+export function drawChart(figure, makeOption, begun) {
   const plot = makePlot(figure);
   let chart;
 
@@ -26,15 +29,26 @@ export function drawChart(figure, makeOption) {
     if (!width_px || !height_px) return; // not shown yet, and ECharts would complain
     if (chart && chart.getWidth() === width_px && chart.getHeight() === height_px) return;
     figure.dataset.drawn = "no";
-    chart ??= begin(figure, plot);
+    if (!chart) {
+      chart = figure.chart = init(plot, null, { renderer: "svg", width: 1, height: 1 });
+      begun?.(chart);
+    }
     chart.resize({ width: width_px, height: height_px });
     figure.drawnOption = complete(makeOption(width_px));
     chart.setOption(figure.drawnOption, { notMerge: true });
     chart.getZr().flush(); // now, not with the next frame: nobody sees an empty chart, and paper would
+    figure.dataset.drawn = "yes";
   };
-  plot.fit();
-  observer.observe(plot);
+  waiting.push(plot);
   drawn.add(figure);
+}
+
+// All that wait: to read a size after something was drawn takes a layout of the whole page, so sizes are read first.
+export function drawWaiting() {
+  const plots = waiting.splice(0);
+  const sizes = plots.map((plot) => [plot.clientWidth, plot.clientHeight]);
+  plots.forEach((plot, index) => plot.fit(...sizes[index]));
+  for (const plot of plots) observer.observe(plot);
 }
 
 // Lets go of charts whose figures are no longer in the page.
@@ -60,13 +74,6 @@ function makePlot(figure) {
   plot.setAttribute("aria-label", `${heading}: the table below has the same numbers`);
   figure.querySelector(".drawing").replaceChildren(plot);
   return plot;
-}
-
-function begin(figure, plot) {
-  const chart = init(plot, null, { renderer: "svg", width: 1, height: 1 });
-  chart.on("finished", () => (figure.dataset.drawn = "yes"));
-  figure.chart = chart;
-  return chart;
 }
 
 function complete(option) {

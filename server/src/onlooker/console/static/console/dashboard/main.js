@@ -1,6 +1,6 @@
 // Draws the charts of the report, and draws them anew whenever newer numbers took its place.
 import { drawAge, drawEmotion } from "./bars.js";
-import { endReplaced } from "./drawing.js";
+import { drawWaiting, endReplaced } from "./drawing.js";
 import "./keeping.js";
 import "./printing.js";
 import { drawCategory, drawGender } from "./rings.js";
@@ -25,6 +25,7 @@ function drawReport() {
     if (figure.querySelector(".drawing")) DRAW[figure.dataset.chart](figure, data);
     else figure.dataset.drawn = "empty"; // it says why in words
   }
+  drawWaiting();
 }
 
 document.addEventListener("htmx:afterSwap", () => {

@@ -5,12 +5,11 @@ import { gapBands, missing } from "./gaps.js";
 import { BARE_AXIS, FONT, GRID, colour } from "./theme.js";
 import { axisLabels } from "./time_axis.js";
 import { count } from "./words.js";
-import { zoomByClick } from "./zooming.js";
+import { offerWayBack, zoomByClick } from "./zooming.js";
 
 const CLOSE_PX = 10; // bars that stand closer have no room for one inside the other
 const OUTER = { barWidth: "70%", barMaxWidth: 72 };
 const INNER = { barWidth: "40%", barMaxWidth: 41 };
-const CLOSE = { barWidth: "100%" };
 const AXIS_PX = 40; // about what the numbers beside the bars take
 
 const SHOWN = { ...BARE_AXIS, axisLine: { show: true, lineStyle: { color: colour("chart-line") } } };
@@ -24,9 +23,10 @@ const COUNTS = {
 };
 
 export function drawTime(figure, { points }) {
-  drawChart(figure, (width_px) => timeOption(points, (width_px - AXIS_PX) / points.length));
+  const makeOption = (width_px) => timeOption(points, (width_px - AXIS_PX) / points.length);
+  drawChart(figure, makeOption, (chart) => zoomByClick(figure, chart, points));
   figure.querySelector(".drawing").append(legend(meanings(points)));
-  zoomByClick(figure, points);
+  offerWayBack(figure);
 }
 
 function meanings(points) {
@@ -53,16 +53,32 @@ function timeOption(points, band_px) {
     tooltip: { trigger: "axis", axisPointer: POINTER, formatter: (under) => pointTip(points[under[0].dataIndex]) },
     series: [
       { ...gapBands(points, band_px), xAxisIndex: 2, yAxisIndex: 1 },
-      { ...bars("passing-by", isClose ? CLOSE : OUTER), name: "Passing by", data: counts("passing_by") },
-      { ...bars("interested", isClose ? CLOSE : INNER), name: "Interested", data: counts("interested"), xAxisIndex: 1 },
+      { ...bars("passing-by", isClose ? null : OUTER), name: "Passing by", data: counts("passing_by") },
+      { ...bars("interested", isClose ? null : INNER), name: "Interested", data: counts("interested"), xAxisIndex: 1 },
     ],
   };
 }
 
 const hidden = (axis) => ({ ...axis, show: false, axisPointer: { show: false } });
 
+// Without a width they touch, and are one shape: a year would have hundreds.
 function bars(mark, width) {
-  return { type: "bar", itemStyle: { color: colour(mark) }, emphasis: { disabled: true }, ...width };
+  if (width) return { type: "bar", itemStyle: { color: colour(mark) }, emphasis: { disabled: true }, ...width };
+  const style = { fill: colour(mark) };
+  const renderItem = ({ dataIndexInside, dataInsideLength }, api) =>
+    dataIndexInside ? null : { type: "path", shape: { pathData: outline(api, dataInsideLength) }, style };
+  return { type: "custom", renderItem };
+}
+
+function outline(api, length) {
+  const [band_px] = api.size([1, 0]);
+  const counted = Array.from({ length }, (_, index) => index).filter((index) => api.value(1, index) > 0);
+  const bar = (index) => {
+    const [middle, top] = api.coord([index, api.value(1, index)]);
+    const [, bottom] = api.coord([index, 0]);
+    return `M${middle - band_px / 2} ${bottom}V${top}h${band_px}V${bottom}Z`;
+  };
+  return counted.map(bar).join("") || "M0 0";
 }
 
 function pointTip({ label, passing_by, interested, words }) {

@@ -1,12 +1,11 @@
 // A click on a day leads to its hours: it follows the link of the day's row in the table, as a keyboard does.
 import { element } from "./elements.js";
 
-export function zoomByClick(figure, points) {
-  offerWayBack(figure);
+export function zoomByClick(figure, chart, points) {
   const links = [...figure.querySelectorAll(".as-table tbody tr")].map((row) => row.querySelector("a[href]"));
-  if (!figure.chart || !links.some(Boolean)) return;
-  const surface = figure.chart.getZr();
-  const under = ({ offsetX, offsetY }) => links[indexUnder(figure.chart, points, [offsetX, offsetY])];
+  if (!links.some(Boolean)) return;
+  const surface = chart.getZr();
+  const under = ({ offsetX, offsetY }) => links[indexUnder(chart, points, [offsetX, offsetY])];
   surface.on("click", (event) => under(event)?.click());
   surface.on("mousemove", (event) => surface.setCursorStyle(under(event) ? "pointer" : "default"));
 }
@@ -29,7 +28,7 @@ document.addEventListener("click", (event) => {
   htmx.ajax("GET", zoom.to, { source: link.closest("table") }).catch(() => {}); // it says what is replaced
 });
 
-function offerWayBack(figure) {
+export function offerWayBack(figure) {
   if (!zoom || zoom.to !== location.search) return;
   const link = element("a", "back", "Back to all days");
   const swap = { "hx-target": "#report", "hx-swap": "outerHTML", "hx-push-url": "true" };
