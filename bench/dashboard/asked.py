@@ -1,5 +1,6 @@
 """The numbers as the data endpoint gives them to any program with a token."""
 
+import time as clock
 from dataclasses import dataclass
 from typing import Any
 
@@ -7,6 +8,7 @@ import httpx2
 
 from bench.data_client import ENTITIES
 
+RATE_LIMITED = 429
 METRICS = (
     "passing_by",
     "interested",
@@ -46,6 +48,9 @@ class Source:
 
     def _get(self, url: str, parameters: dict[str, str] | None) -> Any:
         answer = self.client.get(url, params=parameters)
+        while answer.status_code == RATE_LIMITED:
+            clock.sleep(float(answer.headers["Retry-After"]))
+            answer = self.client.get(url, params=parameters)
         if answer.status_code != 200:
             raise RuntimeError(f"The data endpoint answered {answer.status_code}: {answer.text[:300]}")
         return answer.json()

@@ -16,6 +16,11 @@ class Figure:
     at_least: float | None = None
 
     @property
+    def is_speed(self) -> bool:
+        """Whether it depends on how busy the machine is."""
+        return self.name.endswith(("_ms", "_per_second"))
+
+    @property
     def is_met(self) -> bool:
         if self.value is None:
             return self.at_most is None and self.at_least is None

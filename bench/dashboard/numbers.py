@@ -40,7 +40,7 @@ def compare_numbers(stage: Stage) -> list[Figure]:
 def ranges_of(screen: Screen) -> list[tuple[str, str]]:
     """A day, part of one, some weeks with odd edges, and more than is there: so many days that bars touch."""
     today = datetime.now(UTC).astimezone(ZoneInfo(screen.zone)).date()
-    before = [today - timedelta(days=days) for days in (1, 5, 20, 200)]
+    before = [today - timedelta(days=days) for days in (1, 5, 20, 130)]
     return [
         (f"{before[1]}", f"{before[1]}"),
         (f"{before[1]}T09:17", f"{before[1]}T18:43"),

@@ -72,7 +72,8 @@ class Camera:
 
         async def act(pool: Pool) -> None:
             buckets = page_buckets(whole, first=0, count=1)
-            [together], covered_s = await read_coverage_and_hours(pool, whole, buckets, hours.edges, now=now)
+            hours_s = [edge.timestamp() for edge in hours.edges]
+            [together], covered_s = await read_coverage_and_hours(pool, whole, buckets, hours_s, now=now)
             [alone] = await read_coverage(pool, whole, buckets, now=now)
             assert together.missing == pytest.approx(alone.missing, abs=1e-5)
             found.extend(covered_s)

@@ -2,7 +2,7 @@
 
 from bisect import bisect_left, bisect_right
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from datetime import UTC, datetime
 from itertools import accumulate
 from typing import Any
@@ -32,9 +32,9 @@ async def read_coverage(pool: Pool, query: Query, buckets: Buckets, *, now: date
 
 
 async def read_coverage_and_hours(
-    pool: Pool, query: Query, buckets: Buckets, hours: Sequence[datetime] = (), *, now: datetime
+    pool: Pool, query: Query, buckets: Buckets, hours_s: Sequence[float] = (), *, now: datetime
 ) -> tuple[tuple[BucketCoverage, ...], list[float]]:
-    """The coverage of each bucket, and how many seconds of each of its hours, given by their edges, were looked at.
+    """The coverage of each bucket, and how many seconds of each hour between these Unix times were looked at.
 
     Both are of one reading: a year has thousands of hours, and their causes would take longer than all the rest.
     """
@@ -45,7 +45,7 @@ async def read_coverage_and_hours(
         closures = [_closure_of(row) for row in await _read(connection, "read_closures", values)]
         known_since = known["since"].astimezone(UTC)
         stretches = list(cut_stretches(buckets.edges, closures, within=(from_at, to_at), known_since=known_since))
-        begins_s, hours_s = _in_seconds(stretch.from_at for stretch in stretches), _in_seconds(hours)
+        begins_s = [stretch.from_at.timestamp() for stretch in stretches]
         ends_s = (from_at.timestamp(), to_at.timestamp())
         inside = hours_s[bisect_right(hours_s, ends_s[0]) : bisect_left(hours_s, ends_s[1])]
         cuts_s = sorted({*ends_s, *begins_s, *inside})
@@ -62,11 +62,6 @@ def _past_of(query: Query, buckets: Buckets, now: datetime) -> tuple[datetime, d
     """What of the buckets lies inside the range and in the past."""
     from_at = max(query.from_at.astimezone(UTC), buckets.edges[0])
     return from_at, max(from_at, min(query.to_at.astimezone(UTC), buckets.edges[-1], now))
-
-
-def _in_seconds(moments: Iterable[datetime]) -> list[float]:
-    """There are thousands of them, and numbers are compared ten times as fast."""
-    return [moment.timestamp() for moment in moments]
 
 
 async def _read_parts(
@@ -94,13 +89,13 @@ def _gather(rows: list[Row], cuts_s: list[float], begins_s: list[float]) -> dict
     return parts
 
 
-def _numbers_of(cuts_s: list[float], begins_s: list[float]) -> list[int]:
+def _numbers_of(cuts_s: list[float], begins_s: Sequence[float]) -> list[int]:
     """In which part, counted from 0, each cut lies. A part begins with a cut, but the first may begin before all."""
     begins = set(begins_s[1:])
     return list(accumulate(cut_s in begins for cut_s in cuts_s))
 
 
-def _by_hour(rows: list[Row], cuts_s: list[float], hours_s: list[float]) -> list[float]:
+def _by_hour(rows: list[Row], cuts_s: list[float], hours_s: Sequence[float]) -> list[float]:
     covered = [0.0] * max(len(hours_s) - 1, 0)
     if covered:
         hour_of = _numbers_of(cuts_s, hours_s)

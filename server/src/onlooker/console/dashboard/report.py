@@ -44,7 +44,7 @@ async def read_report(pool: Pool, stream_id: int, period: Period, *, now: dateti
         run_query(pool, whole),
         run_query(pool, before),
         count_between(pool, by_hour, hours.edges),
-        read_coverage_and_hours(pool, by_hour, buckets, hours.edges, now=now),
+        read_coverage_and_hours(pool, by_hour, buckets, hours.edges_s, now=now),
         read_coverage(pool, before, all_buckets(before), now=now),
     )
     return Report(
