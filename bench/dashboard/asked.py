@@ -1,25 +1,16 @@
 """The numbers as the data endpoint gives them to any program with a token."""
 
 import time as clock
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
 import httpx2
 
 from bench.data_client import ENTITIES
+from onlooker.metrics.definitions import METRICS
 
 RATE_LIMITED = 429
-METRICS = (
-    "passing_by",
-    "interested",
-    "stop_time",
-    "attention_time",
-    "category",
-    "gender",
-    "satisfaction",
-    "age",
-    "emotion",
-)
 Entities = dict[str, dict[str, dict[str, Any]]]
 
 
@@ -31,7 +22,7 @@ class Source:
     zone: str
 
     def ask(
-        self, from_date: str, to_date: str, *, time: str = "global", metrics: tuple[str, ...] = METRICS
+        self, from_date: str, to_date: str, *, time: str = "global", metrics: Iterable[str] = METRICS
     ) -> Entities:
         """All buckets of a range, page after page."""
         wanted = {"metrics": ",".join(metrics), "time": time, "tz": self.zone}

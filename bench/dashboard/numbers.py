@@ -5,13 +5,14 @@ import io
 from datetime import UTC, date, datetime, time, timedelta
 from zoneinfo import ZoneInfo
 
-from bench.dashboard.asked import METRICS, Source
+from bench.dashboard.asked import Source
 from bench.dashboard.comparing import compare_before, compare_report
 from bench.dashboard.figures import Figure
 from bench.dashboard.stage import Stage, dashboard_path
 from bench.dashboard.week import check_week
 from bench.dashboard.world import Screen, open_source
 from bench.data_client import ENTITIES_CSV
+from onlooker.metrics.definitions import METRICS
 
 PERIODS = ("today", "24h", "3d", "7d", "30d")
 COMPARED_AT_LEAST = 1000
