@@ -15,6 +15,7 @@ from onlooker.settings import Settings
 from onlooker.streams import credentials
 from onlooker.streams.administration import add_trial_token, rotate_access_token
 from onlooker.streams.credentials import Credentials, StreamRecord
+from onlooker.streams.rates import Rates
 
 pytest_plugins = ["pages", "cameras"]
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -91,10 +92,9 @@ def test_wrong_credentials_are_looked_up_no_oftener_than_a_recheck_is_due(
 
 
 def test_all_streams_together_are_looked_up_again_only_so_often(
-    camera: Camera, checker: Checker, soon: Callable[[], None], monkeypatch: pytest.MonkeyPatch
+    camera: Camera, checker: Checker, soon: Callable[[], None]
 ) -> None:
-    monkeypatch.setattr(credentials, "RECHECKS_PER_SECOND", 2)
-    checker._rechecks = 2
+    checker._rechecks = Rates(per_second=2, burst=2)
     nobody = [str(uuid.uuid4()) for _ in range(10)]
     for client_id in nobody:
         checker.ask(client_id, "wrong")

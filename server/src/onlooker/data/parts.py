@@ -8,9 +8,9 @@ from starlette.requests import Request
 
 from onlooker.data.places import Places
 from onlooker.database import Pool, open_pool
-from onlooker.gateway.limits.rates import Rates
 from onlooker.settings import Settings
 from onlooker.streams.bearers import Bearer, Bearers
+from onlooker.streams.rates import Rates
 
 SPARED = 2
 """Connections that are for tokens and health, however many queries are under way."""

@@ -16,13 +16,13 @@ from onlooker.gateway.engine.exchange import Exchange
 from onlooker.gateway.engine.workers import Workers
 from onlooker.gateway.limits.memory import BodyMemory
 from onlooker.gateway.limits.places import Places
-from onlooker.gateway.limits.rates import Rates
 from onlooker.gateway.limits.turns import Turns
 from onlooker.gateway.metering import Metering
 from onlooker.gateway.parts import Parts
 from onlooker.gateway.results import Results
 from onlooker.settings import Settings
 from onlooker.streams.credentials import Credentials
+from onlooker.streams.rates import Rates
 
 
 @asynccontextmanager

@@ -17,12 +17,12 @@ from onlooker.gateway.engine.engine import Engine
 from onlooker.gateway.engine.workers import Workers
 from onlooker.gateway.limits.memory import BodyMemory, Holding
 from onlooker.gateway.limits.places import Places
-from onlooker.gateway.limits.rates import Rates
 from onlooker.gateway.limits.turns import Turns
 from onlooker.gateway.metering import Metering
 from onlooker.gateway.results import Results
 from onlooker.settings import Settings
 from onlooker.streams.credentials import Credentials, StreamRecord
+from onlooker.streams.rates import Rates
 
 
 @dataclass(frozen=True, kw_only=True)

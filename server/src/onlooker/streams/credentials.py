@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 
 from onlooker.database import Pool, load_queries
 from onlooker.streams.memory import Memory
+from onlooker.streams.rates import Rates
 from onlooker.streams.video_time import month_of
 
 CACHE_SIZE = 50_000
@@ -16,6 +17,7 @@ STALE_LIMIT_S = 60
 """How old a remembered answer may get while the database is away."""
 RECHECK_S = 1.0
 """How old an answer may be that refuses somebody: a Password may have been made since."""
+ALL_STREAMS = 0
 RECHECKS_PER_SECOND = 20
 """Of all streams together: devices that go on with an old Password, or a guesser, must not cost a query each time."""
 
@@ -73,8 +75,7 @@ class Credentials:
         self._memory: Memory[uuid.UUID, StreamRecord | None] = Memory(
             size=CACHE_SIZE, remember_s=remember_s, stale_limit_s=STALE_LIMIT_S
         )
-        self._rechecks = float(RECHECKS_PER_SECOND)
-        self._rechecked_at = time.monotonic()
+        self._rechecks = Rates(per_second=RECHECKS_PER_SECOND, burst=RECHECKS_PER_SECOND)
 
     async def check(self, client_id: str, access_token: str) -> StreamRecord | None:
         """The stream, if there is one and the token is one of its live ones."""
@@ -85,21 +86,10 @@ class Credentials:
         given = hash_access_token(access_token)
         record = await self._memory.get(key, lambda: self._read(key))
         opened = record.opened_with(given) if record else None
-        if opened is None and self._memory.age_s(key) >= RECHECK_S and self._take_recheck():
+        if opened is None and self._memory.age_s(key) >= RECHECK_S and not self._rechecks.wait_s(ALL_STREAMS):
             record = await self._memory.get(key, lambda: self._read(key), remember_s=RECHECK_S)
             opened = record.opened_with(given) if record else None
         return opened
-
-    def _take_recheck(self) -> bool:
-        """Whether a refusal may be looked up again; what it may is used up by looking, and comes back by time."""
-        now = time.monotonic()
-        self._rechecks += (now - self._rechecked_at) * RECHECKS_PER_SECOND
-        self._rechecks = min(self._rechecks, RECHECKS_PER_SECOND)
-        self._rechecked_at = now
-        if self._rechecks < 1:
-            return False
-        self._rechecks -= 1
-        return True
 
     async def _read(self, client_id: uuid.UUID) -> StreamRecord | None:
         async with self._pool.connection() as connection:

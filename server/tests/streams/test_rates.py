@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from onlooker.errors import Problem
-from onlooker.gateway.limits.rates import Rates
+from onlooker.streams.rates import Rates
 
 
 @given(st.lists(st.floats(0, 2), max_size=80), st.integers(1, 5), st.floats(0.5, 10))
@@ -16,7 +16,7 @@ def test_a_stream_never_gets_more_than_burst_and_rate_allow(gaps: list[float], b
     for gap in gaps:
         now += gap
         level = min(burst, level + gap * rate)
-        with patch("onlooker.gateway.limits.rates.time.monotonic", return_value=now):
+        with patch("onlooker.streams.rates.time.monotonic", return_value=now):
             taken = rates.wait_s(1) == 0
         if abs(level - 1) > 1e-6:
             assert taken == (level >= 1)
