@@ -21,9 +21,7 @@ class Source:
     client: httpx2.Client
     zone: str
 
-    def ask(
-        self, from_date: str, to_date: str, *, time: str = "global", metrics: Iterable[str] = METRICS
-    ) -> Entities:
+    def ask(self, from_date: str, to_date: str, *, time: str = "global", metrics: Iterable[str] = METRICS) -> Entities:
         """All buckets of a range, page after page."""
         wanted = {"metrics": ",".join(metrics), "time": time, "tz": self.zone}
         answer = self._get(ENTITIES, wanted | {"from_date": from_date, "to_date": to_date})
