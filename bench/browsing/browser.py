@@ -1,9 +1,12 @@
 """Debian's Chromium, driven by its own driver, with a fresh profile each time."""
 
+import os
 import shutil
+import subprocess
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
 
 from selenium import webdriver
 from selenium.webdriver.chrome.options import Options
@@ -21,17 +24,27 @@ ARGUMENTS = (
     "--disable-sync",
     "--no-first-run",
     "--disable-dev-shm-usage",  # containers give it 64 MB
-    "--ignore-certificate-errors",  # the product under test made its own authority
 )
+TRUSTS_ALL = "--ignore-certificate-errors"
+"""The product under test made its own authority."""
 PAGE_LIMIT_S = 30
 
 
 @contextmanager
-def open_browser(*arguments: str) -> Iterator[Browser]:
-    """A browser that knows nobody, with arguments of its own; SystemExit with a remedy where it is not installed."""
+def open_browser(*arguments: str, authority: Path | None = None) -> Iterator[Browser]:
+    """A browser that knows nobody, with arguments of its own; SystemExit with a remedy where it is not installed.
+
+    With an authority it trusts that one too, as if somebody had imported it; without one it trusts everybody.
+    """
     chromium, driver = _find("chromium"), _find("chromedriver", package="chromium-driver")
-    with tempfile.TemporaryDirectory(prefix="onlooker-browser-", ignore_cleanup_errors=True) as profile:
-        browser = Browser(options=_options(chromium, profile, arguments), service=Service(driver))
+    with tempfile.TemporaryDirectory(prefix="onlooker-browser-", ignore_cleanup_errors=True) as folder:
+        profile = Path(folder)
+        if authority:
+            _trust(authority, home=profile)
+        else:
+            arguments = (TRUSTS_ALL, *arguments)
+        service = Service(driver, env=os.environ | ({"HOME": folder} if authority else {}))
+        browser = Browser(options=_options(chromium, profile / "profile", arguments), service=service)
         browser.set_page_load_timeout(PAGE_LIMIT_S)
         try:
             yield browser
@@ -39,7 +52,18 @@ def open_browser(*arguments: str) -> Iterator[Browser]:
             browser.quit()
 
 
-def _options(chromium: str, profile: str, arguments: tuple[str, ...]) -> Options:
+def _trust(authority: Path, *, home: Path) -> None:
+    """In the NSS database that Chromium on Linux reads beside its own roots."""
+    certutil = _find("certutil", package="libnss3-tools")
+    database = home / ".pki" / "nssdb"
+    database.mkdir(parents=True)
+    make = ["-N", "--empty-password"]
+    add = ["-A", "-t", "C,,", "-n", "authority under test", "-i", str(authority)]
+    for command in (make, add):
+        subprocess.run([certutil, "-d", f"sql:{database}", *command], check=True, capture_output=True, timeout=30)
+
+
+def _options(chromium: str, profile: Path, arguments: tuple[str, ...]) -> Options:
     options = Options()
     options.binary_location = chromium
     for argument in (*ARGUMENTS, f"--user-data-dir={profile}", *arguments):

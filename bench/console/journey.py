@@ -36,6 +36,8 @@ def create_stream(scene: Scene, person: Person) -> None:
     scene.known |= {"login": copy(person, "Login"), "first password": copy(person, "Password")}
     assert scene.known["first password"] == person.text("#password")
     person.look("password")
+    person.browser.find_element(By.CSS_SELECTOR, "#by-hand > summary").click()
+    person.look("password-and-curl")
 
 
 def copy(person: Person, what: str) -> str:

@@ -15,10 +15,13 @@ os.environ["PYTHONPATH"] = str(TESTS)
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Two halves that share no fixture: `just test` runs them side by side, each in the order of its files."""
+    """Parts that share no fixture: `just test` runs two at a time, each in the order of its files."""
     for item in items:
-        half = "console" if TESTS / "console" in item.path.parents else "others"
-        item.add_marker(pytest.mark.xdist_group(half))
+        if TESTS not in item.path.parents:
+            part = "client"
+        else:
+            part = "console" if TESTS / "console" in item.path.parents else "others"
+        item.add_marker(pytest.mark.xdist_group(part))
 
 
 @pytest.fixture(scope="session")

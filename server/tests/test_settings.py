@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from onlooker.settings import SettingsError, describe_settings, read_settings
+from onlooker.settings import OF_THE_CLIENT, SettingsError, describe_settings, read_settings
 
 
 def test_defaults_are_right_as_they_are() -> None:
@@ -43,3 +43,12 @@ def test_every_setting_has_a_sentence() -> None:
     for name, meta, _ in describe_settings():
         assert meta.description, name
         assert meta.description.endswith("."), name
+
+
+@pytest.mark.parametrize("name", sorted(OF_THE_CLIENT))
+def test_settings_of_the_client_in_the_same_shell_are_passed_over(name: str) -> None:
+    assert read_settings({name: "whatever the client takes"}) == read_settings({})
+
+
+def test_no_setting_of_the_server_is_passed_over() -> None:
+    assert not OF_THE_CLIENT & {name for name, _, _ in describe_settings()}

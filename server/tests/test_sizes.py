@@ -15,6 +15,8 @@ Definition = ast.FunctionDef | ast.AsyncFunctionDef
 
 def sources() -> list[Path]:
     folders = (
+        "client/src",
+        "client/tests",
         "server/src",
         "server/tests",
         "bench",

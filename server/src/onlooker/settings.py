@@ -10,6 +10,11 @@ import msgspec
 from msgspec import Meta
 
 PREFIX = "ONLOOKER_"
+OF_THE_CLIENT = frozenset(
+    PREFIX + name
+    for name in ("URL", "CLIENT_ID", "ACCESS_TOKEN", "ACCESS_TOKEN_FILE", "CA_FILE", "USERNAME", "SOURCE", "CONFIG")
+)
+"""Settings of the device client, which may share a shell with the server; both have console_url and data_url."""
 
 
 class SettingsError(Exception):
@@ -230,7 +235,7 @@ def read_settings(environ: Mapping[str, str] = os.environ) -> Settings:
     known = {name: meta for name, meta, _ in describe_settings()}
     values: dict[str, str] = {}
     for name, value in environ.items():
-        if not name.startswith(PREFIX):
+        if not name.startswith(PREFIX) or name in OF_THE_CLIENT:
             continue
         base = name.removesuffix("_FILE")
         if name in known:

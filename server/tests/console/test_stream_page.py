@@ -1,5 +1,6 @@
 """A stream's page: what connects a camera, why frames were refused, and the certificate to trust."""
 
+import re
 import shlex
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
@@ -13,7 +14,7 @@ from django.utils import timezone
 from pytest_django.fixtures import Settings
 
 from onlooker.console.accounts.models import Account
-from onlooker.console.streams.connecting import curl_line
+from onlooker.console.streams.connecting import curl_line, setup_line
 from onlooker.console.streams.refusals import WORDS
 from onlooker.streams.administration import create_stream
 from onlooker.streams.coverage import Reason
@@ -48,6 +49,24 @@ def test_the_line_is_one_command_whatever_the_values(stream: Stream, settings: S
     settings.ONLOOKER = msgspec.structs.replace(settings.ONLOOKER, authority_file="/etc/ca.pem")
     assert words_of(curl_line(stream))[:3] == ["curl", "--cacert", "authority.pem"]
     assert "/etc/ca.pem" not in curl_line(stream)
+
+
+def test_the_agent_comes_first_and_curl_in_a_detail(sign_in: SignIn, owner: Account, stream: Stream) -> None:
+    page = sign_in(owner).get(f"/streams/{stream.client_id}/").content.decode()
+    in_order = ["onlooker-client[camera]", "onlooker-agent setup", "onlooker-agent run", "<details", "curl"]
+    places = [page.index(words) for words in in_order]
+    assert places == sorted(places)
+    labels = re.findall(r'aria-label="(Copy the line [^"]+)"', page)
+    assert len(set(labels)) == len(labels) == 4
+
+
+def test_the_line_that_sets_the_agent_up_names_server_and_stream_and_no_password(
+    stream: Stream, settings: Settings
+) -> None:
+    words = ["onlooker-agent", "setup", "--url", "https://gate.example.org", "--client-id", str(stream.client_id)]
+    assert words_of(setup_line(stream)) == words
+    settings.ONLOOKER = msgspec.structs.replace(settings.ONLOOKER, authority_file="/etc/ca.pem")
+    assert words_of(setup_line(stream)) == [*words, "--ca", "authority.pem"]
 
 
 def test_the_panel_waits_in_silence_and_turns_green_with_the_first_frame(

@@ -1,5 +1,6 @@
 """The documentation is complete, and its links resolve."""
 
+import importlib
 import importlib.util
 import math
 import re
@@ -22,6 +23,7 @@ from onlooker.compute.vision.looking import LIMIT_RADIANS, judge_looking
 from onlooker.errors import Code
 from onlooker.gateway.routes import ROUTES
 from onlooker.settings import describe_settings
+from onlooker_client.agent.drops import Drop
 
 REFERENCE = ROOT / "docs/reference"
 LINK = re.compile(r"!?\[[^\]]*\]\(([^)\s]+)\)")
@@ -49,6 +51,15 @@ def test_an_unexplained_code_fails_the_build_and_names_the_remedy(
     assert "time_limit. Add a line to JOB_ERRORS" in generator.run(["--check"])
 
 
+def test_a_reason_of_the_client_without_a_text_under_it_fails_the_build(
+    generator: ModuleType, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    (tmp_path / "untold.py").write_text('class Drop:\n    BUSY = "busy"\n    """Told."""\n    ODD = "odd"\n')
+    monkeypatch.syspath_prepend(str(tmp_path))
+    monkeypatch.setattr("client_page.Drop", importlib.import_module("untold").Drop)
+    assert generator.run(["--check"]) == "ODD has no text under it. Add one in untold.py."
+
+
 @pytest.mark.parametrize(
     ("page", "words"),
     [
@@ -56,6 +67,7 @@ def test_an_unexplained_code_fails_the_build_and_names_the_remedy(
         ("routes.md", [f"{row.method} | `{row.path}`" for row in ROUTES]),
         ("services.md", [f"## {service.name}, version {service.version}" for service in SERVICES]),
         ("errors.md", [f"`{code}`" for code in Code]),
+        ("client.md", [f"| `{drop.value}` |" for drop in Drop]),
     ],
 )
 def test_the_reference_names_everything(page: str, words: list[str]) -> None:

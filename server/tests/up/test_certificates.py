@@ -7,8 +7,10 @@ from unittest.mock import patch
 
 from cryptography import x509
 
+from onlooker.settings import Settings
 from onlooker.up import certificates
 from onlooker.up.certificates import authority_file, ensure_certificate
+from onlooker.up.machine import tls_environment
 
 
 def test_the_authority_stays_and_the_certificate_is_reused(tmp_path: Path) -> None:
@@ -54,3 +56,14 @@ def test_a_strict_client_accepts_the_chain(tmp_path: Path) -> None:
             except ssl.SSLWantReadError:
                 continue
     assert ends[0].getpeercert()
+
+
+def test_devices_are_told_of_the_local_authority_only_where_they_meet_it() -> None:
+    def told(**settings: object) -> str | None:
+        return tls_environment(Settings(**settings), "/tls/server.pem", "/tls/server.key").get(  # type: ignore[arg-type]
+            "ONLOOKER_AUTHORITY_FILE"
+        )
+
+    assert told() == "/tls/ca.pem"
+    assert told(tls_certificate_file="/etc/chain.pem") is None
+    assert told(https_port=0) is None, "a proxy shows a certificate of its own"

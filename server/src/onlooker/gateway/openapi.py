@@ -52,6 +52,34 @@ _STATE = {
     "required": ["session_id"],
     "properties": {"session_id": {"type": "string", "format": "uuid"}},
 }
+_TEXT = {"type": "string"}
+_NUMBER = {"type": "number", "minimum": 0}
+_MOMENT = {"type": "string", "format": "date-time"}
+_SWITCH = {"type": "boolean"}
+_STREAM: dict[str, Any] = {
+    "type": "object",
+    "required": ["client_id", "kind", "enabled", "state", "month", "retention_days", "reads", "now"],
+    "properties": {
+        "client_id": {"type": "string", "format": "uuid"},
+        "kind": {"type": "string", "enum": ["developer", "enterprise"]},
+        "enabled": _SWITCH,
+        "state": {"type": "string", "enum": ["ready", "disabled", "month_used_up"]},
+        "month": {
+            "type": "object",
+            "required": ["used_s", "quota_s", "resets_at"],
+            "properties": {
+                "used_s": _NUMBER,
+                "quota_s": {"type": ["number", "null"], "description": "null: no limit"},
+                "resets_at": _MOMENT,
+            },
+        },
+        "retention_days": {"type": "integer"},
+        "reads": {"type": "object", "properties": dict.fromkeys(("age", "gender", "expression"), _SWITCH)},
+        "console_url": _TEXT,
+        "data_url": _TEXT,
+        "now": _MOMENT | {"description": "The server's clock"},
+    },
+}
 _A_JOB = {"$ref": "#/components/schemas/Job"}
 _ANY_OBJECT: dict[str, Any] = {"type": "object"}
 _ANSWERS: dict[str, dict[str, Any]] = {
@@ -62,6 +90,7 @@ _ANSWERS: dict[str, dict[str, Any]] = {
     "delete_blob": {"204": None},
     "create_blob": {"201": _A_JOB},
     "create_feed": {"201": _A_JOB},
+    "show_stream": {"200": {"$ref": "#/components/schemas/Stream"}},
 }
 
 
@@ -83,7 +112,7 @@ def describe_gateway(routes: tuple[RouteRow, ...], catalogue: Catalogue, public_
         "security": [{"stream": []}],
         "components": {
             "securitySchemes": {"stream": {"type": "http", "scheme": "basic"}},
-            "schemas": {"Problem": _PROBLEM, "Job": _JOB},
+            "schemas": {"Problem": _PROBLEM, "Job": _JOB, "Stream": _STREAM},
         },
         "paths": paths,
     }

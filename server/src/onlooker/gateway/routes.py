@@ -3,7 +3,7 @@
 from starlette.requests import Request
 from starlette.responses import Response
 
-from onlooker.gateway import blobs, directory, health, jobs, sessions
+from onlooker.gateway import blobs, directory, health, jobs, sessions, stream
 from onlooker.gateway.answers import json_answer
 from onlooker.gateway.feeds import resource as feeds
 from onlooker.gateway.openapi import describe_gateway
@@ -24,6 +24,7 @@ ROUTES: tuple[RouteRow, ...] = (
     RouteRow("GET", "/livez", health.show_live, "Whether the process runs", open=True),
     RouteRow("GET", "/readyz", health.show_ready, "Whether it can serve", open=True),
     RouteRow("GET", "/openapi.json", show_openapi, "This interface, as an OpenAPI document", open=True),
+    RouteRow("GET", "/stream", stream.show_stream, "The stream that asks: its state, its month, where its numbers are"),
     RouteRow("GET", "/services", directory.list_services, "Service directory"),
     RouteRow("GET", "/services/{name}", directory.show_service, "A service and its versions"),
     RouteRow("GET", VERSION, directory.show_version, "A service version"),

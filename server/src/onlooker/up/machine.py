@@ -106,9 +106,7 @@ class Machine:
         ensure_secret_key(settings)
         whole = _system_environment() | {k: v for k, v in os.environ.items() if k.startswith((PREFIX, "PG"))}
         whole["ONLOOKER_HOME"] = str(settings.home_path)  # children have no HOME
-        tls = {"ONLOOKER_TLS_CERTIFICATE_FILE": certificate, "ONLOOKER_TLS_KEY_FILE": key}
-        if not settings.tls_certificate_file:
-            tls["ONLOOKER_AUTHORITY_FILE"] = str(authority_file(Path(certificate).parent))
+        tls = tls_environment(settings, certificate, key)
         port = settings.monitoring_port
         ports: dict[str, int] = {}
         for name in (GATEWAY, DISPATCHER, RECORDER, CONSOLE, DATA, *worker_names(settings)):
@@ -201,6 +199,17 @@ class Machine:
             self._say(f"  monitoring  http://127.0.0.1:{settings.monitoring_port}/metrics and the ports after it")
         if settings.https_port and not settings.tls_certificate_file:
             self._say(f"  authority   {authority_file(tls_folder)} (curl --cacert)")
+
+
+def tls_environment(settings: Settings, certificate: str, key: str) -> dict[str, str]:
+    """Which certificate the processes show, and which one devices must trust.
+
+    Where a proxy does HTTPS, devices never see a certificate of the local authority.
+    """
+    tls = {"ONLOOKER_TLS_CERTIFICATE_FILE": certificate, "ONLOOKER_TLS_KEY_FILE": key}
+    if settings.https_port and not settings.tls_certificate_file:
+        tls["ONLOOKER_AUTHORITY_FILE"] = str(authority_file(Path(certificate).parent))
+    return tls
 
 
 def _may_know(process: str, variable: str) -> bool:

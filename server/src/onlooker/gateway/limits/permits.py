@@ -18,7 +18,7 @@ def permit_job(parts: Parts, stream: StreamRecord, service: Service) -> None:
 
 def permit_compute(parts: Parts, stream: StreamRecord) -> None:
     """Refuse to compute for a stream that is disabled or has used up its month."""
-    state = _state_of(parts, stream)
+    state = state_of(parts, stream)
     if state != stream.logged_state:
         parts.metering.states.look_at(stream.id)
     permit_stream(stream)
@@ -33,7 +33,8 @@ def permit_compute(parts: Parts, stream: StreamRecord) -> None:
         )
 
 
-def _state_of(parts: Parts, stream: StreamRecord) -> State:
+def state_of(parts: Parts, stream: StreamRecord) -> State:
+    """What the stream may do at this moment."""
     if not stream.enabled:
         return State.DISABLED
     if stream.kind == "developer":

@@ -1,0 +1,1 @@
+"""What the commands about the device client share."""

@@ -1,0 +1,1 @@
+"""The whole product as a person meets it: browser, device, numbers."""

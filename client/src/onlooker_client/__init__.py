@@ -1,0 +1,57 @@
+"""Onlooker's client: what runs on a device, and the SDK for programs."""
+
+from __future__ import annotations
+
+from onlooker_client.blob import Blob
+from onlooker_client.bucket import Bucket
+from onlooker_client.client import Client
+from onlooker_client.config import Config
+from onlooker_client.errors import (
+    BadArgument,
+    BadCredentials,
+    BadRequest,
+    ComputationFailed,
+    ConfigError,
+    LinkError,
+    NotAllowed,
+    NotNow,
+    NotReady,
+    NotSent,
+    NotTrusted,
+    OnlookerError,
+    Refused,
+    SourceError,
+    TimedOut,
+)
+from onlooker_client.job import Job
+from onlooker_client.metrics import Metrics
+from onlooker_client.service import Service
+from onlooker_client.session import Session
+from onlooker_client.version import VERSION as __version__
+
+__all__ = [
+    "BadArgument",
+    "BadCredentials",
+    "BadRequest",
+    "Blob",
+    "Bucket",
+    "Client",
+    "ComputationFailed",
+    "Config",
+    "ConfigError",
+    "Job",
+    "LinkError",
+    "Metrics",
+    "NotAllowed",
+    "NotNow",
+    "NotReady",
+    "NotSent",
+    "NotTrusted",
+    "OnlookerError",
+    "Refused",
+    "Service",
+    "Session",
+    "SourceError",
+    "TimedOut",
+    "__version__",
+]

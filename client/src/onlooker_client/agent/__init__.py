@@ -1,0 +1,1 @@
+"""The agent: grabs, encodes, sends and shows, for years."""

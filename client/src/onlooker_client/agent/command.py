@@ -1,0 +1,160 @@
+"""`onlooker-agent run`: its options."""
+
+from __future__ import annotations
+
+import argparse
+import signal
+import sys
+from pathlib import Path
+from typing import Callable
+
+from onlooker_client.agent.plan import Plan
+from onlooker_client.command.shared import add_server_options, read_config
+from onlooker_client.errors import ConfigError
+
+SUMMARY = "Send a camera's frames to the server, until it is stopped."
+EPILOG = """\
+SOURCE is one of:
+  0, usb:0, /dev/video0      a camera of this machine
+  rtsp://...  http://...     a network camera
+  film.mp4                   a video, played in real time as if it were a camera
+  folder/                    pictures, one after another
+  -                          JPEG pictures on standard input
+
+It stops cleanly on Ctrl-C and SIGTERM. Exit codes: 0 stopped or the video ended, 66 the source can't be
+opened, 78 the server does not know Login and Password, or a setting is missing.
+"""
+
+
+def add_options(parser: argparse.ArgumentParser) -> None:
+    parser.formatter_class = argparse.RawDescriptionHelpFormatter
+    parser.epilog = EPILOG
+    parser.add_argument("source", nargs="?", metavar="SOURCE", help="the camera, if not the one that setup kept")
+    _add_picture_options(parser)
+    _add_sending_options(parser)
+    _add_watching_options(parser)
+    add_server_options(parser)
+
+
+def _add_picture_options(parser: argparse.ArgumentParser) -> None:
+    group = parser.add_argument_group("pictures")
+    group.add_argument("--fps", type=number(0.1, 60), default=10.0, metavar="N", help="frames a second (10)")
+    group.add_argument("--width", type=whole(16, 7680), default=640, metavar="PX", help="at most so wide (640)")
+    group.add_argument("--height", type=whole(16, 4320), default=480, metavar="PX", help="at most so high (480)")
+    group.add_argument("--quality", type=whole(1, 100), default=80, metavar="N", help="of the JPEG, 1 to 100 (80)")
+    group.add_argument("--color", action="store_true", help="send colours; the server reads none")
+    group.add_argument("--loop", action="store_true", help="play a video or folder again and again")
+
+
+def _add_sending_options(parser: argparse.ArgumentParser) -> None:
+    group = parser.add_argument_group("sending")
+    group.add_argument(
+        "--idle-fps",
+        type=number(0.1, 60),
+        default=1.0,
+        metavar="N",
+        help="frames a second while nobody is there and nothing moves (1)",
+    )
+    group.add_argument(
+        "--max-kbytes", type=number(0, 1e6), default=400.0, metavar="N", help="at most KB a second; 0: no limit (400)"
+    )
+    group.add_argument("--no-store", action="store_true", help="look only: nothing goes into the metrics")
+    group.add_argument(
+        "--camera-position", choices=["facing", "ceiling"], default="facing", help="where the camera is (facing)"
+    )
+
+
+def _add_watching_options(parser: argparse.ArgumentParser) -> None:
+    group = parser.add_argument_group("watching")
+    group.add_argument("--show", action="store_true", help="open a window with what the server sees")
+    group.add_argument("--save", type=Path, metavar="FILE.mp4", help="write the same as a video")
+    group.add_argument("--json", action="store_true", help="log as JSON, one object a line")
+    group.add_argument("--health-file", type=Path, metavar="FILE", help="keep a report there, as JSON")
+    group.add_argument("--health-port", type=whole(1, 65535), metavar="N", help="answer http://127.0.0.1:N/healthz")
+    loudness = group.add_mutually_exclusive_group()
+    loudness.add_argument("-v", "--verbose", action="store_true", help="log more")
+    loudness.add_argument("-q", "--quiet", action="store_true", help="log warnings and errors only")
+
+
+def run(arguments: argparse.Namespace) -> int:
+    from onlooker_client.agent.journal import Journal, Level
+    from onlooker_client.terminal import Terminal
+
+    plan = read_plan(arguments)
+    level = Level.DEBUG if arguments.verbose else Level.WARNING if arguments.quiet else Level.INFO
+    journal = Journal(Terminal.of(sys.stderr), least=level, as_json=arguments.json)
+
+    # OpenCV is behind these.
+    from onlooker_client.agent.running import Agent
+    from onlooker_client.preview.opening import open_preview
+
+    def warn(text: str) -> None:
+        journal.warning("preview", text)
+
+    preview = open_preview(show=arguments.show, save=arguments.save, fps=plan.fps, warn=warn)
+    agent = Agent(plan, lambda: read_config(arguments), journal, preview=preview)
+    _stop_on_signals(agent.stop)
+    return agent.run()
+
+
+def read_plan(arguments: argparse.Namespace) -> Plan:
+    source = read_config(arguments).source
+    if not source:
+        raise ConfigError(
+            "Which camera? Name it (onlooker-agent run 0), set ONLOOKER_SOURCE, or run: onlooker-agent setup"
+        )
+    return Plan(
+        source=source,
+        fps=arguments.fps,
+        idle_fps=min(arguments.idle_fps, arguments.fps),
+        width_px=arguments.width,
+        height_px=arguments.height,
+        quality=arguments.quality,
+        is_grey=not arguments.color,
+        max_kbytes=arguments.max_kbytes,
+        is_stored=not arguments.no_store,
+        camera_position=arguments.camera_position,
+        is_looped=arguments.loop,
+        health_file=arguments.health_file,
+        health_port=arguments.health_port,
+    )
+
+
+def _stop_on_signals(stop: Callable[[], None]) -> None:
+    """The first one stops cleanly, a second one at once."""
+    ending = [signal.SIGINT, signal.SIGTERM]
+
+    def handle(_number: int, _frame: object) -> None:
+        for ends in ending:
+            signal.signal(ends, signal.SIG_DFL)
+        stop()
+
+    for ends in ending:
+        signal.signal(ends, handle)
+
+
+def number(least: float, most: float) -> Callable[[str], float]:
+    """A type of argparse: a number within limits."""
+
+    def read(text: str) -> float:
+        try:
+            value = float(text)
+        except ValueError:
+            raise argparse.ArgumentTypeError(f"{text!r} is no number") from None
+        if not least <= value <= most:
+            raise argparse.ArgumentTypeError(f"it must be between {least:g} and {most:g}")
+        return value
+
+    return read
+
+
+def whole(least: int, most: int) -> Callable[[str], int]:
+    """A type of argparse: a whole number within limits."""
+
+    def read(text: str) -> int:
+        value = number(least, most)(text)
+        if value != int(value):
+            raise argparse.ArgumentTypeError(f"{text!r} is no whole number")
+        return int(value)
+
+    return read

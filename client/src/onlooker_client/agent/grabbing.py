@@ -1,0 +1,115 @@
+"""Grabs pictures on the beat, and decides of each whether it is sent."""
+
+from __future__ import annotations
+
+import threading
+import time
+from dataclasses import dataclass
+from typing import Any, Callable
+
+import cv2
+
+from onlooker_client.agent.bandwidth import Bandwidth
+from onlooker_client.agent.camera import CameraWatch
+from onlooker_client.agent.drops import Drop
+from onlooker_client.agent.motion import Motion
+from onlooker_client.agent.pace import Pace
+from onlooker_client.agent.sender import Sender
+from onlooker_client.agent.stamping import Stamps, as_text
+from onlooker_client.agent.tally import Tally
+from onlooker_client.encoding import Encoder
+from onlooker_client.errors import SourceError
+from onlooker_client.sources.condition import Watch
+from onlooker_client.sources.source import Picture, Source
+
+
+@dataclass
+class Grabber:
+    """One thread that reads the source until it ends or is closed."""
+
+    source: Source
+    camera: CameraWatch
+    encoder: Encoder
+    pace: Pace
+    bandwidth: Bandwidth
+    sender: Sender
+    tally: Tally
+    ended: Callable[[], None]
+    """Called when there are no more pictures, for whatever reason."""
+    keeps_pixels: bool = False
+    """Whether somebody wants to see them."""
+    is_over: bool = False
+    failure: str = ""
+    """Why it is over, where that was no end of a video."""
+    is_broken: bool = False
+    """Whether the failure is a fault of this program."""
+
+    def start(self) -> None:
+        cv2.setNumThreads(1)  # more would wait for one another by spinning: a fifth of all CPU time
+        self._motion = Motion()
+        self._stamps = Stamps()
+        self._watch = Watch(time.monotonic(), is_live=self.source.is_live)
+        threading.Thread(target=self._run, name="grab", daemon=True).start()
+
+    def check(self, now: float) -> None:
+        """Tell the camera's watch how the picture is, also where none comes."""
+        self.camera.judge(self._watch.check(now).condition.value)
+
+    def _run(self) -> None:
+        try:
+            while True:
+                picture = self.source.read(self.pace.next_due(time.monotonic()))
+                if picture is None:
+                    break
+                self._take(picture)
+        except SourceError as error:
+            self.failure = str(error)
+        except Exception as error:  # noqa: BLE001 - the edge of a thread
+            self.failure, self.is_broken = f"{type(error).__name__}: {error}", True
+        finally:
+            self.is_over = True
+            self.ended()
+
+    def _take(self, picture: Picture) -> None:
+        """Each picture is counted once: idle, dropped for a reason, or sent."""
+        now = time.monotonic()
+        self.tally.grab()
+        reason, scaled, image = None, None, b""
+        try:
+            is_wanted = self._look(picture.pixels, now)
+            reason = self._refusal(now) if is_wanted else None
+            if is_wanted and reason is None:
+                scaled = self.encoder.scaled(picture.pixels)
+                image = self.encoder.encode_scaled(scaled)
+        except (cv2.error, SourceError):
+            is_wanted, reason = True, Drop.BROKEN_PICTURE
+        if not is_wanted:
+            self.tally.skip_idle()
+        elif reason is not None:
+            self.tally.drop(reason)
+        else:
+            self._send(picture, now, image, scaled)
+
+    def _look(self, pixels: Any, now: float) -> bool:
+        """Whether the picture is worth sending."""
+        size_px = (pixels.shape[1], pixels.shape[0])
+        if self.camera.now.state != "open" or size_px != self.camera.now.size_px:
+            self.camera.take_size(size_px)
+        self._watch.see(pixels, now)
+        if self._motion.see(pixels):
+            self.pace.see_motion(now)
+        return self.pace.wants(now)
+
+    def _refusal(self, now: float) -> Drop | None:
+        reason = self.sender.refusal(now)
+        if reason is None and not self.bandwidth.has_room(now):
+            return Drop.BANDWIDTH_CAP
+        return reason
+
+    def _send(self, picture: Picture, now: float, image: bytes, scaled: Any) -> None:
+        # Both clocks are read together, and the picture is a little older than that.
+        age_s = time.time() - picture.taken_at
+        stamp = self._stamps.stamp(picture.taken_at, time.monotonic() - age_s)
+        self.pace.send(now)
+        self.bandwidth.spend(len(image))
+        self.sender.send(now, as_text(stamp), image, scaled if self.keeps_pixels else None)

@@ -1,0 +1,32 @@
+"""Replaces the process by itself where a driver holds a thread for ever: nothing else frees it."""
+
+from __future__ import annotations
+
+import os
+import sys
+import time
+from collections.abc import Mapping
+from typing import NoReturn
+
+STUCK_S = 60.0
+"""A driver that gave nothing back for so long never will."""
+AT_MOST_EVERY_S = 300.0
+_REPLACED_AT = "ONLOOKER_AGENT_REPLACED_AT"
+
+
+def should_replace(stuck_s: float, environment: Mapping[str, str] = os.environ) -> bool:
+    """Whether a driver is stuck, and the last replacement is long enough ago."""
+    if stuck_s < STUCK_S:
+        return False
+    try:
+        replaced_at = float(environment.get(_REPLACED_AT, ""))
+    except ValueError:
+        return True
+    return not 0.0 <= time.time() - replaced_at < AT_MOST_EVERY_S
+
+
+def replace_process() -> NoReturn:
+    """The same command anew, under the same process id, with nothing of the old one left."""
+    environment = {**os.environ, _REPLACED_AT: str(time.time())}
+    command = getattr(sys, "orig_argv", None) or [sys.executable, *sys.argv]  # Python 3.9 has the second only
+    os.execve(sys.executable, [sys.executable, *command[1:]], environment)  # noqa: S606 (the command is our own)

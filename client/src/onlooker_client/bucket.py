@@ -1,0 +1,95 @@
+"""One bucket of numbers: an hour, a day, or a whole range."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from onlooker_client.errors import BadArgument, LinkError
+from onlooker_client.moments import read_moment
+
+
+@dataclass(frozen=True)
+class Bucket:
+    """`bucket.passing_by`, or `bucket["passing_by"]`; what was not asked for is refused."""
+
+    start: datetime
+    """With the offset of the time zone; of `time="global"`, where the range begins."""
+    values: Mapping[str, Any]
+    """As the server said them."""
+
+    def __getitem__(self, metric: str) -> Any:
+        """A number, None where there is nobody to count, or counts by name."""
+        said = self._said(metric)
+        return said["value"] if set(said) == {"value"} else dict(said)
+
+    @property
+    def passing_by(self) -> int:
+        return int(self._value("passing_by") or 0)
+
+    @property
+    def interested(self) -> int:
+        return int(self._value("interested") or 0)
+
+    @property
+    def stop_time(self) -> float | None:
+        """Seconds; None where nobody was interested."""
+        return self._value("stop_time")
+
+    @property
+    def attention_time(self) -> float | None:
+        """Seconds; None where nobody was interested."""
+        return self._value("attention_time")
+
+    @property
+    def satisfaction(self) -> float | None:
+        return self._value("satisfaction")
+
+    @property
+    def category(self) -> dict[str, int]:
+        return self._counts("category")
+
+    @property
+    def gender(self) -> dict[str, int]:
+        return self._counts("gender")
+
+    @property
+    def age(self) -> dict[str, int]:
+        return self._counts("age")
+
+    @property
+    def emotion(self) -> dict[str, int]:
+        return self._counts("emotion")
+
+    def row(self) -> dict[str, Any]:
+        """Flat, as a table has it."""
+        flat: dict[str, Any] = {"start": self.start}
+        for metric in self.values:
+            value = self[metric]
+            columns = {f"{metric}_{key}": count for key, count in value.items()} if isinstance(value, dict) else None
+            flat.update(columns or {metric: value})
+        return flat
+
+    def _value(self, metric: str) -> float | None:
+        value = self[metric]
+        return None if value is None else float(value)
+
+    def _counts(self, metric: str) -> dict[str, int]:
+        return {str(key): int(count) for key, count in self._said(metric).items()}
+
+    def _said(self, metric: str) -> Mapping[str, Any]:
+        try:
+            said = self.values[metric]
+        except KeyError:
+            raise BadArgument(f"{metric} was not asked for. Name it in client.metrics([...]).") from None
+        return said if isinstance(said, Mapping) else {"value": said}
+
+
+def parse_moment(text: str) -> datetime:
+    """ISO 8601, as the server writes it."""
+    try:
+        return read_moment(text)
+    except (ValueError, TypeError, AttributeError):
+        raise LinkError(f"The answer has {text!r} for a time. Is this the address of an Onlooker server?") from None

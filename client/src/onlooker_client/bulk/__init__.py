@@ -1,0 +1,1 @@
+"""A recorded file, sent as fast as the server takes it."""

@@ -1,0 +1,109 @@
+"""The whole of `onlooker-agent analyse`: check, send, report."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+
+from onlooker_client.bulk.frames import FramesAhead
+from onlooker_client.bulk.outcome import Outcome, send_all, stopping_on_signals
+from onlooker_client.bulk.plan import Plan, clock, place_in_time, shown
+from onlooker_client.bulk.progress import Progress
+from onlooker_client.bulk.report import Report, read_report
+from onlooker_client.bulk.sending import Sender
+from onlooker_client.bulk.standing import check_empty, check_stream
+from onlooker_client.client import Client
+from onlooker_client.command import exits
+from onlooker_client.command.shared import read_config
+from onlooker_client.encoding import Encoder
+from onlooker_client.errors import BadArgument, OnlookerError
+from onlooker_client.preview import open_preview
+from onlooker_client.session import Session
+from onlooker_client.sources.recording import Recording, open_recording
+from onlooker_client.terminal import Terminal
+
+SESSION_ENDS_S = 60.0
+SECONDS_A_MINUTE = 60.0
+
+
+def analyse(arguments: argparse.Namespace) -> int:
+    """The exit code. What people watch goes to standard error, the summary to standard output."""
+    screen = Terminal.of(sys.stderr)
+    with Client(config=read_config(arguments)) as client, _open(arguments) as video:
+        plan = _plan(arguments, video)
+        notes = [*check_stream(client, plan), *check_empty(client, plan, add=arguments.add)]
+        _introduce(client, plan, notes, screen)
+        session = client.service("scene_analysis", 1).session()
+        sender = Sender(session, plan, _fields(arguments), patience_s=arguments.patience * SECONDS_A_MINUTE)
+        with stopping_on_signals(sender) as signals:
+            outcome = _send(arguments, plan, video, sender, screen)
+        if not outcome.frames and outcome.stopped_by is not None and not signals:
+            raise outcome.stopped_by
+        _end(session, sender, screen)
+        screen.replace_line("  Counting ...")
+        report = read_report(client, plan, outcome, fps=arguments.fps)
+        screen.replace_line("")
+    _show(report, screen, as_json=arguments.json)
+    return 128 + signals[0] if signals else _exit(outcome)
+
+
+def _introduce(client: Client, plan: Plan, notes: list[str], screen: Terminal) -> None:
+    length = clock(plan.duration_s) if plan.duration_s else "of unknown length"
+    place = f", from {clock(plan.from_s)} on" if plan.from_s else ""
+    screen.say(f"  Video    {plan.video.name}, {length}{place}")
+    screen.say(f"  Filmed   {shown(plan.start)}")
+    screen.say(f"  Server   {client.transport.address}")
+    for note in notes:
+        screen.warn(note)
+
+
+def _open(arguments: argparse.Namespace) -> Recording:
+    return open_recording(arguments.video, fps=arguments.fps, start_s=arguments.from_s)
+
+
+def _plan(arguments: argparse.Namespace, video: Recording) -> Plan:
+    start = place_in_time(video.duration_s, start=arguments.start, end=arguments.end)
+    if 0 < video.duration_s <= arguments.from_s:
+        raise BadArgument(f"--from lies after the end of the video, which is {clock(video.duration_s)} long.")
+    return Plan(arguments.video, start, video.duration_s, arguments.from_s)
+
+
+def _fields(arguments: argparse.Namespace) -> dict[str, str]:
+    return {"camera_position": arguments.camera_position} if arguments.camera_position != "facing" else {}
+
+
+def _send(arguments: argparse.Namespace, plan: Plan, video: Recording, sender: Sender, screen: Terminal) -> Outcome:
+    encoder = Encoder(arguments.width, arguments.height, arguments.quality, not arguments.color)
+    preview = open_preview(show=arguments.show, save=arguments.save, fps=arguments.fps, warn=screen.warn)
+    progress = Progress(screen, from_s=plan.from_s, to_s=plan.duration_s)
+    sender.on_wait = lambda error, waited_s: progress.note(f"No answer for {clock(waited_s)}, trying again. {error}")
+    frames = FramesAhead(video, encoder, keep=preview is not None)
+    try:
+        return send_all(frames, sender, progress, preview)
+    finally:
+        frames.close()
+        sender.close()
+        if preview is not None:
+            preview.close()
+
+
+def _end(session: Session, sender: Sender, screen: Terminal) -> None:
+    """Closes the visits of who is still in view."""
+    try:
+        session.end()
+    except OnlookerError as error:
+        screen.warn(f"The session could not be ended: {error} It ends by itself within a minute.")
+    if sender.longest_wait_s > SESSION_ENDS_S:
+        screen.warn(f"The server was away for {clock(sender.longest_wait_s)}. Who was in view then counts twice.")
+
+
+def _show(report: Report, screen: Terminal, *, as_json: bool) -> None:
+    report.print_end(screen)
+    if as_json:
+        report.print_json(sys.stdout)
+    else:
+        report.print_summary(Terminal.of(sys.stdout))
+
+
+def _exit(outcome: Outcome) -> int:
+    return exits.FAULTS_FOUND if outcome.stopped_by or outcome.failed else exits.OK

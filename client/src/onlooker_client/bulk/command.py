@@ -1,0 +1,90 @@
+"""`onlooker-agent analyse`: its options."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+
+from onlooker_client.command.shared import add_server_options
+
+SUMMARY = "Send a recorded video as fast as the server takes it, and show its numbers."
+
+
+def add_options(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("video", metavar="VIDEO", type=Path, help="a video file")
+    _add_time_options(parser)
+    _add_picture_options(parser)
+    group = parser.add_argument_group("sending")
+    group.add_argument(
+        "--patience",
+        metavar="MINUTES",
+        type=_positive,
+        default=10.0,
+        help="how long to wait for a server that does not answer (default: %(default)g)",
+    )
+    group.add_argument("--add", action="store_true", help="go on though the stream already has people at that time")
+    group = parser.add_argument_group("output")
+    group.add_argument("--show", action="store_true", help="show what is found in a window")
+    group.add_argument("--save", metavar="FILE.mp4", type=Path, help="write what is found into a video")
+    group.add_argument("--json", action="store_true", help="print the summary as one JSON object")
+    group.add_argument(
+        "--username", metavar="E-MAIL", help="an account that sees the stream, for the summary (or ONLOOKER_USERNAME)"
+    )
+    add_server_options(parser)
+
+
+def run(arguments: argparse.Namespace) -> int:
+    from onlooker_client.bulk.analysis import analyse  # needs OpenCV
+
+    return analyse(arguments)
+
+
+def _add_time_options(parser: argparse.ArgumentParser) -> None:
+    group = parser.add_argument_group("when it was filmed")
+    when = group.add_mutually_exclusive_group()
+    when.add_argument("--start", metavar="MOMENT", help="when it begins, such as 2026-11-01T09:00+01:00")
+    when.add_argument("--end", metavar="MOMENT", help="when it ends, in place of --start")
+    group.add_argument(
+        "--from",
+        metavar="POSITION",
+        dest="from_s",
+        type=_position,
+        default=0.0,
+        help="begin here in the video, such as 1:02:30, because what lies before was sent earlier",
+    )
+
+
+def _add_picture_options(parser: argparse.ArgumentParser) -> None:
+    group = parser.add_argument_group("pictures")
+    group.add_argument("--fps", type=_rate, default=10.0, help="frames to send of each second (default: %(default)g)")
+    group.add_argument("--width", type=int, default=640, help="largest width in pixels (default: %(default)s)")
+    group.add_argument("--height", type=int, default=480, help="largest height in pixels (default: %(default)s)")
+    group.add_argument("--quality", type=int, default=80, help="of the JPEG, 1 to 100 (default: %(default)s)")
+    group.add_argument("--color", action="store_true", help="send colours; the server needs none")
+    group.add_argument(
+        "--camera-position",
+        choices=("facing", "ceiling"),
+        default="facing",
+        help="where it hung (default: %(default)s)",
+    )
+
+
+def _position(text: str) -> float:
+    from onlooker_client.bulk.plan import read_seconds
+
+    try:
+        return read_seconds(text)
+    except ValueError:
+        raise argparse.ArgumentTypeError(f"{text} is no position such as 90, 1:30 or 1:02:30") from None
+
+
+def _positive(text: str) -> float:
+    if not 0 <= float(text) < float("inf"):
+        raise argparse.ArgumentTypeError("give a number from 0 on")
+    return float(text)
+
+
+def _rate(text: str) -> float:
+    if not 0 < float(text) <= 30:
+        raise argparse.ArgumentTypeError("give more than 0 and at most 30 frames a second")
+    return float(text)

@@ -1,0 +1,1 @@
+"""The two commands, and what they have in common."""

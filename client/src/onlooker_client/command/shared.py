@@ -1,0 +1,70 @@
+"""Options that several commands have, and how a failure becomes an exit code."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+from pathlib import Path
+from typing import Callable
+
+from onlooker_client.command import exits
+from onlooker_client.config import Config, load_config
+from onlooker_client.errors import (
+    BadArgument,
+    BadCredentials,
+    BadRequest,
+    ConfigError,
+    LinkError,
+    NotAllowed,
+    NotNow,
+    OnlookerError,
+    SourceError,
+)
+
+Command = Callable[[argparse.Namespace], int]
+
+
+def add_server_options(parser: argparse.ArgumentParser) -> None:
+    """Where the server is and who asks. The Password has no option: others can read a command line."""
+    group = parser.add_argument_group("server")
+    group.add_argument("--config", metavar="FILE", type=Path, help="the file that setup wrote (or ONLOOKER_CONFIG)")
+    group.add_argument("--url", help="the server's address, such as https://vision.example.org (or ONLOOKER_URL)")
+    group.add_argument("--client-id", metavar="LOGIN", help="the stream's Login (or ONLOOKER_CLIENT_ID)")
+    group.add_argument(
+        "--ca", metavar="FILE", dest="ca_file", help="certificate authority to trust (or ONLOOKER_CA_FILE)"
+    )
+
+
+def read_config(arguments: argparse.Namespace) -> Config:
+    """From the options, the environment and the file."""
+    names = ("url", "client_id", "ca_file", "username", "source")
+    given = Config(**{name: getattr(arguments, name, None) for name in names})
+    return load_config(given, arguments.config)
+
+
+def exit_code(error: OnlookerError) -> int:
+    if isinstance(error, (ConfigError, BadCredentials, NotAllowed)):
+        return exits.CONFIG
+    if isinstance(error, SourceError):
+        return exits.NO_INPUT
+    if isinstance(error, (LinkError, NotNow)):
+        return exits.UNAVAILABLE
+    if isinstance(error, (BadArgument, BadRequest)):
+        return exits.USAGE
+    return exits.BROKEN
+
+
+def run_command(parser: argparse.ArgumentParser, given: list[str] | None = None) -> None:
+    """Read the arguments and do what they say; a failure is one line on standard error, never a traceback."""
+    arguments = parser.parse_args(given)
+    try:
+        sys.exit(arguments.run(arguments))
+    except OnlookerError as error:
+        print(f"{parser.prog}: {error}", file=sys.stderr)
+        sys.exit(exit_code(error))
+    except KeyboardInterrupt:
+        sys.exit(130)
+    except BrokenPipeError:  # such as `| head`; what is left in the buffer has nowhere to go either
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        sys.exit(141)

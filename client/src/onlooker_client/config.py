@@ -1,0 +1,154 @@
+"""Where the server is and who asks: from arguments, then the environment, then a file that only its owner can read."""
+
+from __future__ import annotations
+
+import json
+import os
+import stat
+import sys
+import tempfile
+from collections.abc import Mapping
+from dataclasses import dataclass, fields, replace
+from pathlib import Path
+from typing import Any
+
+from onlooker_client.errors import ConfigError
+
+PREFIX = "ONLOOKER_"
+SECRET = "access_token"  # noqa: S105 (its name, not the secret)
+OF_A_SERVER = ("ca_file", "console_url", "data_url")
+"""Set for one server, wrong for another."""
+LARGEST_FILE_BYTES = 64 * 1024
+
+
+@dataclass(frozen=True)
+class Config:
+    """What is set; None where nothing is."""
+
+    url: str | None = None
+    """The gateway."""
+    client_id: str | None = None
+    """Login of the stream."""
+    access_token: str | None = None
+    """Password of the stream."""
+    ca_file: str | None = None
+    """Certificate authority to trust instead of the system's."""
+    username: str | None = None
+    """E-mail address of an account that may see the stream; only the data endpoint asks for it."""
+    source: str | None = None
+    """Camera of the agent."""
+    console_url: str | None = None
+    """Where the console is, if the gateway can't say it itself."""
+    data_url: str | None = None
+    """Where the data endpoint is, if the gateway can't say it itself."""
+
+    def __repr__(self) -> str:
+        """Without the secret: what is shown ends up in logs."""
+        shown = {f.name: getattr(self, f.name) for f in fields(self) if getattr(self, f.name) is not None}
+        if SECRET in shown:
+            shown[SECRET] = "..."
+        if "@" in shown.get("source", ""):
+            shown["source"] = "..." + shown["source"][shown["source"].rindex("@") :]
+        return f"Config({', '.join(f'{name}={value!r}' for name, value in shown.items())})"
+
+    def over(self, other: Config) -> Config:
+        """This, and what is not set here as it is in the other.
+
+        What belongs together stays together: nobody's Password is sent for another Login, nor to the console of
+        another server.
+        """
+        if self.url and other.url and self.url.rstrip("/") != other.url.rstrip("/"):
+            other = replace(other, **dict.fromkeys(OF_A_SERVER))
+        if self.client_id and other.client_id and self.client_id != other.client_id:
+            other = replace(other, access_token=None)
+        return replace(other, **{f.name: getattr(self, f.name) for f in fields(self) if getattr(self, f.name)})
+
+
+def config_path(environment: Mapping[str, str] = os.environ) -> Path:
+    """Where the file is, unless one names another."""
+    if environment.get("ONLOOKER_CONFIG"):
+        return Path(environment["ONLOOKER_CONFIG"])
+    if sys.platform == "win32":
+        folder = environment.get("APPDATA")
+        return Path(folder or Path.home() / "AppData" / "Roaming") / "Onlooker" / "client.json"
+    folder = environment.get("XDG_CONFIG_HOME")
+    return Path(folder or Path.home() / ".config") / "onlooker" / "client.json"
+
+
+def load_config(given: Config | None = None, path: Path | None = None) -> Config:
+    """What holds now: arguments win over the environment, and that over the file."""
+    config = (given or Config()).over(from_environment())
+    file = path or config_path()
+    return config.over(read_file(file)) if path or file.exists() else config
+
+
+def from_environment(environment: Mapping[str, str] = os.environ) -> Config:
+    """ONLOOKER_URL, ONLOOKER_CLIENT_ID and so on; a secret also from the file that ONLOOKER_ACCESS_TOKEN_FILE names."""
+    known = {f.name: environment.get(PREFIX + f.name.upper()) or None for f in fields(Config)}
+    secret_file = environment.get(f"{PREFIX}ACCESS_TOKEN_FILE")
+    if secret_file and not known[SECRET]:
+        try:
+            known[SECRET] = Path(secret_file).read_text(encoding="utf-8").strip()
+        except OSError as error:
+            raise ConfigError(f"ONLOOKER_ACCESS_TOKEN_FILE can't be read: {error.strerror}: {secret_file}") from None
+    return Config(**known)
+
+
+def check_config(config: Config) -> Config:
+    """The same, if it says enough to ask a server."""
+    missing = [name for name in ("url", "client_id", "access_token") if not getattr(config, name)]
+    if not missing:
+        return config
+    variables = ", ".join(PREFIX + name.upper() for name in missing)
+    raise ConfigError(
+        f"Not set: {', '.join(missing)}. There are three ways: as an argument, Client({missing[0]}=...); in the "
+        f"environment, {variables}; or in the file that `onlooker-agent setup` writes ({config_path()})."
+    )
+
+
+def read_file(path: Path) -> Config:
+    """What a file says; one that others can read is refused."""
+    try:
+        with path.open(encoding="utf-8-sig") as file:
+            if not _is_private(path, os.fstat(file.fileno()).st_mode):
+                raise ConfigError(f"{path} holds a Password, and others can read it. Do: chmod 600 {path}")
+            said = json.loads(file.read(LARGEST_FILE_BYTES))
+    except FileNotFoundError:
+        raise ConfigError(f"There is no file {path}. Make it with: onlooker-agent setup") from None
+    except OSError as error:
+        raise ConfigError(f"{path} can't be read: {error.strerror}. Its owner can: run this as that user.") from None
+    except (ValueError, RecursionError):  # without the cause, which might show what is in the file
+        raise ConfigError(f"{path} is not JSON. Make it anew with: onlooker-agent setup") from None
+    return _checked(path, said)
+
+
+def _is_private(path: Path, mode: int) -> bool:
+    """Whether nobody else can read it. Windows has no such modes; those of systemd's credentials show other rights."""
+    credentials = os.environ.get("CREDENTIALS_DIRECTORY")
+    if sys.platform == "win32" or (credentials and path.parent == Path(credentials)):
+        return True
+    return not stat.S_IMODE(mode) & 0o077
+
+
+def _checked(path: Path, said: Any) -> Config:
+    names = {f.name for f in fields(Config)}
+    if not isinstance(said, dict) or not set(said) <= names or not all(isinstance(v, str) for v in said.values()):
+        raise ConfigError(f"{path} must be an object of texts, with some of these names: {', '.join(sorted(names))}.")
+    return Config(**said)
+
+
+def write_file(path: Path, config: Config) -> None:
+    """All at once, and from the first moment readable by its owner only."""
+    path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+    said = {f.name: getattr(config, f.name) for f in fields(config) if getattr(config, f.name)}
+    handle, name = tempfile.mkstemp(dir=path.parent, prefix=".client-")  # mode 0600
+    try:
+        with os.fdopen(handle, "w", encoding="utf-8") as file:
+            json.dump(said, file, indent=2)
+            file.write("\n")
+            file.flush()
+            os.fsync(handle)  # devices are unplugged
+        Path(name).replace(path)
+    except BaseException:
+        Path(name).unlink(missing_ok=True)
+        raise

@@ -1,0 +1,1 @@
+"""Looks for what is wrong, and says in plain words what to fix."""

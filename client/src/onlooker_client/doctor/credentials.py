@@ -1,0 +1,75 @@
+"""Credentials and quota: whether Login and Password are right, whether the stream is on, what is left of its month."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from datetime import datetime
+
+from onlooker_client.doctor.examination import Examination
+from onlooker_client.doctor.finding import Finding, bad, good, unchecked, warn
+from onlooker_client.errors import BadCredentials, BadRequest
+from onlooker_client.transport import Repeat
+
+NEARLY = 0.8
+"""Part of the month's quota from which on it is worth a word."""
+
+
+def check_credentials(examination: Examination) -> Finding:
+    if not (examination.config.client_id and examination.config.access_token):
+        return bad("Login or Password is not set", "Run: onlooker-agent setup")
+    transport = examination.connect()
+    try:
+        transport.request_json("GET", "/services", repeat=Repeat.IF_LOST)
+    except BadCredentials:
+        return bad(
+            "Login or Password is wrong", "Copy both from the stream's page in the console: onlooker-agent setup"
+        )
+    with suppress(BadRequest):  # an older server does not say more
+        examination.stream = transport.request_json("GET", "/stream", repeat=Repeat.IF_LOST)
+    return good("accepted")
+
+
+def check_stream(examination: Examination) -> Finding:
+    if not examination.stream:
+        return unchecked("this server does not say")
+    kind = f"{examination.stream.get('kind')} stream"
+    if examination.stream.get("state") == "disabled":
+        return bad(f"{kind}, switched off", "Switch it on in its settings in the console.")
+    return good(f"{kind}, switched on")
+
+
+def check_quota(examination: Examination) -> Finding:
+    month = examination.stream.get("month")
+    if not isinstance(month, dict):
+        return unchecked("this server does not say")
+    used_s, quota_s = float(month["used_s"]), month.get("quota_s")
+    if quota_s is None:
+        return good(f"{in_hours(used_s)} used this month; no limit")
+    resets = _day(str(month.get("resets_at")))
+    figure = f"{in_hours(used_s)} of {in_hours(quota_s)} used; begins anew on {resets}"
+    upgrade = "make it an enterprise stream in the console"
+    if examination.stream.get("state") == "month_used_up" or used_s >= quota_s:
+        return bad(f"used up: {figure}", f"Nothing is computed until {resets}. Wait, or {upgrade}.")
+    rest = f"A camera that runs all day uses the rest up in {in_hours(quota_s - used_s)}"
+    if used_s >= NEARLY * quota_s:
+        return warn(figure, f"{rest}. Then wait for {resets}, or {upgrade}.")
+    return good(figure, f"{rest}; frames without anybody in view are sent less often, and count all the same.")
+
+
+def in_hours(seconds: float) -> str:
+    """As people say it: 1 h 12 min."""
+    minutes = round(seconds / 60)
+    if 0 < seconds < 60:
+        return f"{max(seconds, 1):.0f} s"
+    hours, rest = divmod(minutes, 60)
+    if not hours:
+        return f"{rest} min"
+    return f"{hours} h {rest} min" if rest else f"{hours} h"
+
+
+def _day(text: str) -> str:
+    try:
+        moment = datetime.fromisoformat(text)
+    except ValueError:
+        return "the first of next month"
+    return f"{moment.day} {moment:%B}"

@@ -1,0 +1,104 @@
+"""What can go wrong, as a tree of exceptions; each message names the remedy.
+
+OnlookerError
+├── ConfigError             what was set is missing or wrong; nothing was asked of the server
+├── BadArgument             a call of this package has a wrong argument (also a ValueError)
+├── SourceError             a camera, file or folder can't be opened or read
+├── LinkError               the server was not reached, or its answer did not come
+│   ├── TimedOut            it did not come in time
+│   └── NotSent             the server can't have got the whole request: to send it again is harmless
+│       └── NotTrusted      the server's certificate is not trusted: nothing was sent
+├── Refused                 the server answered with a problem
+│   ├── BadRequest          400, 404, 405, 413, 415: the request itself is wrong
+│   ├── BadCredentials      401: Login or Password are wrong, or a token has ended
+│   ├── NotAllowed          403: the month is used up, or the stream is switched off
+│   └── NotNow              408, 429, 500, 502, 503, 504: the same request may go well later
+├── ComputationFailed       a job ended with `error`
+└── NotReady                an async job has no result yet
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+
+class OnlookerError(Exception):
+    """Anything that this package raises on purpose."""
+
+
+class ConfigError(OnlookerError):
+    """What was set is missing or wrong."""
+
+
+class BadArgument(OnlookerError, ValueError):
+    """A call of this package has a wrong argument."""
+
+
+class SourceError(OnlookerError):
+    """A camera, file or folder can't be opened or read."""
+
+
+class LinkError(OnlookerError):
+    """The server was not reached, or its answer did not come."""
+
+
+class TimedOut(LinkError):
+    """The answer did not come in time."""
+
+
+class NotSent(LinkError):
+    """The server can't have got the whole request, so it did nothing."""
+
+
+class NotTrusted(NotSent):
+    """The server's certificate is not trusted."""
+
+
+class Refused(OnlookerError):
+    """The server answered with a problem (RFC 9457)."""
+
+    def __init__(self, status: int, problem: dict[str, Any], retry_after_s: float | None = None) -> None:
+        self.status = status
+        self.code = str(problem.get("code") or "unknown")
+        """A stable word to branch on."""
+        self.detail = str(problem.get("detail") or problem.get("title") or "The server gave no reason.")
+        self.problem = problem
+        self.retry_after_s = retry_after_s
+        """How long the server asks to wait, where it says so."""
+        super().__init__(f"{self.detail} ({status} {self.code})")
+
+
+class BadRequest(Refused):
+    """The request itself is wrong: sending the same again does not help."""
+
+
+class BadCredentials(Refused):
+    """Login or Password are wrong, or a token has ended."""
+
+
+class NotAllowed(Refused):
+    """The month is used up, or the stream is switched off."""
+
+
+class NotNow(Refused):
+    """The same request may go well later."""
+
+
+class ComputationFailed(OnlookerError):
+    """A job ended with `error`."""
+
+    def __init__(self, result: dict[str, Any]) -> None:
+        self.code = str(result.get("error_code") or "unknown")
+        self.result = result
+        super().__init__(f"{result.get('error')} ({self.code})")
+
+
+class NotReady(OnlookerError):
+    """An async job has no result yet."""
+
+
+def refusal(status: int, problem: dict[str, Any], retry_after_s: float | None = None) -> Refused:
+    """The exception for an answer that is no success."""
+    kinds: dict[int, type[Refused]] = {401: BadCredentials, 403: NotAllowed, 408: NotNow, 429: NotNow}
+    kind = kinds.get(status, NotNow if status >= 500 else BadRequest)
+    return kind(status, problem, retry_after_s)

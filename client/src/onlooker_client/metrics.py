@@ -1,0 +1,147 @@
+"""Numbers of a stream over a range, as plain objects."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import date, datetime
+from typing import Any, Callable, Union
+from urllib.parse import urlencode
+
+from onlooker_client.bucket import Bucket, parse_moment
+from onlooker_client.errors import BadArgument, LinkError
+
+Moment = Union[datetime, date, str]
+"""A date alone, and a time without an offset, are read in the stream's time zone."""
+TIMES = ("by_hour", "by_day", "global")
+BUCKETS_AT_MOST = 200_000
+
+
+@dataclass(frozen=True)
+class Query:
+    """What is asked of the data endpoint."""
+
+    metrics: tuple[str, ...]
+    from_date: str
+    to_date: str | None
+    time: str
+    tz: str | None
+
+    @staticmethod
+    def of(metrics: Sequence[str], from_date: Moment, to_date: Moment | None, *, time: str, tz: str | None) -> Query:
+        names = tuple(metrics.split(",")) if isinstance(metrics, str) else tuple(metrics)
+        if not names:
+            raise BadArgument("Name at least one metric, such as passing_by.")
+        if time not in TIMES:
+            raise BadArgument(f"time must be one of {', '.join(TIMES)}.")
+        return Query(names, _moment_text(from_date), _moment_text(to_date) if to_date else None, time, tz)
+
+    @property
+    def text(self) -> str:
+        """As part of a URL."""
+        said = {"metrics": ",".join(self.metrics), "from_date": self.from_date, "time": self.time}
+        if self.to_date:
+            said["to_date"] = self.to_date
+        if self.tz:
+            said["tz"] = self.tz
+        return urlencode(said)
+
+
+Ask = Callable[[str], dict[str, Any]]
+"""Asks the data endpoint for a page, by the query of its URL."""
+
+
+class Metrics:
+    """Buckets, oldest first; pages are fetched while one goes through them, and kept."""
+
+    def __init__(self, ask: Ask, query: Query) -> None:
+        self.query = query
+        self._ask = ask
+        self._next: str | None = query.text
+        self._buckets: list[Bucket] = []
+        self._said: Mapping[str, Any] = {}
+        self._lock = threading.Lock()
+
+    def __repr__(self) -> str:
+        return f"Metrics({self.query!r})"
+
+    def __iter__(self) -> Iterator[Bucket]:
+        at = 0
+        while at < len(self._buckets) or self._fetch(at):
+            yield self._buckets[at]
+            at += 1
+
+    def __len__(self) -> int:
+        """How many buckets the range has; asks for the first page alone."""
+        return int(self._first_page().get("total_results", len(self._buckets)))
+
+    @property
+    def buckets(self) -> list[Bucket]:
+        """All of them."""
+        return list(self)
+
+    @property
+    def from_date(self) -> datetime:
+        """Where the range begins, as the server understood it."""
+        return parse_moment(self._first_page()["from_date"])
+
+    @property
+    def to_date(self) -> datetime:
+        """Where it ends."""
+        return parse_moment(self._first_page()["to_date"])
+
+    @property
+    def is_exact(self) -> bool:
+        """False where the range cuts visits that were deleted after their time."""
+        self._fetch_all()
+        return self._said.get("exact", True) is not False
+
+    def rows(self) -> list[dict[str, Any]]:
+        """Flat, as a table has them: `start`, and a column for each figure, such as `gender_female`."""
+        return [bucket.row() for bucket in self]
+
+    def to_pandas(self) -> Any:
+        """A pandas.DataFrame; pandas must be installed."""
+        from onlooker_client.frames import to_pandas
+
+        return to_pandas(self)
+
+    def to_polars(self) -> Any:
+        """A polars.DataFrame; polars must be installed."""
+        from onlooker_client.frames import to_polars
+
+        return to_polars(self)
+
+    def _first_page(self) -> Mapping[str, Any]:
+        if not self._said:
+            self._fetch(0)
+        return self._said
+
+    def _fetch_all(self) -> None:
+        while self._fetch(len(self._buckets)):
+            pass
+
+    def _fetch(self, at: int) -> bool:
+        """Whether there is a bucket at this place, after fetching what it needs."""
+        with self._lock:
+            while at >= len(self._buckets) and self._next:
+                page = self._ask(self._next)
+                self._take(page)
+            return at < len(self._buckets)
+
+    def _take(self, page: dict[str, Any]) -> None:
+        entities, following = page.get("entities"), page.get("next_page") or ""
+        if not isinstance(entities, dict) or not isinstance(following, str):
+            raise LinkError("The answer has no numbers. Is this the address of an Onlooker data endpoint?")
+        if (following and not entities) or len(self._buckets) + len(entities) > BUCKETS_AT_MOST:
+            raise LinkError("The answer has no end. Ask for a shorter range.")
+        starts = {"global": page.get("from_date")}
+        self._buckets += [Bucket(parse_moment(starts.get(key) or key), values) for key, values in entities.items()]
+        inexact = self._said.get("exact") is False or page.get("exact") is False
+        self._said = {**page, "entities": None, "exact": not inexact}
+        self._next = following.partition("?")[2] or None
+
+
+def _moment_text(moment: Moment) -> str:
+    return moment if isinstance(moment, str) else moment.isoformat()

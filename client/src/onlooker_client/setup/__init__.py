@@ -1,0 +1,1 @@
+"""Asks four questions, tests each answer at once, and keeps them."""

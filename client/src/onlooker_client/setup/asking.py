@@ -1,0 +1,69 @@
+"""Questions to a person at a terminal; each answer is tried at once, and asked for again where it does not work."""
+
+from __future__ import annotations
+
+import getpass
+import textwrap
+from typing import Callable, TypeVar
+
+from onlooker_client.doctor.trouble import trouble
+from onlooker_client.errors import ConfigError, OnlookerError
+from onlooker_client.terminal import Terminal
+
+TRIES = 5
+INDENT = "    "
+Result = TypeVar("Result")
+
+
+class GivenUp(ConfigError):
+    """Too many answers to one question did not work."""
+
+
+class Asker:
+    """Asks, and says what came of it."""
+
+    def __init__(self, terminal: Terminal) -> None:
+        self.terminal = terminal
+
+    def line(self, question: str, default: str = "", *, hint: str = "") -> str:
+        """One answer; the default where it is empty. `hint` stands in brackets for a default that is not to be seen."""
+        shown = hint or default
+        prompt = f"{question} [{shown}]: " if shown else f"{question}: "
+        return input(prompt).strip() or default
+
+    def secret(self, question: str, default: str = "") -> str:
+        """One that is not shown while it is typed."""
+        prompt = f"{question} (not shown) [as it is]: " if default else f"{question} (not shown): "
+        return getpass.getpass(prompt).strip() or default
+
+    def agree(self, question: str) -> bool:
+        """Whether a person says yes in so many letters; Enter alone is a no."""
+        return self.line(question, hint="y/N").lower() in ("y", "yes")
+
+    def until_it_works(self, ask: Callable[[], Result]) -> Result:
+        """Ask again where an answer does not work, but not for ever."""
+        for _ in range(TRIES):
+            try:
+                return ask()
+            except GivenUp:
+                raise
+            except OnlookerError as error:
+                self.complain(error)
+        raise GivenUp(f"{TRIES} answers did not work, so setup ends here. Nothing was changed.")
+
+    def complain(self, error: OnlookerError) -> None:
+        """The message; where it leaves the remedy to the cause, that too."""
+        finding = trouble(error, "Please try again.")
+        self.wrapped(self.terminal.bad, f"{finding.figure}. {finding.remedy}")
+
+    def explain(self, text: str) -> None:
+        """Some lines of words below a question."""
+        for line in textwrap.wrap(text, self.terminal.width - len(INDENT)):
+            self.terminal.say(f"{INDENT}{line}")
+
+    def wrapped(self, say: Callable[[str], None], text: str) -> None:
+        """With a sign before the first line."""
+        first, *others = textwrap.wrap(text, self.terminal.width - len(INDENT)) or [""]
+        say(first)
+        for line in others:
+            self.terminal.say(f"{INDENT}{line}")

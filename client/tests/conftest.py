@@ -1,0 +1,34 @@
+"""The parts that the client's tests share: a running product, credentials of a fresh stream, a client."""
+
+from collections.abc import Iterator
+
+import pytest
+from onlooker.testing import Stack, TestStream, fresh_database, running_stack
+
+from onlooker_client import Client
+
+
+@pytest.fixture(scope="session")
+def product() -> Iterator[Stack]:
+    """The whole product, shared by all tests of the client that do not break it."""
+    with fresh_database() as database_url, running_stack(database_url, credential_cache_s=0.5) as running:
+        yield running
+
+
+@pytest.fixture
+def stream(product: Stack) -> TestStream:
+    """A fresh enterprise stream."""
+    return product.create_stream()
+
+
+@pytest.fixture
+def client(product: Stack, stream: TestStream) -> Iterator[Client]:
+    """The SDK with the fresh stream's credentials, over HTTPS."""
+    with Client(product.url, stream.client_id, stream.access_token, ca_file=product.ca_file) as made:
+        yield made
+
+
+@pytest.fixture(autouse=True)
+def no_config(monkeypatch: pytest.MonkeyPatch, tmp_path_factory: pytest.TempPathFactory) -> None:
+    """No test reads or writes the config of whoever runs it."""
+    monkeypatch.setenv("ONLOOKER_CONFIG", str(tmp_path_factory.mktemp("config") / "client.json"))

@@ -1,0 +1,204 @@
+"""The agent as a process: exit codes, signals, health, systemd, and a driver that is stuck."""
+
+import json
+import os
+import signal
+import socket
+import subprocess
+import sys
+import time
+import urllib.error
+import urllib.request
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+from onlooker.testing import Stack, TestStream
+from onlooker.testing.ports import free_ports
+
+from agent_running import await_true
+from onlooker_client.agent import replacing
+from onlooker_client.agent.health import HealthServer
+from onlooker_client.agent.systemd import Systemd
+from onlooker_client.command import exits
+from onlooker_client.errors import ConfigError
+
+AGENT = str(Path(sys.executable).with_name("onlooker-agent"))
+
+
+@pytest.fixture(scope="session")
+def pictures(tmp_path_factory: pytest.TempPathFactory) -> str:
+    """A folder with a few pictures."""
+    folder = tmp_path_factory.mktemp("pictures")
+    drawing = ["-f", "lavfi", "-i", "testsrc2=s=320x240:r=10:d=1", str(folder / "%d.jpg")]
+    subprocess.run(["ffmpeg", "-loglevel", "error", *drawing], check=True)
+    return str(folder)
+
+
+@contextmanager
+def started(product: Stack, stream: TestStream, *options: str, **more: Any) -> Iterator[subprocess.Popen[str]]:
+    """`onlooker-agent run` with these options, over in any case."""
+    environment = {key: value for key, value in os.environ.items() if not key.startswith("ONLOOKER_")} | {
+        "ONLOOKER_CONFIG": os.environ["ONLOOKER_CONFIG"],
+        "ONLOOKER_URL": product.url,
+        "ONLOOKER_CLIENT_ID": stream.client_id,
+        "ONLOOKER_ACCESS_TOKEN": stream.access_token,
+        "ONLOOKER_CA_FILE": product.ca_file,
+        **more.get("environment", {}),
+    }
+    command = more.get("command", [AGENT, "run"])
+    process = subprocess.Popen(
+        [*command, *options], env=environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
+    )
+    try:
+        yield process
+    finally:
+        process.kill()
+        process.communicate()
+
+
+def read_health(port: int) -> tuple[int, dict[str, Any]]:
+    try:
+        with urllib.request.urlopen(f"http://127.0.0.1:{port}/healthz", timeout=2) as answer:
+            return answer.status, json.load(answer)
+    except urllib.error.HTTPError as refused:
+        return refused.code, json.load(refused)
+
+
+def is_running(port: int) -> bool:
+    try:
+        return read_health(port)[1]["state"] == "running"
+    except OSError:
+        return False
+
+
+def test_sigterm_ends_it_cleanly_and_its_health_was_there_to_see(
+    product: Stack, stream: TestStream, pictures: str, tmp_path: Path
+) -> None:
+    (port,) = free_ports(1)
+    file = tmp_path / "health.json"
+    options = [pictures, "--loop", "--json", "--health-port", str(port), "--health-file", str(file)]
+    with started(product, stream, *options) as process:
+        await_true(lambda: is_running(port), 20, "it runs")
+        status, health = read_health(port)
+        assert status == 200
+        assert health["counts"]["adds_up"]
+        assert health["camera"]["size_px"] == [320, 240]
+        await_true(lambda: json.loads(file.read_text())["state"] == "running", 10, "the file says it too")
+        process.send_signal(signal.SIGTERM)
+        began = time.monotonic()
+        output, _ = process.communicate(timeout=10)
+    assert time.monotonic() - began < 5
+    assert process.returncode == exits.OK
+    last = json.loads(output.splitlines()[-1])
+    assert last["event"] == "stop"
+    assert last["counts"]["adds_up"]
+    assert last["counts"]["answered"] > 0
+    assert stream.access_token not in output
+    assert json.loads(file.read_text())["state"] == "stopping"
+
+
+def test_missing_settings_wrong_paths_and_wrong_credentials_have_their_exit_codes(
+    product: Stack, stream: TestStream, pictures: str
+) -> None:
+    wrong = {"ONLOOKER_ACCESS_TOKEN": "wrong" * 8}
+    for options, environment, code, words in (
+        ([], {}, exits.CONFIG, "Which camera?"),
+        ([pictures], {"ONLOOKER_URL": ""}, exits.CONFIG, "onlooker-agent setup"),
+        ([pictures], wrong, exits.CONFIG, "does not know this Login"),
+        (["nowhere.mp4"], {}, exits.NO_INPUT, "does not exist"),
+        ([pictures, "--fps", "0"], {}, exits.USAGE, "between 0.1 and 60"),
+    ):
+        with started(product, stream, *options, environment=environment) as process:
+            output, _ = process.communicate(timeout=20)
+        assert (process.returncode, words in output) == (code, True), output
+        assert "Traceback" not in output
+
+
+def test_systemd_is_told_that_it_is_ready_alive_and_stopping(
+    product: Stack, stream: TestStream, pictures: str, tmp_path: Path
+) -> None:
+    address = str(tmp_path / "notify")
+    with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as listening:
+        listening.bind(address)
+        listening.settimeout(15)
+        with started(product, stream, pictures, "--loop", environment={"NOTIFY_SOCKET": address}) as process:
+            said = [listening.recv(4096).decode()]
+            while "WATCHDOG=1" not in said[-1] or "Running" not in said[-1]:
+                said.append(listening.recv(4096).decode())
+            process.send_signal(signal.SIGINT)
+            assert process.wait(10) == exits.OK
+            while "STOPPING=1" not in said[-1]:
+                said.append(listening.recv(4096).decode())
+    assert said[0] == "READY=1"
+
+
+def test_without_systemd_nothing_is_told_and_an_abstract_address_works() -> None:
+    Systemd({}).tell("READY=1")
+    name = f"onlooker-test-{os.getpid()}"
+    with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as listening:
+        listening.bind("\0" + name)
+        listening.settimeout(2)
+        systemd = Systemd({"NOTIFY_SOCKET": "@" + name})
+        systemd.tell("READY=1", "STATUS=fine")
+        assert listening.recv(100) == b"READY=1\nSTATUS=fine"
+        systemd.close()
+
+
+def test_a_port_that_is_taken_is_said_with_the_remedy() -> None:
+    with socket.create_server(("127.0.0.1", 0)) as taken, pytest.raises(ConfigError, match="--health-port"):
+        HealthServer(taken.getsockname()[1], dict)
+
+
+def test_health_answers_this_machine_only_and_503_where_it_is_ill() -> None:
+    server = HealthServer(0, lambda: {"state": "offline"})
+    try:
+        assert read_health(server.port) == (503, {"state": "offline"})
+        with pytest.raises(urllib.error.HTTPError, match="404"):
+            urllib.request.urlopen(f"http://127.0.0.1:{server.port}/", timeout=2)
+        rebound = urllib.request.Request(f"http://127.0.0.1:{server.port}/healthz", headers={"Host": "evil.example"})
+        with pytest.raises(urllib.error.HTTPError, match="404"):
+            urllib.request.urlopen(rebound, timeout=2)
+    finally:
+        server.close()
+
+
+HANGING = """
+import sys
+from onlooker_client.command.agent import main
+from onlooker_client.sources.lasting import LastingSource
+LastingSource.stuck_s = property(lambda self: 61.0)
+sys.argv = ["onlooker-agent", "run", *sys.argv[1:]]
+main()
+"""
+
+
+def test_a_stuck_driver_makes_the_process_start_itself_anew_once(
+    product: Stack, stream: TestStream, pictures: str
+) -> None:
+    """No driver hangs on demand, so what the source tells of it is replaced; the rest is real."""
+    command = [sys.executable, "-c", HANGING]
+    with started(product, stream, pictures, "--loop", "--json", command=command) as process:
+        assert process.stdout is not None
+        events: list[str] = []
+        while events.count("camera_opened") < 2:
+            events.append(json.loads(process.stdout.readline())["event"])
+        time.sleep(1.5)
+        assert process.poll() is None  # under the same process id, and not again
+        process.send_signal(signal.SIGTERM)
+        output, _ = process.communicate(timeout=10)
+    assert events.count("stuck") == 1
+    assert json.loads(output.splitlines()[-1])["event"] == "stop"
+    assert process.returncode == exits.OK
+
+
+def test_a_process_is_replaced_only_when_stuck_for_long_and_not_lately() -> None:
+    assert not replacing.should_replace(59.0, {})
+    assert replacing.should_replace(61.0, {})
+    name = "ONLOOKER_AGENT_REPLACED_AT"
+    assert not replacing.should_replace(61.0, {name: str(time.time() - 100)})
+    assert replacing.should_replace(61.0, {name: str(time.time() - 400)})
+    assert replacing.should_replace(61.0, {name: str(time.time() + 9999)})  # the clock was set back since
+    assert replacing.should_replace(61.0, {name: "nonsense"})

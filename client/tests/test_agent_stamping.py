@@ -1,0 +1,64 @@
+"""Timestamps of frames while the device's clock is right, is set right, or was wrong by far."""
+
+from datetime import datetime, timedelta
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from onlooker_client.agent.stamping import JUMP_S, Stamps, as_text
+
+WALL_S = 1_800_000_000.0
+
+
+def stamps_of(steps: list[tuple[float, float]]) -> list[tuple[float, float, float]]:
+    """For each frame (seconds since the one before, how far the clock was set): wall, monotonic, stamp."""
+    stamps, wall_s, monotonic_s, out = Stamps(), WALL_S, 500.0, []
+    for elapsed_s, set_s in steps:
+        wall_s += elapsed_s + set_s
+        monotonic_s += elapsed_s
+        out.append((wall_s, monotonic_s, stamps.stamp(wall_s, monotonic_s)))
+    return out
+
+
+def test_with_a_steady_clock_stamps_are_the_clock() -> None:
+    for wall_s, _, stamp in stamps_of([(0.1, 0.0)] * 100):
+        assert abs(stamp - wall_s) < 0.001
+
+
+def test_a_clock_set_back_by_seconds_never_takes_a_stamp_back() -> None:
+    seen = stamps_of([(0.1, 0.0)] * 20 + [(0.1, -3.0)] + [(0.1, 0.0)] * 1200)
+    stamps = [stamp for _, _, stamp in seen]
+    assert all(later > earlier for earlier, later in zip(stamps, stamps[1:], strict=False))
+    spans = [later - earlier for earlier, later in zip(stamps, stamps[1:], strict=False)]
+    assert min(spans) > 0.09
+    assert max(spans) < 0.11
+    assert abs(stamps[-1] - seen[-1][0]) < 0.002  # it has caught up after two minutes
+
+
+def test_a_clock_that_was_wrong_by_years_is_believed_at_once() -> None:
+    years = 3 * 365 * 86400.0
+    for by_s in (years, -years, JUMP_S + 1, -JUMP_S - 1):
+        seen = stamps_of([(0.1, 0.0)] * 5 + [(0.1, by_s)] + [(0.1, 0.0)] * 5)
+        assert all(abs(stamp - wall_s) < 0.002 for wall_s, _, stamp in seen)
+
+
+@given(steps=st.lists(st.tuples(st.floats(0.001, 5.0), st.one_of(st.just(0.0), st.floats(-14.0, 14.0))), max_size=60))
+def test_stamps_as_texts_rise_strictly_unless_the_clock_was_wrong_by_far(steps: list[tuple[float, float]]) -> None:
+    stamps, texts, wall_s, monotonic_s = Stamps(), [], WALL_S, 500.0
+    for elapsed_s, set_s in steps:
+        wall_s += elapsed_s + set_s
+        monotonic_s += elapsed_s
+        before = stamps._ahead_s
+        stamp = stamps.stamp(wall_s, monotonic_s)
+        moment = datetime.fromisoformat(as_text(stamp))
+        if texts and abs(wall_s - monotonic_s - before) <= JUMP_S:
+            assert moment > texts[-1]
+        texts.append(moment)
+
+
+def test_the_text_has_milliseconds_and_the_offset() -> None:
+    moment = datetime.fromisoformat(as_text(WALL_S + 0.1234))
+    assert moment.utcoffset() is not None
+    assert abs(moment.timestamp() - (WALL_S + 0.123)) < 0.0011
+    assert moment.microsecond % 1000 == 0
+    assert abs(moment - datetime.fromtimestamp(WALL_S).astimezone()) < timedelta(seconds=1)

@@ -1,0 +1,94 @@
+"""doctor's judgement of pictures: light and focus."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import cv2
+import numpy as np
+import pytest
+
+from doctor_scenes import blurred, shop, with_noise
+from onlooker_client.doctor.finding import Level
+from onlooker_client.doctor.focus import BLURRED_PX, SOFT_PX, judge_focus, measure_focus
+from onlooker_client.doctor.light import judge_light, measure_light
+from onlooker_client.encoding import Encoder
+
+CLIPS = Path(__file__).resolve().parents[3] / "shared" / "testdata"
+
+
+def dimmed(share: float) -> object:
+    return with_noise(shop() * share, 2.0)
+
+
+@pytest.mark.parametrize(
+    ("picture", "level", "word"),
+    [
+        (shop(), Level.GOOD, "of 255"),
+        (dimmed(0.22), Level.WARN, "too dark"),
+        (dimmed(0.1), Level.BAD, "too dark"),
+        (with_noise(np.full((480, 640), 3.0), 1.5), Level.BAD, "black"),
+        (np.clip(shop() * 0.3 + 185, 0, 255).astype(np.uint8), Level.WARN, "too bright"),
+        (np.full((480, 640), 254, np.uint8), Level.BAD, "too bright"),
+    ],
+)
+def test_light_is_judged_by_brightness(picture: object, level: Level, word: str) -> None:
+    finding = judge_light(measure_light([picture]))
+    assert (finding.level, word in finding.figure) == (level, True)
+    assert bool(finding.remedy) == (level is not Level.GOOD)
+
+
+def test_somebody_before_a_window_is_against_the_light() -> None:
+    picture = shop() // 4
+    picture[:200, 100:600] = 255
+    finding = judge_light(measure_light([picture]))
+    assert finding.level is Level.WARN
+    assert "against the light" in finding.figure
+
+
+@pytest.mark.parametrize("light", [1.0, 0.5])
+@pytest.mark.parametrize("noise", [0.0, 4.0])
+def test_focus_is_the_same_in_little_light_and_with_noise(light: float, noise: float) -> None:
+    sharp = with_noise(shop(noise=0.0) * light, noise)
+    soft = with_noise(cv2.GaussianBlur(shop(noise=0.0) * light, (0, 0), 3), noise)
+    assert measure_focus([sharp]).blur_px < SOFT_PX
+    assert measure_focus([soft]).blur_px == pytest.approx(3.0, abs=0.4)
+
+
+@pytest.mark.parametrize(("sigma_px", "level"), [(0.5, Level.GOOD), (2.2, Level.WARN), (4.0, Level.BAD)])
+def test_blur_is_reported_in_pixels(sigma_px: float, level: Level) -> None:
+    finding = judge_focus(measure_focus([blurred(shop(), sigma_px)]), is_dark=False)
+    assert finding.level is level
+    assert "pixels" in finding.figure
+
+
+def test_one_person_who_walks_does_not_spoil_the_focus() -> None:
+    pictures = [shop() for _ in range(4)] + [blurred(shop(), 4.0)]
+    assert judge_focus(measure_focus(pictures), is_dark=False).level is Level.GOOD
+
+
+def test_focus_is_not_judged_in_the_dark() -> None:
+    finding = judge_focus(measure_focus([shop() // 20]), is_dark=True)
+    assert finding.level is Level.UNCHECKED
+
+
+@pytest.mark.parametrize("picture", [np.full((480, 640), 120, np.uint8), with_noise(np.full((480, 640), 120.0), 4.0)])
+def test_an_empty_wall_has_no_focus(picture: object) -> None:
+    finding = judge_focus(measure_focus([picture]), is_dark=False)
+    assert (finding.level, finding.figure) == (Level.WARN, "nothing with an edge is in view")
+
+
+def real_pictures() -> Iterator[object]:
+    encoder = Encoder()
+    for path in sorted([*CLIPS.glob("clips/*.mp4"), *CLIPS.glob("synth/out/*.mp4")]):
+        film = cv2.VideoCapture(str(path))
+        film.set(cv2.CAP_PROP_POS_FRAMES, film.get(cv2.CAP_PROP_FRAME_COUNT) // 3)
+        yield encoder.scaled(film.read()[1])
+
+
+@pytest.mark.skipif(not CLIPS.exists(), reason="needs the labelled clips in ../shared/testdata")
+def test_real_scenes_are_sharp_and_blurred_ones_are_not() -> None:
+    pictures = list(real_pictures())
+    assert len(pictures) > 10
+    assert all(measure_focus([picture]).blur_px < SOFT_PX for picture in pictures)
+    assert all(measure_focus([blurred(picture, 2.0)]).blur_px > SOFT_PX for picture in pictures)
+    assert all(measure_focus([blurred(picture, 4.0)]).blur_px > BLURRED_PX for picture in pictures)

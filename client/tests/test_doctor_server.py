@@ -1,0 +1,167 @@
+"""doctor's checks of server, credentials, quota, clock and network, against the real product."""
+
+import time
+from dataclasses import replace
+
+import pytest
+from onlooker.testing import Stack, TestStream
+
+from doctor_scenes import server_behind
+from onlooker_client.config import Config
+from onlooker_client.doctor.checks import run_checks
+from onlooker_client.doctor.credentials import in_hours
+from onlooker_client.doctor.examination import Examination
+from onlooker_client.doctor.finding import Finding, Level
+from onlooker_client.doctor.network import judge_network
+
+
+def settings(product: Stack, stream: TestStream) -> Config:
+    return Config(
+        url=product.url, client_id=stream.client_id, access_token=stream.access_token, ca_file=product.ca_file
+    )
+
+
+def examine(config: Config, *, clock_off_s: float = 0.0) -> dict[str, Finding]:
+    """Without a camera: that is another file's matter."""
+    examination = Examination(config, clock=lambda: time.time() + clock_off_s)
+    try:
+        return {check.name: finding for check, finding in run_checks(examination, lambda _: None)}
+    finally:
+        examination.close()
+
+
+def use_up(product: Stack, stream: TestStream, video_s: float) -> None:
+    product.execute(
+        "INSERT INTO streams_usage (stream_id, month, video_s) VALUES (%s, date_trunc('month', now())::date, %s)",
+        stream.id,
+        video_s,
+    )
+
+
+def test_all_is_well_on_a_good_server(product: Stack, stream: TestStream) -> None:
+    found = examine(settings(product, stream))
+    server = ("server", "credentials", "stream", "quota", "clock", "network", "analysis")
+    assert {name: found[name].level for name in server} == dict.fromkeys(server, Level.GOOD), found
+    assert found["stream"].figure == "enterprise stream, switched on"
+    assert found["quota"].figure.endswith("no limit")
+    assert found["network"].figure.endswith("400 KB are needed")
+    assert "not tried" in found["analysis"].figure
+
+
+def test_without_a_camera_what_needs_one_is_not_checked(product: Stack, stream: TestStream) -> None:
+    found = examine(settings(product, stream))
+    assert found["camera"].level is Level.BAD
+    assert "onlooker-agent setup" in found["camera"].remedy
+    assert found["focus"].figure == "not checked: see camera"
+
+
+def test_a_wrong_password_is_named_and_hides_what_follows(product: Stack, stream: TestStream) -> None:
+    found = examine(replace(settings(product, stream), access_token="wrong"))
+    assert (found["credentials"].level, found["credentials"].figure) == (Level.BAD, "Login or Password is wrong")
+    assert found["network"].figure == "not checked: see credentials"
+    assert found["clock"].level is Level.GOOD  # the server's Date is for everybody
+
+
+def test_a_used_up_month_is_to_be_fixed(product: Stack) -> None:
+    stream = product.create_stream(kind="developer")
+    use_up(product, stream, 10_801)
+    found = examine(settings(product, stream))
+    assert found["quota"].level is Level.BAD
+    assert found["quota"].figure.startswith("used up: 3 h of 3 h used; begins anew on 1 ")
+    assert found["analysis"].figure == "not checked: see quota"
+
+
+def test_a_month_that_is_nearly_used_up_is_to_be_looked_at(product: Stack) -> None:
+    stream = product.create_stream(kind="developer")
+    use_up(product, stream, 9_000)
+    quota = examine(settings(product, stream))["quota"]
+    assert quota.level is Level.WARN
+    assert "2 h 30 min of 3 h" in quota.figure
+    assert "30 min" in quota.remedy
+
+
+def test_a_fresh_developer_stream_is_good_with_a_note(product: Stack) -> None:
+    quota = examine(settings(product, product.create_stream(kind="developer")))["quota"]
+    assert (quota.level, "all day" in quota.remedy) == (Level.GOOD, True)
+
+
+def test_a_stream_that_is_switched_off_is_named(product: Stack) -> None:
+    found = examine(settings(product, product.create_stream(enabled=False)))
+    assert (found["stream"].level, found["stream"].figure) == (Level.BAD, "enterprise stream, switched off")
+    assert found["analysis"].figure == "not checked: see stream"
+
+
+@pytest.mark.parametrize(
+    ("url", "words", "remedy"),
+    [
+        ("https://localhost:1", "nothing listens", "port"),
+        ("https://nosuch.invalid", "name is not known", "spelling"),
+        ("localhost", "no address", "looks like"),
+        (None, "not set", "setup"),
+    ],
+)
+def test_a_server_that_is_not_there_is_told_with_a_remedy(url: str | None, words: str, remedy: str) -> None:
+    found = examine(Config(url=url, client_id="x", access_token="y"))
+    assert found["server"].level is Level.BAD
+    assert words in found["server"].figure
+    assert remedy in found["server"].remedy
+    assert found["analysis"].figure == "not checked: see server"
+
+
+def test_an_unknown_authority_is_told_with_its_file(product: Stack, stream: TestStream) -> None:
+    found = examine(replace(settings(product, stream), ca_file=None))
+    assert "not trusted" in found["server"].figure
+    assert "authority.pem" in found["server"].remedy
+
+
+def test_a_clock_that_is_ahead_is_told_to_a_tenth_of_a_second(product: Stack, stream: TestStream) -> None:
+    clock = examine(settings(product, stream), clock_off_s=90.0)["clock"]
+    assert clock.level is Level.BAD
+    assert abs(float(clock.figure.split()[0]) - 90.0) < 0.2
+
+
+def test_an_old_server_is_judged_by_its_date(product: Stack, stream: TestStream) -> None:
+    with server_behind(product.plain_url, is_old=True, clock_off_s=30.0) as url:
+        found = examine(replace(settings(product, stream), url=url))
+    assert found["credentials"].level is Level.GOOD
+    assert found["quota"].level is Level.UNCHECKED
+    assert found["clock"].level is Level.WARN
+    assert found["clock"].figure.endswith("behind the server")
+    assert abs(float(found["clock"].figure.split()[0]) - 30.0) < 1.2
+
+
+def test_a_thin_line_is_measured(product: Stack, stream: TestStream) -> None:
+    with server_behind(product.plain_url, bytes_per_s=300_000) as url:
+        network = examine(replace(settings(product, stream), url=url))["network"]
+    assert network.level is Level.WARN
+    room = network.figure.split("room for ")[1].split()[0]
+    assert 150 < int(room) < 320
+
+
+@pytest.mark.parametrize(
+    ("round_trip_s", "rate", "level"),
+    [
+        (0.03, 1e6, Level.GOOD),
+        (0.5, 1e6, Level.WARN),
+        (3.0, 1e6, Level.BAD),
+        (0.03, 3e5, Level.WARN),
+        (0.03, 1e5, Level.BAD),
+    ],
+)
+def test_network_is_judged_by_what_the_frames_need(round_trip_s: float, rate: float, level: Level) -> None:
+    finding = judge_network(round_trip_s, rate, needed=4e5)
+    assert finding.level is level
+    assert bool(finding.remedy) == (level is not Level.GOOD)
+
+
+@pytest.mark.parametrize(
+    ("seconds", "words"),
+    [(0, "0 min"), (0.4, "1 s"), (59.9, "60 s"), (720, "12 min"), (4320, "1 h 12 min"), (10800, "3 h")],
+)
+def test_times_are_said_as_people_do(seconds: float, words: str) -> None:
+    assert in_hours(seconds) == words
+
+
+def test_no_secret_is_in_what_is_found(product: Stack, stream: TestStream) -> None:
+    for config in (settings(product, stream), replace(settings(product, stream), url="https://localhost:1")):
+        assert stream.access_token not in str(examine(config))

@@ -1,0 +1,60 @@
+"""The example on the SDK, from a video file to events and stored visits."""
+
+import os
+import subprocess
+import sys
+import time
+from datetime import datetime, timedelta, timezone
+from pathlib import Path
+
+import pytest
+from onlooker.testing import Stack, TestStream
+
+ROOT = Path(__file__).resolve().parents[2]
+EXAMPLE = ROOT / "examples" / "watch_scene.py"
+
+
+@pytest.fixture(scope="module")
+def passing(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    file = tmp_path_factory.mktemp("video") / "passing.mp4"
+    subprocess.run([sys.executable, str(ROOT / "docs" / "make_passing.py"), str(file)], check=True, timeout=60)
+    return file
+
+
+def run(product: Stack, stream: TestStream, *arguments: str) -> subprocess.CompletedProcess[str]:
+    credentials = {
+        "ONLOOKER_URL": product.url,
+        "ONLOOKER_CA_FILE": product.ca_file,
+        "ONLOOKER_CLIENT_ID": stream.client_id,
+        "ONLOOKER_ACCESS_TOKEN": stream.access_token,
+    }
+    command = [sys.executable, "-W", "error", str(EXAMPLE), *arguments]
+    return subprocess.run(
+        command, env=os.environ | credentials, capture_output=True, text=True, timeout=90, check=False
+    )
+
+
+def test_the_example_prints_events_and_leaves_a_closed_visit(product: Stack, stream: TestStream, passing: Path) -> None:
+    started_at = datetime.now(timezone.utc)
+    done = run(product, stream, str(passing))
+    assert (done.returncode, done.stderr) == (0, "")
+    assert {"appearance", "focus_locked", "disappearance"} <= set(done.stdout.split())
+    assert done.stdout.splitlines()[-1] == "1 people seen"
+    query = "SELECT lower(present), ended FROM visits_visit WHERE stream_id = %s"
+    deadline = datetime.now(timezone.utc) + timedelta(seconds=15)
+    while not (rows := product.execute(query, stream.id)) or not rows[0][1]:
+        assert datetime.now(timezone.utc) < deadline
+        time.sleep(0.1)
+    ((began_at, _),) = rows
+    assert timedelta(seconds=-30) < began_at - started_at < timedelta(seconds=5)
+
+
+def test_a_source_that_is_none_is_named(product: Stack, stream: TestStream, tmp_path: Path) -> None:
+    done = run(product, stream, str(tmp_path / "none.mp4"))
+    assert done.returncode == 1
+    assert "none.mp4 can't be opened" in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def test_the_example_is_short_enough_to_copy() -> None:
+    assert len(EXAMPLE.read_text(encoding="utf-8").splitlines()) <= 60

@@ -1,0 +1,162 @@
+"""`onlooker-client`: what it prints, and how it ends."""
+
+import json
+import os
+import stat
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from onlooker.testing import Stack, TestStream
+
+from onlooker_client.config import read_file
+
+
+def run(*arguments: str | Path, **environment: str) -> subprocess.CompletedProcess[str]:
+    clean = {name: value for name, value in os.environ.items() if not name.startswith("ONLOOKER_")}
+    program = "from onlooker_client.command.client import main; main()"
+    return subprocess.run(
+        [sys.executable, "-c", program, *map(str, arguments)],
+        env=clean | {"ONLOOKER_CONFIG": os.environ["ONLOOKER_CONFIG"]} | environment,
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+        stdin=subprocess.DEVNULL,
+    )
+
+
+def variables(product: Stack, stream: TestStream) -> dict[str, str]:
+    return {
+        "ONLOOKER_URL": product.url,
+        "ONLOOKER_CLIENT_ID": stream.client_id,
+        "ONLOOKER_ACCESS_TOKEN": stream.access_token,
+        "ONLOOKER_CA_FILE": product.ca_file,
+        "ONLOOKER_USERNAME": "owner@example.org",
+    }
+
+
+def test_check_says_that_all_is_well(product: Stack, stream: TestStream) -> None:
+    done = run("check", **variables(product, stream))
+    assert done.returncode == 0, done.stderr
+    assert "knows Login and Password" in done.stdout
+    assert "0 min of video computed, no limit" in done.stdout
+    assert stream.access_token not in done.stdout
+
+
+def test_check_says_what_is_wrong(product: Stack, stream: TestStream) -> None:
+    wrong = run("check", **variables(product, stream) | {"ONLOOKER_ACCESS_TOKEN": "wrong"})
+    assert (wrong.returncode, wrong.stdout) == (78, "")
+    assert "bad_credentials" in wrong.stderr
+    disabled = run("check", **variables(product, product.create_stream(enabled=False)))
+    assert disabled.returncode == 1
+    assert "switched off" in disabled.stdout
+    nowhere = run("check", **variables(product, stream) | {"ONLOOKER_URL": "https://localhost:1"})
+    assert nowhere.returncode == 69
+    nothing = run("check")
+    assert nothing.returncode == 78
+    assert "ONLOOKER_URL" in nothing.stderr
+
+
+def test_services_are_listed(product: Stack, stream: TestStream) -> None:
+    done = run("services", **variables(product, stream))
+    assert done.returncode == 0, done.stderr
+    assert "scene_analysis 1" in done.stdout
+
+
+def test_numbers_as_a_table_as_json_and_as_csv(product: Stack, stream: TestStream) -> None:
+    asked = ("metrics", "--from", "2026-03-01", "--to", "2026-03-04", "--metrics", "passing_by,gender")
+    table, lines, sheet = (run(*asked, *form, **variables(product, stream)) for form in ((), ("--json",), ("--csv",)))
+    assert "Sun 01 Mar 2026" in table.stdout, table.stderr
+    assert [json.loads(line)["passing_by"]["value"] for line in lines.stdout.splitlines()] == [0, 0, 0]
+    assert sheet.stdout.splitlines()[0] == "start,passing_by,gender_?,gender_female,gender_male"
+    assert len(sheet.stdout.splitlines()) == 4
+
+
+def test_a_wrong_metric_is_a_wrong_use(product: Stack, stream: TestStream) -> None:
+    done = run("metrics", "--metrics", "happiness", **variables(product, stream))
+    assert (done.returncode, done.stdout) == (2, "")
+    assert "happiness" in done.stderr
+
+
+def historic(tmp_path: Path, **said: str) -> Path:
+    path = tmp_path / "config.json"
+    path.write_text(json.dumps({"default_root": "https://gate.angus.ai", "ca_path": "/old/certificate.pem"} | said))
+    return path
+
+
+def test_settings_of_the_historic_sdk_are_taken_over(product: Stack, stream: TestStream, tmp_path: Path) -> None:
+    source = historic(tmp_path, client_id=stream.client_id, access_token=stream.access_token)
+    target = tmp_path / "client.json"
+    arguments = ("--from", source, "--to", target, "--url", product.url, "--ca", product.ca_file)
+    done = run("migrate-config", *arguments)
+    assert done.returncode == 0, done.stderr
+    assert stream.access_token not in done.stdout + done.stderr
+    config = read_file(target)
+    assert (config.url, config.client_id, config.access_token) == (product.url, stream.client_id, stream.access_token)
+    assert config.ca_file == product.ca_file
+    assert stat.S_IMODE(target.stat().st_mode) == 0o600
+    assert run("check", "--config", target).returncode == 0
+
+    again = run("migrate-config", *arguments)
+    assert again.returncode == 78
+    assert "--force" in again.stderr
+    assert run("migrate-config", *arguments, "--force").returncode == 0
+
+
+def test_credentials_of_the_old_cloud_are_no_use_and_that_is_said(product: Stack, tmp_path: Path) -> None:
+    source = historic(tmp_path, client_id="7f5933d2-cd7c-11e4-9fe6-490467a5e114", access_token="hunter2")
+    target = tmp_path / "client.json"
+    done = run("migrate-config", "--from", source, "--to", target, "--url", product.url, "--ca", product.ca_file)
+    assert done.returncode == 78
+    assert "onlooker-agent setup" in done.stdout
+    assert "hunter2" not in done.stdout + done.stderr
+
+
+def test_another_stream_can_be_named_while_taking_over(product: Stack, stream: TestStream, tmp_path: Path) -> None:
+    source, target = historic(tmp_path, client_id="old", access_token="old"), tmp_path / "client.json"
+    arguments = ("--from", source, "--to", target, "--url", product.url, "--ca", product.ca_file)
+    missing = run("migrate-config", *arguments, "--client-id", stream.client_id)
+    assert missing.returncode == 78
+    assert "ONLOOKER_ACCESS_TOKEN" in missing.stderr
+    password = {"ONLOOKER_ACCESS_TOKEN": stream.access_token}
+    assert run("migrate-config", *arguments, "--client-id", stream.client_id, **password).returncode == 0
+    assert read_file(target).access_token == stream.access_token
+
+
+@pytest.mark.parametrize(
+    ("said", "arguments", "words"),
+    [
+        ({"client_id": "a", "access_token": "hunter2"}, (), "The old cloud is gone. Give --url"),
+        ({"client_id": "a", "access_token": "hunter2"}, ("--url", "https://gate.angus.ai"), "is gone"),
+        ({"client_id": "a", "access_token": "hunter2", "default_root": "http://192.168.1.2"}, (), "Use https://"),
+        ({"client_id": "a"}, ("--url", "https://vision.example.org"), "has no client_id and access_token"),
+    ],
+)
+def test_what_cannot_be_taken_over_says_why_and_writes_nothing(
+    tmp_path: Path, said: dict[str, str], arguments: tuple[str, ...], words: str
+) -> None:
+    target = tmp_path / "client.json"
+    done = run("migrate-config", "--from", historic(tmp_path, **said), "--to", target, *arguments)
+    assert done.returncode == 78
+    assert words in done.stderr
+    assert "hunter2" not in done.stderr
+    assert not target.exists()
+
+
+def test_without_historic_settings_it_says_where_it_looked(tmp_path: Path) -> None:
+    done = run("migrate-config", HOME=str(tmp_path))
+    assert done.returncode == 78
+    assert f"{tmp_path}/.angusdk/config.json can't be read" in done.stderr
+
+
+def test_a_reader_that_leaves_early_hears_no_complaint(product: Stack, stream: TestStream) -> None:
+    program = f"{sys.executable} -c 'from onlooker_client.command.client import main; main()'"
+    asked = "metrics --from 2026-01-01 --by hour --json | head -n 1"
+    environment = {**os.environ, **variables(product, stream)}
+    done = subprocess.run(
+        ["bash", "-c", f"{program} {asked}"], env=environment, capture_output=True, text=True, timeout=60, check=True
+    )
+    assert len(done.stdout.splitlines()) == 1
+    assert done.stderr == ""

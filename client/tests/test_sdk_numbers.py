@@ -1,0 +1,198 @@
+"""Numbers: pages, tokens that are renewed by themselves, plain objects."""
+
+import base64
+import json
+import threading
+from collections.abc import Iterator
+from datetime import UTC, date, datetime, timedelta, timezone
+
+import pytest
+from onlooker.testing import Stack, TestStream
+
+from misbehaving import answering, http, peer
+from onlooker_client import BadArgument, BadCredentials, BadRequest, Bucket, Client, ConfigError, LinkError
+from onlooker_client.config import Config
+from onlooker_client.numbers import DataEndpoint
+from onlooker_client.tokens import UNKNOWN_LIFE_S, life_s
+
+OWNER = "owner@example.org"
+HOURS = 120
+
+
+@pytest.fixture
+def reader(product: Stack, stream: TestStream) -> Iterator[Client]:
+    with Client(product.url, stream.client_id, stream.access_token, ca_file=product.ca_file, username=OWNER) as made:
+        yield made
+
+
+def test_pages_follow_one_another_by_themselves(reader: Client) -> None:
+    start = datetime(2026, 3, 1, tzinfo=UTC)
+    metrics = reader.metrics(["passing_by", "gender"], start, start + timedelta(hours=HOURS))
+    assert len(metrics) == HOURS
+    assert len(metrics._buckets) == 50, "the first page alone"
+    buckets = metrics.buckets
+    assert [bucket.start for bucket in buckets] == [start + timedelta(hours=hour) for hour in range(HOURS)]
+    assert list(metrics) == buckets
+    assert (metrics.from_date, metrics.to_date, metrics.is_exact) == (start, start + timedelta(hours=HOURS), True)
+
+
+def test_buckets_are_plain_objects(reader: Client) -> None:
+    names = ["passing_by", "interested", "stop_time", "category", "gender", "age", "emotion", "satisfaction"]
+    (bucket,) = reader.metrics(names, "2026-03-01", "2026-03-02", time="by_day")
+    assert (bucket.passing_by, bucket.interested, bucket.stop_time, bucket.satisfaction) == (0, 0, None, None)
+    assert bucket.gender == {"?": 0, "female": 0, "male": 0}
+    assert set(bucket.age) > {"0-14", "65+"}
+    assert bucket["category"]["senior_female"] == 0
+    with pytest.raises(BadArgument, match="attention_time was not asked for"):
+        bucket.attention_time  # noqa: B018
+
+
+def test_the_whole_range_is_one_bucket_that_begins_with_it(reader: Client) -> None:
+    (bucket,) = reader.metrics(["passing_by"], date(2026, 3, 1), date(2026, 3, 5), time="global", tz="Europe/Paris")
+    assert bucket.start == datetime(2026, 3, 1, tzinfo=timezone(timedelta(hours=1)))
+
+
+def test_what_the_server_refuses_is_said(reader: Client) -> None:
+    with pytest.raises(BadRequest, match="happiness"):
+        reader.metrics(["happiness"], "2026-03-01").buckets  # noqa: B018
+    with pytest.raises(BadArgument, match="by_hour, by_day, global"):
+        reader.metrics(["passing_by"], "2026-03-01", time="by_minute")
+    with pytest.raises(BadArgument, match="at least one"):
+        reader.metrics([], "2026-03-01")
+
+
+def test_a_token_is_got_once_and_anew_when_it_is_refused(reader: Client) -> None:
+    ask = lambda: reader.metrics(["passing_by"], "2026-03-01", time="global").buckets  # noqa: E731
+    ask()
+    tokens, _ = reader._data._open()
+    first = tokens.get()
+    ask()
+    assert tokens.get() == first
+    head, claims, signature = first.split(".")
+    tokens._token = forged = f"{head}.{claims}.{signature[::-1]}"
+    ask()
+    assert tokens.get() != forged
+
+
+def test_a_token_is_renewed_before_it_ends(reader: Client) -> None:
+    reader.metrics(["passing_by"], "2026-03-01", time="global").buckets  # noqa: B018
+    tokens, _ = reader._data._open()
+    assert life_s(tokens.get()) == 5 * 3600
+    tokens._renew_at = 0.0
+    tokens._token = "ended"
+    reader.metrics(["passing_by"], "2026-03-01", time="global").buckets  # noqa: B018
+    assert tokens.get() != "ended"
+
+
+def test_a_stranger_gets_no_token(product: Stack, stream: TestStream) -> None:
+    credentials = (product.url, stream.client_id, stream.access_token)
+    with (
+        Client(*credentials, ca_file=product.ca_file, username="stranger@example.org") as stranger,
+        pytest.raises(BadCredentials) as caught,
+    ):
+        stranger.metrics(["passing_by"], "2026-03-01").buckets  # noqa: B018
+    assert stream.access_token not in repr(caught.value)
+
+
+def test_threads_share_one_reader(reader: Client) -> None:
+    found: list[int] = []
+    metrics = reader.metrics(["passing_by"], datetime(2026, 3, 1, tzinfo=UTC), datetime(2026, 3, 6, tzinfo=UTC))
+    threads = [threading.Thread(target=lambda: found.append(len(metrics.buckets))) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert found == [HOURS] * 4
+
+
+def token(claims: object) -> str:
+    return f"e30.{base64.urlsafe_b64encode(json.dumps(claims).encode()).decode().rstrip('=')}.x"
+
+
+def test_the_life_of_a_token_does_not_hang_on_this_devices_clock() -> None:
+    assert life_s(token({"iat": 100, "exp": 400})) == 300
+    for odd in ("", "a", "a.b", "a.b.c", token([]), token({"exp": 1}), token({"iat": "x", "exp": None})):
+        assert life_s(odd) == UNKNOWN_LIFE_S
+
+
+def test_a_token_goes_to_no_other_host_whatever_a_page_says() -> None:
+    page = {
+        "entities": {"2026-03-01T00:00:00+00:00": {"passing_by": {"value": 1}}},
+        "from_date": "2026-03-01T00:00:00+00:00",
+        "to_date": "2026-03-02T00:00:00+00:00",
+        "next_page": "https://evil.example/api/1/entities?page=2",
+    }
+    last = page | {"next_page": "", "entities": {"2026-03-01T01:00:00Z": {"passing_by": {"value": 2}}}}
+
+    def paged(taken, running) -> None:  # type: ignore[no-untyped-def]
+        for said in (page, last):
+            answering(http(json.dumps(said).encode()), times=1)(taken, running)
+
+    said_token = json.dumps({"token": token({"iat": 0, "exp": 18_000})}).encode()
+    with peer(answering(http(said_token))) as console, peer(paged) as data:
+        places = {"console_url": console.url, "data_url": data.url}
+        with Client("https://vision.example.org", "login", "hunter2", username="me", **places) as client:
+            assert [bucket.passing_by for bucket in client.metrics(["passing_by"], "2026-03-01")] == [1, 2]
+    assert [request.split(b" ")[1] for request in data.requests][1] == b"/api/1/entities?page=2"
+    assert all(b"Authorization: Bearer e30." in request for request in data.requests)
+    assert all(b"hunter2" not in request for request in data.requests)
+    assert len(console.requests) == 1
+
+
+@pytest.mark.parametrize("said", [{}, {"token": 1}, {"token": "a\r\nX: y"}, {"token": ""}])
+def test_what_is_no_token_is_refused(said: dict[str, object]) -> None:
+    with peer(answering(http(json.dumps(said).encode()))) as console:
+        config = Config(
+            client_id="login", access_token="hunter2", username="me", console_url=console.url, data_url=console.url
+        )
+        endpoint = DataEndpoint(config, dict, timeout_s=5)
+        with pytest.raises(LinkError, match="gave no token"):
+            endpoint.ask("metrics=passing_by")
+        endpoint.close()
+
+
+def test_a_server_that_does_not_say_where_its_numbers_are_needs_to_be_told() -> None:
+    missing = http(b'{"code": "not_found", "detail": "No."}', status="404 Not Found")
+    with (
+        peer(answering(missing)) as old,
+        Client(old.url, "login", "hunter2", username="me") as client,
+        pytest.raises(ConfigError, match="ONLOOKER_CONSOLE_URL"),
+    ):
+        client.metrics(["passing_by"], "2026-03-01").buckets  # noqa: B018
+
+
+def test_a_password_goes_to_no_console_without_encryption() -> None:
+    said = http(b'{"console_url": "http://console.example", "data_url": "https://data.example"}')
+    with (
+        peer(answering(said)) as gateway,
+        Client(gateway.url, "login", "hunter2", username="me") as client,
+        pytest.raises(ConfigError, match="https://"),
+    ):
+        client.metrics(["passing_by"], "2026-03-01").buckets  # noqa: B018
+
+
+@pytest.mark.parametrize(
+    "page",
+    [
+        {},
+        {"entities": []},
+        {"entities": {"noon": {}}},
+        {"entities": {}, "next_page": "https://data.example/api/1/entities?page=2"},
+        {"entities": {}, "next_page": 7},
+    ],
+)
+def test_what_are_no_numbers_is_refused(page: dict[str, object]) -> None:
+    said_token = json.dumps({"token": token({"iat": 0, "exp": 18_000})}).encode()
+    with peer(answering(http(said_token))) as console, peer(answering(http(json.dumps(page).encode()))) as data:
+        places = {"console_url": console.url, "data_url": data.url}
+        with (
+            Client("https://vision.example.org", "login", "hunter2", username="me", **places) as client,
+            pytest.raises(LinkError),
+        ):
+            client.metrics(["passing_by"], "2026-03-01").buckets  # noqa: B018
+
+
+def test_a_row_is_flat() -> None:
+    start = datetime(2026, 3, 1, tzinfo=UTC)
+    bucket = Bucket(start, {"passing_by": {"value": 3}, "stop_time": {"value": None}, "gender": {"?": 0, "male": 3}})
+    assert bucket.row() == {"start": start, "passing_by": 3, "stop_time": None, "gender_?": 0, "gender_male": 3}
