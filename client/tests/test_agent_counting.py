@@ -14,7 +14,6 @@ from onlooker_client.agent.tally import Tally
 def test_every_frame_that_was_grabbed_is_counted_once(ends: list[str | Drop]) -> None:
     tally = Tally()
     for end in ends:
-        tally.grab()
         if end == "idle":
             tally.skip_idle()
         elif end == "answer":

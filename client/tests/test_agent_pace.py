@@ -49,6 +49,21 @@ def test_without_an_answer_nothing_is_known_so_the_full_rate_goes_on() -> None:
     assert sent_of(pace, later, answered=False) == later
 
 
+def test_motion_is_looked_for_only_where_it_matters() -> None:
+    pace = Pace()
+    assert not pace.needs_motion  # nothing is known yet: the full rate anyway
+    pace.see_answer(10.0, people=0)
+    assert pace.needs_motion
+    pace.see_answer(10.1, people=1)
+    assert not pace.needs_motion
+    pace.see_answer(10.2, people=0)
+    assert pace.needs_motion
+    assert not pace.is_idle(10.2 + CALM_S - 0.2)
+    pace = Pace(10.0, 10.0)
+    pace.see_answer(10.0, people=0)
+    assert not pace.needs_motion
+
+
 def test_a_higher_idle_rate_can_be_set_up_to_the_full_one() -> None:
     assert len(sent_of(Pace(10.0, 10.0), beats(10))) == 100
     pace = Pace(10.0, 2.0)

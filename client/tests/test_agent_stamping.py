@@ -1,10 +1,13 @@
 """Timestamps of frames while the device's clock is right, is set right, or was wrong by far."""
 
+import time
 from datetime import datetime, timedelta
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from onlooker_client.agent import stamping
 from onlooker_client.agent.stamping import JUMP_S, Stamps, as_text
 
 WALL_S = 1_800_000_000.0
@@ -54,6 +57,27 @@ def test_stamps_as_texts_rise_strictly_unless_the_clock_was_wrong_by_far(steps: 
         if texts and abs(wall_s - monotonic_s - before) <= JUMP_S:
             assert moment > texts[-1]
         texts.append(moment)
+
+
+@given(milliseconds=st.integers(0, 4_000_000_000_000))
+def test_the_text_is_that_very_moment(milliseconds: int) -> None:
+    moment = datetime.fromtimestamp(milliseconds / 1000).astimezone()
+    assert datetime.fromisoformat(as_text(milliseconds / 1000)) == moment.replace(
+        microsecond=milliseconds % 1000 * 1000
+    )
+
+
+def test_the_text_follows_the_offset_of_the_place(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("TZ", "Europe/Vienna")
+    time.tzset()
+    stamping._texts_of.cache_clear()
+    try:
+        assert as_text(1_792_889_999.999) == "2026-10-25T02:59:59.999+02:00"  # the last moment of summer time
+        assert as_text(1_792_890_000.0) == "2026-10-25T02:00:00.000+01:00"
+    finally:
+        monkeypatch.undo()
+        time.tzset()
+        stamping._texts_of.cache_clear()
 
 
 def test_the_text_has_milliseconds_and_the_offset() -> None:

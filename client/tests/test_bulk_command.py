@@ -179,7 +179,7 @@ def test_a_film_of_what_was_found_is_as_long_as_what_was_sent(analyse: Analyse, 
         (["--start", "2001-01-01T09:00Z"], "keeps its visits for"),
         (["--start", "2090-01-01T09:00Z"], "in the future"),
         (["--start", days_ago(1), "--from", "1:00"], "after the end"),
-        (["--start", days_ago(1), "--fps", "99"], "at most 30"),
+        (["--start", days_ago(1), "--fps", "99"], "between 0.1 and 60"),
     ],
 )
 def test_what_can_not_go_well_is_refused_with_a_remedy_before_anything_is_sent(

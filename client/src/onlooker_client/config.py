@@ -47,8 +47,8 @@ class Config:
         shown = {f.name: getattr(self, f.name) for f in fields(self) if getattr(self, f.name) is not None}
         if SECRET in shown:
             shown[SECRET] = "..."
-        if "@" in shown.get("source", ""):
-            shown["source"] = "..." + shown["source"][shown["source"].rindex("@") :]
+        if "://" in shown.get("source", ""):  # a camera's password may stand anywhere in its address
+            shown["source"] = shown["source"].partition("://")[0] + "://..."
         return f"Config({', '.join(f'{name}={value!r}' for name, value in shown.items())})"
 
     def over(self, other: Config) -> Config:
@@ -88,9 +88,12 @@ def from_environment(environment: Mapping[str, str] = os.environ) -> Config:
     secret_file = environment.get(f"{PREFIX}ACCESS_TOKEN_FILE")
     if secret_file and not known[SECRET]:
         try:
-            known[SECRET] = Path(secret_file).read_text(encoding="utf-8").strip()
+            with Path(secret_file).open(encoding="utf-8") as file:
+                known[SECRET] = file.read(LARGEST_FILE_BYTES).strip()
         except OSError as error:
             raise ConfigError(f"ONLOOKER_ACCESS_TOKEN_FILE can't be read: {error.strerror}: {secret_file}") from None
+        except ValueError:  # without the cause, which might show what is in the file
+            raise ConfigError(f"ONLOOKER_ACCESS_TOKEN_FILE is no text: {secret_file}") from None
     return Config(**known)
 
 

@@ -195,9 +195,11 @@ def _is_harmless(error: OnlookerError, repeat: Repeat) -> bool:
 def build_trust(ca_file: str | None) -> ssl.SSLContext:
     """What certificates are checked against: the system's authorities, or one's own."""
     try:
-        return ssl.create_default_context(cafile=ca_file or None)
+        trust = ssl.create_default_context(cafile=ca_file or None)
     except (OSError, ssl.SSLError) as error:
         raise ConfigError(
             f"{ca_file} is no file with a certificate authority ({error.strerror or error}). The console offers the "
             "right one at /authority.pem."
         ) from None
+    trust.minimum_version = ssl.TLSVersion.TLSv1_2  # Python 3.9 would still speak older ones
+    return trust

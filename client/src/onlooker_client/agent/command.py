@@ -9,6 +9,8 @@ from pathlib import Path
 from typing import Callable
 
 from onlooker_client.agent.plan import Plan
+from onlooker_client.command.limits import number, whole
+from onlooker_client.command.pictures import add_picture_options
 from onlooker_client.command.shared import add_server_options, read_config
 from onlooker_client.errors import ConfigError
 
@@ -30,27 +32,18 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     parser.formatter_class = argparse.RawDescriptionHelpFormatter
     parser.epilog = EPILOG
     parser.add_argument("source", nargs="?", metavar="SOURCE", help="the camera, if not the one that setup kept")
-    _add_picture_options(parser)
+    pictures = add_picture_options(parser)
+    pictures.add_argument("--loop", action="store_true", help="play a video or folder again and again")
     _add_sending_options(parser)
     _add_watching_options(parser)
     add_server_options(parser)
-
-
-def _add_picture_options(parser: argparse.ArgumentParser) -> None:
-    group = parser.add_argument_group("pictures")
-    group.add_argument("--fps", type=number(0.1, 60), default=10.0, metavar="N", help="frames a second (10)")
-    group.add_argument("--width", type=whole(16, 7680), default=640, metavar="PX", help="at most so wide (640)")
-    group.add_argument("--height", type=whole(16, 4320), default=480, metavar="PX", help="at most so high (480)")
-    group.add_argument("--quality", type=whole(1, 100), default=80, metavar="N", help="of the JPEG, 1 to 100 (80)")
-    group.add_argument("--color", action="store_true", help="send colours; the server reads none")
-    group.add_argument("--loop", action="store_true", help="play a video or folder again and again")
 
 
 def _add_sending_options(parser: argparse.ArgumentParser) -> None:
     group = parser.add_argument_group("sending")
     group.add_argument(
         "--idle-fps",
-        type=number(0.1, 60),
+        type=number(0.2, 60),
         default=1.0,
         metavar="N",
         help="frames a second while nobody is there and nothing moves (1)",
@@ -59,9 +52,6 @@ def _add_sending_options(parser: argparse.ArgumentParser) -> None:
         "--max-kbytes", type=number(0, 1e6), default=400.0, metavar="N", help="at most KB a second; 0: no limit (400)"
     )
     group.add_argument("--no-store", action="store_true", help="look only: nothing goes into the metrics")
-    group.add_argument(
-        "--camera-position", choices=["facing", "ceiling"], default="facing", help="where the camera is (facing)"
-    )
 
 
 def _add_watching_options(parser: argparse.ArgumentParser) -> None:
@@ -131,30 +121,3 @@ def _stop_on_signals(stop: Callable[[], None]) -> None:
 
     for ends in ending:
         signal.signal(ends, handle)
-
-
-def number(least: float, most: float) -> Callable[[str], float]:
-    """A type of argparse: a number within limits."""
-
-    def read(text: str) -> float:
-        try:
-            value = float(text)
-        except ValueError:
-            raise argparse.ArgumentTypeError(f"{text!r} is no number") from None
-        if not least <= value <= most:
-            raise argparse.ArgumentTypeError(f"it must be between {least:g} and {most:g}")
-        return value
-
-    return read
-
-
-def whole(least: int, most: int) -> Callable[[str], int]:
-    """A type of argparse: a whole number within limits."""
-
-    def read(text: str) -> int:
-        value = number(least, most)(text)
-        if value != int(value):
-            raise argparse.ArgumentTypeError(f"{text!r} is no whole number")
-        return int(value)
-
-    return read

@@ -7,8 +7,6 @@ import time
 from dataclasses import dataclass
 from typing import Any, Callable
 
-import cv2
-
 from onlooker_client.agent.bandwidth import Bandwidth
 from onlooker_client.agent.camera import CameraWatch
 from onlooker_client.agent.drops import Drop
@@ -20,7 +18,13 @@ from onlooker_client.agent.tally import Tally
 from onlooker_client.encoding import Encoder
 from onlooker_client.errors import SourceError
 from onlooker_client.sources.condition import Watch
+from onlooker_client.sources.opencv import load_opencv
 from onlooker_client.sources.source import Picture, Source
+
+cv2 = load_opencv()
+
+JUDGE_EVERY_S = 0.5
+"""How often it is looked whether the picture is black or frozen, which is told after seconds only."""
 
 
 @dataclass
@@ -43,13 +47,21 @@ class Grabber:
     """Why it is over, where that was no end of a video."""
     is_broken: bool = False
     """Whether the failure is a fault of this program."""
+    _thread: threading.Thread | None = None
 
     def start(self) -> None:
         cv2.setNumThreads(1)  # more would wait for one another by spinning: a fifth of all CPU time
         self._motion = Motion()
         self._stamps = Stamps()
+        self._judged_at = float("-inf")
         self._watch = Watch(time.monotonic(), is_live=self.source.is_live)
-        threading.Thread(target=self._run, name="grab", daemon=True).start()
+        self._thread = threading.Thread(target=self._run, name="grab", daemon=True)
+        self._thread.start()
+
+    def join(self, limit_s: float) -> None:
+        """Wait until the last picture is counted; the source must be closed."""
+        if self._thread is not None:
+            self._thread.join(limit_s)
 
     def check(self, now: float) -> None:
         """Tell the camera's watch how the picture is, also where none comes."""
@@ -73,7 +85,6 @@ class Grabber:
     def _take(self, picture: Picture) -> None:
         """Each picture is counted once: idle, dropped for a reason, or sent."""
         now = time.monotonic()
-        self.tally.grab()
         reason, scaled, image = None, None, b""
         try:
             is_wanted = self._look(picture.pixels, now)
@@ -95,8 +106,10 @@ class Grabber:
         size_px = (pixels.shape[1], pixels.shape[0])
         if self.camera.now.state != "open" or size_px != self.camera.now.size_px:
             self.camera.take_size(size_px)
-        self._watch.see(pixels, now)
-        if self._motion.see(pixels):
+        if now - self._judged_at >= JUDGE_EVERY_S:
+            self._judged_at = now
+            self._watch.see(pixels, now)
+        if self.pace.needs_motion and self._motion.see(pixels):
             self.pace.see_motion(now)
         return self.pace.wants(now)
 
@@ -108,7 +121,7 @@ class Grabber:
 
     def _send(self, picture: Picture, now: float, image: bytes, scaled: Any) -> None:
         # Both clocks are read together, and the picture is a little older than that.
-        age_s = time.time() - picture.taken_at
+        age_s = max(0.0, time.time() - picture.taken_at)  # the clock may have been set back in between
         stamp = self._stamps.stamp(picture.taken_at, time.monotonic() - age_s)
         self.pace.send(now)
         self.bandwidth.spend(len(image))

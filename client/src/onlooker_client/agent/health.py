@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import json
 import os
+import tempfile
 import threading
-from http.server import BaseHTTPRequestHandler, HTTPServer
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any, Callable
 
@@ -19,13 +20,26 @@ HOST = "127.0.0.1"
 
 def write_report(path: Path, report: dict[str, Any]) -> None:
     """Replace the file in one step, so that nobody ever reads half of it."""
-    beside = path.with_name(f".{path.name}.{os.getpid()}")
+    handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
     try:
-        beside.write_text(json.dumps(report, indent=2) + "\n", encoding="utf-8")
-        beside.replace(path)
+        with os.fdopen(handle, "w", encoding="utf-8") as file:
+            json.dump(report, file, indent=2)
+            file.write("\n")
+        os.chmod(name, 0o644)  # noqa: PTH101 (there is nothing secret in it)
+        os.replace(name, path)  # noqa: PTH105
     except OSError:
-        beside.unlink(missing_ok=True)
+        Path(name).unlink(missing_ok=True)
         raise
+
+
+class _Server(ThreadingHTTPServer):
+    """Whoever lingers holds up neither others nor the agent's end."""
+
+    daemon_threads = True
+    block_on_close = False
+
+    def handle_error(self, *_: object) -> None:
+        """Somebody hung up. The log is about the camera."""
 
 
 class HealthServer:
@@ -33,7 +47,7 @@ class HealthServer:
 
     def __init__(self, port: int, report: Report) -> None:
         try:
-            self._server = HTTPServer((HOST, port), _handler(report))
+            self._server = _Server((HOST, port), _handler(report))
         except OSError as error:
             raise ConfigError(
                 f"Nothing can listen on {HOST}:{port} ({error.strerror}). Choose another --health-port."
@@ -48,7 +62,7 @@ class HealthServer:
 
 def _handler(report: Report) -> type[BaseHTTPRequestHandler]:
     class Handler(BaseHTTPRequestHandler):
-        timeout = 2.0  # one asks at a time, so nobody may linger
+        timeout = 2.0
         server_version = "onlooker-agent"
         sys_version = ""
 

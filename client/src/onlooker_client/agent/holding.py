@@ -46,7 +46,7 @@ class Hold:
         self.reason = reason
         pause_s = min(_FIRST_S[reason] * 2.0 ** min(self.refusals - 1, 10), LONGEST_S)
         if reason is Drop.SERVER_BUSY:
-            pause_s = error.retry_after_s or BUSY_S
+            pause_s = min(error.retry_after_s or BUSY_S, LONGEST_S)
         self.until = now + pause_s * self.spread()
         return reason
 

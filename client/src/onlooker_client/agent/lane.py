@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+import traceback
 from dataclasses import dataclass, field
 from queue import SimpleQueue
 from typing import Any, Callable
@@ -71,7 +72,10 @@ class Lane:
             if flight is None:
                 break
             self._fly(flight)
-            self._landed(self, flight)
+            try:
+                self._landed(self, flight)
+            except Exception:  # noqa: BLE001 - the edge of a thread: a fault of ours must not cost the lane
+                traceback.print_exc()
             del flight  # its pixels and bytes, while this waits for the next
         self._drop_connection()
 

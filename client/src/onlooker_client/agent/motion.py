@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-import cv2
+from onlooker_client.sources.opencv import load_opencv
+
+cv2 = load_opencv()
 
 COLUMNS = 80
 """Points a row: enough to see an arm at the edge, few enough to cost nothing."""

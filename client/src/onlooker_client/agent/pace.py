@@ -28,11 +28,20 @@ class Pace:
         self._due_at = self._due_at + beat_s if now - self._due_at < 2.0 * beat_s else now
         return self._due_at
 
+    @property
+    def needs_motion(self) -> bool:
+        """Whether it matters that something moves; while somebody is there, it does not."""
+        return self.idle_fps < self.fps and self._empty_at != float("-inf")
+
     def see_motion(self, now: float) -> None:
         self._moved_at = now
 
     def see_answer(self, now: float, *, people: int) -> None:
-        self._empty_at = float("-inf") if people else now
+        if people:
+            self._empty_at = float("-inf")
+            self._moved_at = now  # who was there a moment ago may come back
+        else:
+            self._empty_at = now
 
     def is_idle(self, now: float) -> bool:
         """Whether nobody is there and nothing moves."""

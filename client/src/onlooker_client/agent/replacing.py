@@ -29,4 +29,5 @@ def replace_process() -> NoReturn:
     """The same command anew, under the same process id, with nothing of the old one left."""
     environment = {**os.environ, _REPLACED_AT: str(time.time())}
     command = getattr(sys, "orig_argv", None) or [sys.executable, *sys.argv]  # Python 3.9 has the second only
+    os.closerange(3, 4096)  # a driver's own handles too: a camera can be opened once only
     os.execve(sys.executable, [sys.executable, *command[1:]], environment)  # noqa: S606 (the command is our own)

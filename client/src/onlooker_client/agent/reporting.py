@@ -34,7 +34,7 @@ class Reporter:
         self._awareness = awareness
         self._plan = plan
         self._journal = journal
-        self._source, self._server = source, server
+        self._source, self.server = source, server
         self._systemd = Systemd()
         now = time.monotonic()
         self._state, self._since = "", datetime.now().astimezone()
@@ -55,7 +55,7 @@ class Reporter:
         self._report_gap(situation, now)
         self._report_failures(situation)
         self._report_rates(situation, now)
-        self._systemd.tell("WATCHDOG=1", f"STATUS={words.status(situation, self._rate).strip()}")
+        self._systemd.tell("WATCHDOG=1", f"STATUS={_status(situation, self._rate).strip()}")
         if has_changed or now - self._written_at >= HEALTH_EVERY_S:
             self._written_at = now
             self.write_health()
@@ -76,11 +76,12 @@ class Reporter:
         situation, counts = self._awareness.read(now), self._awareness.tally.read()
         trouble, size_px = situation.trouble, situation.camera.size_px
         return {
+            "at": datetime.now().astimezone().isoformat(timespec="seconds"),
             "state": situation.state,
             "since": self._since.isoformat(timespec="seconds"),
             "version": VERSION,
             "uptime_s": round(now - self._awareness.began_at, 1),
-            "server": self._server,
+            "server": self.server,
             "source": self._source,
             "people_in_view": situation.people,
             "newest_answered_frame_age_s": _rounded(situation.answer_age_s),
@@ -131,7 +132,7 @@ class Reporter:
         if self._awareness.refused is not None:
             return f"{in_words(self._awareness.refused)} {ASKS_AGAIN}"
         if situation.trouble is None:
-            return f"{self._server} does not answer. No frames are kept; the agent goes on trying."
+            return f"{self.server} does not answer. No frames are kept; the agent goes on trying."
         return f"{situation.trouble.text} No frames are kept; the agent goes on trying."
 
     def _report_failures(self, situation: Situation) -> None:
@@ -145,12 +146,20 @@ class Reporter:
         if elapsed_s >= 2.0:
             self._rate = (counts.answered - self._second_counts.answered) / elapsed_s
             self._second_began_at, self._second_counts = now, counts
-        self._journal.show_status(words.status(situation, self._rate))
+        self._journal.show_status(_status(situation, self._rate))
         elapsed_s = now - self._minute_began_at
         if elapsed_s >= STATUS_EVERY_S:
             text = words.minute(self._minute_counts, counts, elapsed_s, self._awareness.take_latencies())
             self._journal.info("status", f"{words.people(situation.people)}; {text}", **asdict(counts))
             self._minute_began_at, self._minute_counts = now, counts
+
+
+def _status(situation: Situation, rate: float) -> str:
+    """The line beneath the log in a terminal."""
+    said = f" {situation.state.replace('_', ' ').capitalize()}   {words.people(situation.people)}   {rate:.1f} frames/s"
+    if situation.latency_s is not None:
+        said += f"   {words.milliseconds(situation.latency_s)}"
+    return said + "   Ctrl-C stops"
 
 
 def _facts(situation: Situation) -> dict[str, Any]:

@@ -37,6 +37,7 @@ from onlooker_client.transport import Repeat
 from onlooker_client.version import VERSION
 
 TICK_S = 1.0
+GRAB_LIMIT_S = 1.0
 IN_FLIGHT_LIMIT_S = 2.0
 END_LIMIT_S = 3.0
 LOOK_AGAIN_S = 5.0
@@ -131,6 +132,8 @@ class Agent:
     def _replace(self) -> NoReturn:
         self._journal.error("stuck", "The camera's driver is stuck. The agent starts itself anew.")
         self._end_session()
+        if self._preview is not None:
+            self._preview.close()
         self._journal.close()
         replace_process()
 
@@ -143,11 +146,13 @@ class Agent:
             config = self._read_config()
             if config == self._config:
                 return
-            self._client.close()
-            self._config, self._client = config, Client(config=config)
+            client = Client(config=config)
         except OnlookerError as error:
             self._journal.warn_once("config", str(error))
             return
+        self._client.close()
+        self._config, self._client = config, client
+        self._reporter.server = str(client.transport.address)
         self._journal.info("credentials", "The configuration has changed; it is used from now on.")
         self._sender.use(self._uplink())
 
@@ -180,6 +185,7 @@ class Agent:
         self._awareness.is_stopping = True
         self._reporter.stopping()
         self._source.close()
+        self._grabber.join(GRAB_LIMIT_S)
         self._sender.close(IN_FLIGHT_LIMIT_S)
         self._end_session()
         if self._preview is not None:

@@ -86,8 +86,8 @@ class Awareness:
         said = str(flight.error) if flight.error is not None else str(ComputationFailed(flight.answer))
         with self._lock:
             self.trouble = Trouble(reason, said)
-            if isinstance(flight.error, Refused):
-                self.refused = flight.error
+            if flight.error is not None:
+                self.refused = flight.error if isinstance(flight.error, Refused) else None
             if reason is Drop.COMPUTATION_FAILED:
                 self.failed_at = self.answered_at = time.monotonic()
 
@@ -128,4 +128,5 @@ class Awareness:
 
 
 def count_people(answer: dict[str, Any]) -> int:
-    return len(answer.get("entities") or ()) + len(answer.get("bodies") or ())
+    seen = (answer.get("entities"), answer.get("bodies"))
+    return sum(len(people) for people in seen if isinstance(people, dict))

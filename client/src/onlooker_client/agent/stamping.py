@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from datetime import datetime
+from functools import lru_cache
 
 JUMP_S = 15.0
 """A clock that is off by more was wrong: its new time is taken at once, and the server begins the scene anew."""
@@ -29,7 +30,7 @@ class Stamps:
             self._ahead_s += off_s
             self._last = round(taken_at, 3)
         else:
-            at_most_s = SLEW * (monotonic_s - self._followed_at)
+            at_most_s = SLEW * max(0.0, monotonic_s - self._followed_at)
             self._ahead_s += max(-at_most_s, min(at_most_s, off_s))
             self._last = round(max(monotonic_s + self._ahead_s, self._last + STEP_S), 3)
         self._followed_at = monotonic_s
@@ -38,4 +39,13 @@ class Stamps:
 
 def as_text(unix_s: float) -> str:
     """ISO 8601 with this machine's offset at that moment, to the millisecond."""
-    return datetime.fromtimestamp(unix_s).astimezone().isoformat(timespec="milliseconds")
+    minute, milliseconds = divmod(round(unix_s * 1000), 60_000)
+    until_minute, offset = _texts_of(minute)
+    return f"{until_minute}{milliseconds // 1000:02}.{milliseconds % 1000:03}{offset}"
+
+
+@lru_cache(maxsize=2)
+def _texts_of(minute: int) -> tuple[str, str]:
+    """What all timestamps of a minute have in common: asking the system for the offset costs more than all the rest."""
+    whole = datetime.fromtimestamp(minute * 60).astimezone().isoformat(timespec="seconds")
+    return whole[:17], whole[19:]

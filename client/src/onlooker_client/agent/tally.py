@@ -38,17 +38,15 @@ class Tally:
     _dropped: Counter[Drop] = field(default_factory=Counter)
     _sent_bytes: int = 0
 
-    def grab(self) -> None:
-        with self._lock:
-            self._grabbed += 1
-
     def skip_idle(self) -> None:
         with self._lock:
+            self._grabbed += 1
             self._idle += 1
 
     def send(self, size_bytes: int) -> None:
         """It is under way now; `answer` or `lose` ends that."""
         with self._lock:
+            self._grabbed += 1
             self._in_flight += 1
             self._sent_bytes += size_bytes
 
@@ -66,6 +64,7 @@ class Tally:
     def drop(self, reason: Drop) -> None:
         """One that was never sent."""
         with self._lock:
+            self._grabbed += 1
             self._dropped[reason] += 1
 
     @property

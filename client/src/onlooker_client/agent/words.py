@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from onlooker_client.agent.drops import Drop
-from onlooker_client.agent.situation import Situation
 from onlooker_client.agent.tally import Counts
 
 
@@ -51,14 +50,6 @@ def minute(before: Counts, after: Counts, over_s: float, latencies_s: list[float
     if any(dropped.values()):
         said += f"; dropped: {drops(dropped)}"
     return said
-
-
-def status(situation: Situation, rate: float) -> str:
-    """The line beneath the log in a terminal."""
-    said = f" {situation.state.replace('_', ' ').capitalize()}   {people(situation.people)}   {rate:.1f} frames/s"
-    if situation.latency_s is not None:
-        said += f"   {milliseconds(situation.latency_s)}"
-    return said + "   Ctrl-C stops"
 
 
 def summary(counts: Counts, over_s: float) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
+from onlooker_client.command.pictures import add_picture_options
 from onlooker_client.command.shared import add_server_options
 
 SUMMARY = "Send a recorded video as fast as the server takes it, and show its numbers."
@@ -13,7 +14,7 @@ SUMMARY = "Send a recorded video as fast as the server takes it, and show its nu
 def add_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("video", metavar="VIDEO", type=Path, help="a video file")
     _add_time_options(parser)
-    _add_picture_options(parser)
+    add_picture_options(parser)
     group = parser.add_argument_group("sending")
     group.add_argument(
         "--patience",
@@ -54,21 +55,6 @@ def _add_time_options(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def _add_picture_options(parser: argparse.ArgumentParser) -> None:
-    group = parser.add_argument_group("pictures")
-    group.add_argument("--fps", type=_rate, default=10.0, help="frames to send of each second (default: %(default)g)")
-    group.add_argument("--width", type=int, default=640, help="largest width in pixels (default: %(default)s)")
-    group.add_argument("--height", type=int, default=480, help="largest height in pixels (default: %(default)s)")
-    group.add_argument("--quality", type=int, default=80, help="of the JPEG, 1 to 100 (default: %(default)s)")
-    group.add_argument("--color", action="store_true", help="send colours; the server needs none")
-    group.add_argument(
-        "--camera-position",
-        choices=("facing", "ceiling"),
-        default="facing",
-        help="where it hung (default: %(default)s)",
-    )
-
-
 def _position(text: str) -> float:
     from onlooker_client.bulk.plan import read_seconds
 
@@ -81,10 +67,4 @@ def _position(text: str) -> float:
 def _positive(text: str) -> float:
     if not 0 <= float(text) < float("inf"):
         raise argparse.ArgumentTypeError("give a number from 0 on")
-    return float(text)
-
-
-def _rate(text: str) -> float:
-    if not 0 < float(text) <= 30:
-        raise argparse.ArgumentTypeError("give more than 0 and at most 30 frames a second")
     return float(text)

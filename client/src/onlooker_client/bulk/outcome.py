@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 import signal
+import threading
 import time
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
@@ -75,15 +77,27 @@ def _count_failure(outcome: Outcome, answer: dict[str, Any]) -> None:
 def stopping_on_signals(sender: Sender) -> Iterator[list[int]]:
     """Ctrl-C and SIGTERM stop the sender; the same once more ends the program. Gives the signals that came."""
     came: list[int] = []
+    ear, bell = os.pipe()
+    # A thread stops it: a signal may come while this one holds the very lock that stopping takes.
+    listener = threading.Thread(target=_stop_when_told, args=(ear, sender), name="signals", daemon=True)
+    listener.start()
 
-    def stop(number: int, _: object) -> None:
+    def ring(number: int, _: object) -> None:
         came.append(number)
-        sender.stop()
         signal.signal(number, before[number])
+        os.write(bell, b"!")
 
-    before: dict[int, Any] = {number: signal.signal(number, stop) for number in (signal.SIGINT, signal.SIGTERM)}
+    before: dict[int, Any] = {number: signal.signal(number, ring) for number in (signal.SIGINT, signal.SIGTERM)}
     try:
         yield came
     finally:
         for number, handler in before.items():
             signal.signal(number, handler)
+        os.close(bell)
+        listener.join()
+        os.close(ear)
+
+
+def _stop_when_told(ear: int, sender: Sender) -> None:
+    if os.read(ear, 1):
+        sender.stop()

@@ -66,10 +66,13 @@ class Pipeline:
     def _open(self) -> socket.socket:
         if self._is_cancelled:
             raise LinkError("The connection was ended.")
-        self._opened = self._transport.dial(TIMEOUT_S)
-        self._opened.settimeout(TIMEOUT_S)
-        self._reader = _Reader(socket.SocketIO(self._opened, "r"))
-        return self._opened
+        self._opened = opened = self._transport.dial(TIMEOUT_S)
+        if self._is_cancelled:  # while it was made, when `cancel` had nothing to end yet
+            self.close()
+            raise LinkError("The connection was ended.")
+        opened.settimeout(TIMEOUT_S)
+        self._reader = _Reader(socket.SocketIO(opened, "r"))
+        return opened
 
     def _fault(self, error: Exception) -> LinkError:
         self.close()

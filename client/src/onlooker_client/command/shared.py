@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import io
 import os
 import sys
 from pathlib import Path
@@ -57,6 +58,9 @@ def exit_code(error: OnlookerError) -> int:
 
 def run_command(parser: argparse.ArgumentParser, given: list[str] | None = None) -> None:
     """Read the arguments and do what they say; a failure is one line on standard error, never a traceback."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):  # a name that the terminal can't write must not end anything
+            stream.reconfigure(errors="backslashreplace")
     arguments = parser.parse_args(given)
     try:
         sys.exit(arguments.run(arguments))

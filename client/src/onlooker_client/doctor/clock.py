@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import time
 from dataclasses import dataclass
-from datetime import datetime
 from email.utils import parsedate_to_datetime
 from typing import Callable
 
+from onlooker_client.bucket import parse_moment
 from onlooker_client.connection import Answer
 from onlooker_client.doctor.examination import Examination
 from onlooker_client.doctor.finding import Finding, bad, good, unchecked, warn
@@ -66,7 +66,7 @@ def _by_stream(examination: Examination) -> Deviation | None:
     found = []
     for _ in range(ASKED):
         before, after, answer = _timed(examination.clock, ask)
-        said = datetime.fromisoformat(str(read_json(answer)["now"])).timestamp()
+        said = parse_moment(read_json(answer).get("now", "")).timestamp()
         found.append(Deviation((before + after) / 2 - said, (after - before) / 2))
     return min(found, key=lambda deviation: deviation.within_s)
 

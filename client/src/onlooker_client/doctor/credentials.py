@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from contextlib import suppress
-from datetime import datetime
 
 from onlooker_client.doctor.examination import Examination
 from onlooker_client.doctor.finding import Finding, bad, good, unchecked, warn
 from onlooker_client.errors import BadCredentials, BadRequest
+from onlooker_client.moments import read_moment
 from onlooker_client.transport import Repeat
 
 NEARLY = 0.8
@@ -69,7 +69,7 @@ def in_hours(seconds: float) -> str:
 
 def _day(text: str) -> str:
     try:
-        moment = datetime.fromisoformat(text)
+        moment = read_moment(text)
     except ValueError:
         return "the first of next month"
     return f"{moment.day} {moment:%B}"

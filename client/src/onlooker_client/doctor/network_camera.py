@@ -33,22 +33,25 @@ def explain_failure(text: str) -> Finding | None:
         port = url.port or _PORTS.get(url.scheme)
     except ValueError:
         return None
-    if url.scheme not in _PORTS or not url.hostname or port is None:
+    # With an @ in the path, a password has a slash in it: what was taken for host and port is a part of it.
+    if url.scheme not in _PORTS or not url.hostname or port is None or "@" in url.path:
         return None
-    name = describe(text)
     try:
         said = _ask(url, port)
-    except socket.gaierror:
-        return bad(
-            f"{name}: the name {url.hostname} is not known", "Check its spelling, or use the camera's IP address."
-        )
-    except ConnectionRefusedError:
-        return bad(
-            f"{name}: nothing listens on port {port}", "Check the port, and that RTSP is switched on in the camera."
-        )
-    except (OSError, ValueError):
-        return bad(f"{name} does not answer", "Check its power, its cable, and that it is in the same network.")
-    return _finding(name, said, has_login=url.username is not None)
+    except (OSError, ValueError) as error:
+        return _unreached(describe(text), error, host=url.hostname, port=port)
+    return _finding(describe(text), said, has_login=url.username is not None)
+
+
+def _unreached(name: str, error: Exception, *, host: str, port: int) -> Finding | None:
+    if isinstance(error, ssl.SSLError):
+        return None  # it answers; players do not look at its certificate
+    if isinstance(error, socket.gaierror):
+        return bad(f"{name}: the name {host} is not known", "Check its spelling, or use the camera's IP address.")
+    if isinstance(error, ConnectionRefusedError):
+        remedy = "Check the port, and that RTSP is switched on in the camera."
+        return bad(f"{name}: nothing listens on port {port}", remedy)
+    return bad(f"{name} does not answer", "Check its power, its cable, and that it is in the same network.")
 
 
 def _finding(name: str, said: Said, *, has_login: bool) -> Finding | None:

@@ -12,7 +12,7 @@ from typing import Any
 
 from onlooker_client.errors import ConfigError
 from onlooker_client.preview.caption import Caption, read_taken_at
-from onlooker_client.preview.drawing import cv2, draw_answer, with_colours
+from onlooker_client.preview.drawing import draw_answer, with_colours
 from onlooker_client.preview.opening import Warn
 from onlooker_client.preview.people import Answer
 from onlooker_client.preview.reel import Reel
@@ -69,8 +69,8 @@ class Film:
                 reel.add(drawn, taken_at.timestamp() if taken_at else time.time())
         except OSError as error:
             self._warn(f"The film {self._path} ends here: {error.strerror}. Everything else goes on.")
-        except cv2.error:
-            self._warn(f"The film {self._path} ends here: OpenCV can't draw into it. Everything else goes on.")
+        except Exception as error:  # noqa: BLE001 - the edge of a thread: what can't be drawn must not be silent
+            self._warn(f"The film {self._path} ends here: it can't be drawn ({error!r}). Everything else goes on.")
         finally:
             reel.close()
 

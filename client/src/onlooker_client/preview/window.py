@@ -71,6 +71,8 @@ class Window:
         except OSError:
             if not self._is_closed:
                 self._warn("The window was closed. Everything else goes on; Ctrl-C ends it.")
+        except Exception as error:  # noqa: BLE001 - the edge of a thread: what can't be drawn must not be silent
+            self._warn(f"The window stops: an answer can't be drawn ({error!r}). Everything else goes on.")
 
     def _next(self) -> tuple[Any, Answer] | None:
         with self._changed:
@@ -81,7 +83,8 @@ class Window:
 
 def _open_viewer() -> subprocess.Popen[bytes]:
     process = subprocess.Popen(
-        [sys.executable, "-m", viewer.__name__],
+        # By its path: with -m, a tkinter.py in the folder that one happens to be in would run.
+        [sys.executable, viewer.__file__],
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         stderr=subprocess.DEVNULL,

@@ -21,7 +21,7 @@ from onlooker.catalogue import read_catalogue
 from onlooker.compute.hosting import chosen_services
 from onlooker.compute.models import require_models
 from onlooker.console.secret import ensure_secret_key
-from onlooker.settings import PREFIX, Settings, SettingsError, describe_settings, variable_name
+from onlooker.settings import OF_THE_CLIENT, PREFIX, Settings, SettingsError, describe_settings, variable_name
 from onlooker.up.bus import (
     DISPATCHER,
     GATEWAY,
@@ -104,7 +104,8 @@ class Machine:
         await self._prepare(passwords[SETUP])
 
         ensure_secret_key(settings)
-        whole = _system_environment() | {k: v for k, v in os.environ.items() if k.startswith((PREFIX, "PG"))}
+        ours = {k: v for k, v in os.environ.items() if k.startswith((PREFIX, "PG")) and k not in OF_THE_CLIENT}
+        whole = _system_environment() | ours
         whole["ONLOOKER_HOME"] = str(settings.home_path)  # children have no HOME
         tls = tls_environment(settings, certificate, key)
         port = settings.monitoring_port
