@@ -28,6 +28,8 @@ PHASE_S = (5.0, 15.0)
 CALM_S = (5.0, 9.0)
 AMBIGUOUS = ("connection_lost", "timed_out", "overtaken", "stopped", "computation_failed")
 """Ways in which a frame may have reached the server without an answer."""
+FPS = 10.0
+CLOCK_SHARES = [0.95, 1.02]
 STORMS = [weather for weather in Weather if weather is not Weather.CALM]
 
 
@@ -119,11 +121,19 @@ def judge(phases: list[Phase], observed: Observed, last: dict[str, Any], *, comp
         "health_missed": observed.missed,
         "counts": counts,
         "adds_up": counts.get("adds_up", False),
+        "frames_of_the_clock": _share_of_the_clock(counts, last),
+        "frames_of_the_clock_target": CLOCK_SHARES,
         "frames_computed": computed,
         "frames_explained": answered <= computed <= answered + ambiguous,
         "exit_code": last.get("exit_code"),
         "stop_s": last.get("stop_s"),
     }
+
+
+def _share_of_the_clock(counts: dict[str, Any], last: dict[str, Any]) -> float:
+    """Frames that the agent counted, of those that the camera gave meanwhile by the clock: none goes uncounted."""
+    looked_s = last.get("looked_s", 0.0) - last.get("stop_s", 0.0)
+    return round(counts.get("grabbed", 0) / (looked_s * FPS), 3) if looked_s > 0 else 0.0
 
 
 def _worst(weather: Weather, phases: list[Phase], samples: list[Sample]) -> float | None:
@@ -140,6 +150,7 @@ def is_ok(figures: dict[str, Any]) -> bool:
         and figures["memory_growth_mb"] is not None
         and figures["memory_growth_mb"] <= MEMORY_TARGET_MB
         and figures["adds_up"]
+        and CLOCK_SHARES[0] <= figures["frames_of_the_clock"] <= CLOCK_SHARES[1]
         and figures["frames_explained"]
         and figures["exit_code"] == 0
     )

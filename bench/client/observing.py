@@ -12,6 +12,7 @@ import urllib.request
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 
@@ -92,7 +93,13 @@ class Observed:
         code = self.process.wait(30)
         lines = [json.loads(line) for line in self.log.read_text().splitlines() if line.startswith("{")]
         last: dict[str, Any] = next((line for line in reversed(lines) if line["event"] == "stop"), {})
-        return {**last, "exit_code": code, "stop_s": round(time.monotonic() - began, 2)}
+        opened = next((line for line in lines if line["event"] == "camera_opened"), None)
+        looked_s = _moment(last) - _moment(opened) if last and opened else 0.0
+        return {**last, "exit_code": code, "stop_s": round(time.monotonic() - began, 2), "looked_s": looked_s}
+
+
+def _moment(line: dict[str, Any]) -> float:
+    return datetime.fromisoformat(line["time"]).timestamp()
 
 
 @contextmanager
@@ -107,7 +114,7 @@ def observed_agent(
         "ONLOOKER_CLIENT_ID": stream.client_id,
         "ONLOOKER_ACCESS_TOKEN": stream.access_token,
         "ONLOOKER_CA_FILE": ca_file,
-        "ONLOOKER_CONFIG": str(folder / "none.json"),
+        "XDG_CONFIG_HOME": str(folder),
     }
     command = [str(Path(sys.executable).with_name("onlooker-agent")), "run", *arguments]
     log = folder / "agent.log"

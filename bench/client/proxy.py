@@ -115,6 +115,10 @@ class Proxy:
                     passage.reset()
 
     async def _pass(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        with suppress(asyncio.CancelledError):  # the proxy ends; asyncio would call that a fault of this handler
+            await self._join(reader, writer)
+
+    async def _join(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         self.connections += 1
         passage = Passage([writer], is_lost=self._weather is Weather.LOST)
         self._passages.add(passage)

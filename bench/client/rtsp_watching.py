@@ -66,7 +66,7 @@ class AgentWatcher:
         self._health = f"http://127.0.0.1:{port}/healthz"
         command = [str(Path(sys.executable).with_name("onlooker-agent")), "run", "--json", "--health-port", str(port)]
         environment = os.environ | {
-            "ONLOOKER_CONFIG": str(Path(self._folder.name) / "none.json"),
+            "XDG_CONFIG_HOME": self._folder.name,
             "ONLOOKER_URL": NOWHERE,
             "ONLOOKER_CLIENT_ID": "00000000-0000-0000-0000-000000000000",
             "ONLOOKER_ACCESS_TOKEN": "none",

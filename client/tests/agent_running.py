@@ -11,9 +11,9 @@ from typing import Any
 
 from onlooker.testing import Stack, TestStream
 
-from onlooker_client.agent.journal import Journal
 from onlooker_client.agent.plan import Plan
 from onlooker_client.agent.running import Agent
+from onlooker_client.agent.telling.journal import Journal
 from onlooker_client.config import Config
 from onlooker_client.terminal import Terminal
 

@@ -31,4 +31,5 @@ def client(product: Stack, stream: TestStream) -> Iterator[Client]:
 @pytest.fixture(autouse=True)
 def no_config(monkeypatch: pytest.MonkeyPatch, tmp_path_factory: pytest.TempPathFactory) -> None:
     """No test reads or writes the config of whoever runs it."""
-    monkeypatch.setenv("ONLOOKER_CONFIG", str(tmp_path_factory.mktemp("config") / "client.json"))
+    monkeypatch.delenv("ONLOOKER_CONFIG", raising=False)
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path_factory.mktemp("config")))

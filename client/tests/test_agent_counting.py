@@ -5,8 +5,8 @@ from collections import Counter
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from onlooker_client.agent.bandwidth import Bandwidth
 from onlooker_client.agent.drops import Drop
+from onlooker_client.agent.sending.bandwidth import Bandwidth
 from onlooker_client.agent.tally import Tally
 
 

@@ -3,7 +3,7 @@
 import pytest
 
 from onlooker_client.agent.drops import Drop
-from onlooker_client.agent.holding import LONGEST_S, Hold, in_words
+from onlooker_client.agent.sending.holding import LONGEST_S, Hold, in_words
 from onlooker_client.errors import refusal
 
 
@@ -64,3 +64,10 @@ def test_a_used_up_month_is_said_with_its_end() -> None:
 
 def test_a_picture_that_is_too_large_names_the_options() -> None:
     assert "--quality" in in_words(refusal(413, {"code": "too_large", "detail": "Over 10 MiB."}))
+
+
+def test_a_server_that_asks_for_an_hour_is_asked_again_after_a_minute() -> None:
+    hold = Hold()
+    hold.close(0.0, refusal(503, {"code": "overloaded"}, 3600.0))
+    assert hold.refusal(59.0, in_flight=0) is Drop.SERVER_BUSY
+    assert hold.refusal(61.0, in_flight=0) is None

@@ -4,9 +4,9 @@ import io
 import json
 from datetime import datetime
 
-from onlooker_client.agent import words
-from onlooker_client.agent.journal import AGAIN_S, Journal, Level
 from onlooker_client.agent.tally import Counts
+from onlooker_client.agent.telling import words
+from onlooker_client.agent.telling.journal import AGAIN_S, Journal, Level
 from onlooker_client.terminal import Terminal
 
 

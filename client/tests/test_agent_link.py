@@ -5,7 +5,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from onlooker_client.agent.drops import Drop
-from onlooker_client.agent.link import ATTEMPT_EVERY_S, DEADLINE_S, MOST_IN_FLIGHT, Link
+from onlooker_client.agent.sending.link import ATTEMPT_EVERY_S, DEADLINE_S, MOST_IN_FLIGHT, Link
 
 
 def drive_silent(link: Link, *, begins: float, seconds: float) -> list[int]:

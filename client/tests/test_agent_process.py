@@ -20,8 +20,8 @@ from onlooker.testing.ports import free_ports
 
 from agent_running import await_true
 from onlooker_client.agent import replacing
-from onlooker_client.agent.health import HealthServer
-from onlooker_client.agent.systemd import Systemd
+from onlooker_client.agent.telling.health import HealthServer
+from onlooker_client.agent.telling.systemd import Systemd
 from onlooker_client.command import exits
 from onlooker_client.errors import ConfigError
 
@@ -41,7 +41,7 @@ def pictures(tmp_path_factory: pytest.TempPathFactory) -> str:
 def started(product: Stack, stream: TestStream, *options: str, **more: Any) -> Iterator[subprocess.Popen[str]]:
     """`onlooker-agent run` with these options, over in any case."""
     environment = {key: value for key, value in os.environ.items() if not key.startswith("ONLOOKER_")} | {
-        "ONLOOKER_CONFIG": os.environ["ONLOOKER_CONFIG"],
+        "XDG_CONFIG_HOME": os.environ["XDG_CONFIG_HOME"],
         "ONLOOKER_URL": product.url,
         "ONLOOKER_CLIENT_ID": stream.client_id,
         "ONLOOKER_ACCESS_TOKEN": stream.access_token,
@@ -50,7 +50,12 @@ def started(product: Stack, stream: TestStream, *options: str, **more: Any) -> I
     }
     command = more.get("command", [AGENT, "run"])
     process = subprocess.Popen(
-        [*command, *options], env=environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
+        [*command, *options],
+        env=environment,
+        stdin=more.get("stdin"),
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
     )
     try:
         yield process
@@ -97,7 +102,7 @@ def test_sigterm_ends_it_cleanly_and_its_health_was_there_to_see(
     assert last["counts"]["adds_up"]
     assert last["counts"]["answered"] > 0
     assert stream.access_token not in output
-    assert json.loads(file.read_text())["state"] == "stopping"
+    assert json.loads(file.read_text())["state"] == "stopped"
 
 
 def test_missing_settings_wrong_paths_and_wrong_credentials_have_their_exit_codes(
@@ -115,6 +120,22 @@ def test_missing_settings_wrong_paths_and_wrong_credentials_have_their_exit_code
             output, _ = process.communicate(timeout=20)
         assert (process.returncode, words in output) == (code, True), output
         assert "Traceback" not in output
+
+
+def test_standard_input_without_a_picture_is_said(product: Stack, stream: TestStream) -> None:
+    with started(product, stream, "-", stdin=subprocess.DEVNULL) as process:
+        output, _ = process.communicate(timeout=20)
+    assert process.returncode == exits.NO_INPUT
+    assert "No picture came from" in output
+    assert "Stopped after" in output
+
+
+def test_a_video_that_was_played_to_no_server_is_no_success(product: Stack, stream: TestStream, pictures: str) -> None:
+    nobody = f"https://localhost:{free_ports(1)[0]}"
+    with started(product, stream, pictures, environment={"ONLOOKER_URL": nobody}) as process:
+        output, _ = process.communicate(timeout=20)
+    assert process.returncode == exits.UNAVAILABLE
+    assert "10 frames, 0 answered; dropped: 10 unreachable" in output
 
 
 def test_systemd_is_told_that_it_is_ready_alive_and_stopping(

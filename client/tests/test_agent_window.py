@@ -5,7 +5,7 @@ import statistics
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from onlooker_client.agent.window import MOST, Window
+from onlooker_client.agent.sending.window import MOST, Window
 
 
 class Way:

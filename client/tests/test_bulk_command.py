@@ -85,8 +85,20 @@ def test_the_summary_has_the_numbers_of_the_video_which_is_not_counted_twice(ana
 
     again = analyse(*words)
     assert again.code == 2
-    assert "already has 1 people" in again.err
+    assert "already has 1 person between" in again.err
+    part = analyse(*words, "--from", "1")
+    assert part.code == 2
+    assert "Sent again" in part.err
     assert analyse(*words, "--from", "9.5", "--add").code == 0
+
+
+def test_a_video_goes_on_where_an_earlier_part_stopped(analyse: Analyse, passing: Path, tmp_path: Path) -> None:
+    first, start = tmp_path / "first.mp4", days_ago(1)
+    cutting = ["ffmpeg", "-v", "error", "-i", str(passing), "-t", "4", str(first)]
+    subprocess.run(cutting, check=True, timeout=60)
+    assert analyse(first, "--start", start, "--username", OWNER).code == 0
+    done = analyse(passing, "--start", start, "--username", OWNER, "--from", "4")
+    assert done.code == 0, done.err
 
 
 def test_people_read_a_table_and_what_they_watch_stays_out_of_it(analyse: Analyse, passing: Path) -> None:
@@ -113,6 +125,15 @@ def test_an_account_that_does_not_see_the_stream_is_told_of_before_anything_is_s
     done = analyse(passing, "--start", days_ago(1), "--from", "9", "--username", "stranger@example.org")
     assert done.code == 0
     assert done.err.index("will have no numbers") < done.err.index("10 frames")
+    assert "No account stranger@example.org may see this stream" in done.err
+    assert "stranger" not in done.out  # once is enough
+
+
+def test_a_camera_and_a_film_that_can_not_be_are_refused_with_the_remedy(analyse: Analyse, passing: Path) -> None:
+    assert "For a camera: onlooker-agent run 0" in analyse("0", "--start", days_ago(1)).err
+    done = analyse(passing, "--start", days_ago(1), "--save", "people.avi")
+    assert done.code == 78
+    assert "--save people.mp4" in done.err
 
 
 @pytest.mark.usefixtures("device")

@@ -108,6 +108,14 @@ def test_a_terminal_has_one_line_with_everything_in_it(monkeypatch: pytest.Monke
             assert part in lines[-1]
 
 
+def test_a_narrow_terminal_is_not_overrun(monkeypatch: pytest.MonkeyPatch) -> None:
+    for columns in (20, 40, 60):
+        monkeypatch.setenv("COLUMNS", str(columns))
+        out = io.StringIO()
+        played(Terminal(out, is_terminal=True, has_colour=False, has_unicode=True), to_s=60.0)
+        assert max(map(len, out.getvalue().split("\r\x1b[2K"))) < columns
+
+
 def test_a_pipe_gets_a_line_every_ten_seconds() -> None:
     out = io.StringIO()
     played(Terminal(out, is_terminal=False, has_colour=False, has_unicode=False), to_s=300.0, frames=930)

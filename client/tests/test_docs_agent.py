@@ -18,8 +18,8 @@ from onlooker_client.agent import (
     stamping,
     window,
 )
-from onlooker_client.agent.journal import AGAIN_S
 from onlooker_client.agent.plan import Plan
+from onlooker_client.agent.telling.journal import AGAIN_S
 from onlooker_client.bulk.sending import LAST_WORD_S
 from onlooker_client.command.agent import build_parser as agent_parser
 from onlooker_client.command.client import build_parser as client_parser
@@ -27,7 +27,7 @@ from onlooker_client.doctor import analysis, camera, clock, credentials, focus, 
 from onlooker_client.doctor.checks import CHECKS
 from onlooker_client.preview.film import SPARE_BYTES
 from onlooker_client.sources import condition, lasting
-from onlooker_client.transport import TIMEOUT_S
+from onlooker_client.wire.transport import TIMEOUT_S
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGES = [ROOT / "README.md", ROOT / "client" / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]

@@ -14,6 +14,8 @@ from onlooker_client.doctor.report import summary
 from setup_terminal import TerminalCommand, run_agent
 
 PASSING = Path(__file__).resolve().parents[2] / "docs" / "make_passing.py"
+NO_FILE = {"ONLOOKER_CONFIG": ""}
+"""Settings come from the environment alone."""
 
 
 @pytest.fixture(scope="module")
@@ -26,6 +28,7 @@ def passing(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def settings(product: Stack, stream: TestStream) -> dict[str, str]:
     return {
+        **NO_FILE,
         "ONLOOKER_URL": product.url,
         "ONLOOKER_CA_FILE": product.ca_file,
         "ONLOOKER_CLIENT_ID": stream.client_id,
@@ -58,7 +61,7 @@ def test_real_frames_are_answered_and_leave_nothing_behind(
 
 
 def test_what_is_to_be_fixed_is_in_the_exit_code(tmp_path: Path) -> None:
-    ended = run_agent("doctor", "nothing.mp4", folder=tmp_path, ONLOOKER_URL="https://localhost:1")
+    ended = run_agent("doctor", "nothing.mp4", folder=tmp_path, ONLOOKER_URL="https://localhost:1", **NO_FILE)
     assert ended.returncode == 1
     assert ended.stdout.endswith("\n2 things to fix.\n")
     assert "\x1b" not in ended.stdout

@@ -9,10 +9,10 @@ from onlooker.testing import Stack, TestStream
 from doctor_scenes import server_behind
 from onlooker_client.config import Config
 from onlooker_client.doctor.checks import run_checks
-from onlooker_client.doctor.credentials import in_hours
 from onlooker_client.doctor.examination import Examination
 from onlooker_client.doctor.finding import Finding, Level
 from onlooker_client.doctor.network import judge_network
+from onlooker_client.moments import in_hours
 
 
 def settings(product: Stack, stream: TestStream) -> Config:

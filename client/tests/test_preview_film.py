@@ -55,6 +55,12 @@ def test_every_picture_has_its_moment(film_of: Filming) -> None:
     assert film_of([(number / 10, 50 * (number % 4)) for number in range(20)]) == [50 * (n % 4) for n in range(20)]
 
 
+def test_only_its_owner_can_look_at_it(film_of: Filming, tmp_path: Path) -> None:
+    (tmp_path / "out.mp4").touch(0o644)
+    film_of([(0.0, 50)])
+    assert (tmp_path / "out.mp4").stat().st_mode & 0o777 == 0o600
+
+
 def test_a_dropped_frame_leaves_the_picture_before_it_standing(film_of: Filming) -> None:
     assert film_of([(0.0, 50), (0.1, 100), (0.5, 200)]) == [50, 100, 100, 100, 100, 200]
 

@@ -12,10 +12,10 @@ from hypothesis import strategies as st
 from multipart import MultipartSegment, PushMultipartParser
 from onlooker.catalogue.service import Field, Kind
 
-from onlooker_client.attachments import media_body, multipart_body, read_content
 from onlooker_client.errors import BadArgument
 from onlooker_client.moments import read_moment
 from onlooker_client.service import timestamp_text
+from onlooker_client.wire.attachments import media_body, multipart_body, read_content
 
 NAMES = st.text(string.ascii_letters + string.digits + "_.-", min_size=1, max_size=20)
 JSON = st.recursive(

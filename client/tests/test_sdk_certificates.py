@@ -12,7 +12,7 @@ from cryptography.hazmat.primitives.asymmetric import ec
 
 from misbehaving import answering, peer
 from onlooker_client import ConfigError, NotTrusted
-from onlooker_client.transport import Repeat, Transport
+from onlooker_client.wire.transport import Repeat, Transport
 
 NOW = dt.datetime.now(dt.UTC)
 

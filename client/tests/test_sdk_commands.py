@@ -18,7 +18,7 @@ def run(*arguments: str | Path, **environment: str) -> subprocess.CompletedProce
     program = "from onlooker_client.command.client import main; main()"
     return subprocess.run(
         [sys.executable, "-c", program, *map(str, arguments)],
-        env=clean | {"ONLOOKER_CONFIG": os.environ["ONLOOKER_CONFIG"]} | environment,
+        env=clean | {"XDG_CONFIG_HOME": os.environ["XDG_CONFIG_HOME"]} | environment,
         capture_output=True,
         text=True,
         timeout=60,
@@ -48,14 +48,22 @@ def test_check_says_that_all_is_well(product: Stack, stream: TestStream) -> None
 def test_check_says_what_is_wrong(product: Stack, stream: TestStream) -> None:
     wrong = run("check", **variables(product, stream) | {"ONLOOKER_ACCESS_TOKEN": "wrong"})
     assert (wrong.returncode, wrong.stdout) == (78, "")
-    assert "bad_credentials" in wrong.stderr
+    assert "does not know this Login and Password" in wrong.stderr
     disabled = run("check", **variables(product, product.create_stream(enabled=False)))
     assert disabled.returncode == 1
     assert "switched off" in disabled.stdout
     nowhere = run("check", **variables(product, stream) | {"ONLOOKER_URL": "https://localhost:1"})
     assert nowhere.returncode == 69
+    assert "Check the address and the port." in nowhere.stderr
     nothing = run("check")
     assert nothing.returncode == 78
+    assert "--url or ONLOOKER_URL" in nothing.stderr
+    assert "Client(" not in nothing.stderr
+    another = run("check", "--client-id", "abc", **variables(product, stream))
+    assert another.returncode == 78
+    assert f"belongs to another Login, {stream.client_id}" in another.stderr
+    no_authority = run("check", "--ca", __file__, **variables(product, stream))
+    assert "_ssl.c" not in no_authority.stderr
     assert "ONLOOKER_URL" in nothing.stderr
 
 
@@ -78,6 +86,21 @@ def test_a_wrong_metric_is_a_wrong_use(product: Stack, stream: TestStream) -> No
     done = run("metrics", "--metrics", "happiness", **variables(product, stream))
     assert (done.returncode, done.stdout) == (2, "")
     assert "happiness" in done.stderr
+    assert "400" not in done.stderr
+
+
+def test_a_wrong_moment_is_said_with_its_option() -> None:
+    done = run("metrics", "--from", "2 hours ago")
+    assert done.returncode == 2
+    assert "--from 2 hours ago is no moment" in done.stderr
+
+
+def test_the_range_is_shown_to_the_second_and_in_the_zone_that_was_asked_for(
+    product: Stack, stream: TestStream
+) -> None:
+    asked = ("--from", "2026-03-01T09:00:05Z", "--to", "2026-03-01T09:00:10Z", "--tz", "America/New_York")
+    done = run("metrics", *asked, "--by", "global", **variables(product, stream))
+    assert "01 Mar 2026 04:00:05 to 01 Mar 2026 04:00:10 America/New_York" in done.stdout, done.stderr
 
 
 def historic(tmp_path: Path, **said: str) -> Path:
@@ -87,7 +110,8 @@ def historic(tmp_path: Path, **said: str) -> Path:
 
 
 def test_settings_of_the_historic_sdk_are_taken_over(product: Stack, stream: TestStream, tmp_path: Path) -> None:
-    source = historic(tmp_path, client_id=stream.client_id, access_token=stream.access_token)
+    known = {"client_id": stream.client_id, "access_token": stream.access_token}
+    source = historic(tmp_path, default_root=product.url, **known)
     target = tmp_path / "client.json"
     arguments = ("--from", source, "--to", target, "--url", product.url, "--ca", product.ca_file)
     done = run("migrate-config", *arguments)
@@ -110,8 +134,21 @@ def test_credentials_of_the_old_cloud_are_no_use_and_that_is_said(product: Stack
     target = tmp_path / "client.json"
     done = run("migrate-config", "--from", source, "--to", target, "--url", product.url, "--ca", product.ca_file)
     assert done.returncode == 78
-    assert "onlooker-agent setup" in done.stdout
+    assert "--client-id LOGIN" in done.stderr
     assert "hunter2" not in done.stdout + done.stderr
+    assert not target.exists()
+
+
+def test_settings_that_do_not_work_are_not_written(product: Stack, stream: TestStream, tmp_path: Path) -> None:
+    source, target = historic(tmp_path, client_id="old", access_token="old"), tmp_path / "client.json"
+    arguments = ("--from", source, "--to", target, "--ca", product.ca_file, "--client-id", stream.client_id)
+    wrong = run("migrate-config", *arguments, "--url", product.url, ONLOOKER_ACCESS_TOKEN="wrong")
+    assert wrong.returncode == 78
+    nowhere = run("migrate-config", *arguments, "--url", "https://localhost:1", ONLOOKER_ACCESS_TOKEN="wrong")
+    assert nowhere.returncode == 69
+    for done in (wrong, nowhere):
+        assert "Nothing was written." in done.stderr
+    assert not target.exists()
 
 
 def test_another_stream_can_be_named_while_taking_over(product: Stack, stream: TestStream, tmp_path: Path) -> None:

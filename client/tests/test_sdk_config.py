@@ -29,6 +29,12 @@ def test_nothing_set_names_all_three_ways() -> None:
         assert way in message
 
 
+def test_a_file_that_the_environment_names_must_be_there(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setenv("ONLOOKER_CONFIG", str(tmp_path / "nosuch.json"))
+    with pytest.raises(ConfigError, match=r"There is no file .*nosuch.json \(ONLOOKER_CONFIG\)"):
+        Client("https://vision.example.org", "login", "password")
+
+
 def test_only_what_is_missing_is_asked_for() -> None:
     with pytest.raises(ConfigError, match="Not set: access_token"):
         Client("https://vision.example.org", "login")

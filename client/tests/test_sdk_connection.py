@@ -18,11 +18,11 @@ from misbehaving import (
     silent,
     trickling,
 )
-from onlooker_client import connection as module
-from onlooker_client import reading
-from onlooker_client.connection import Address, Connection
 from onlooker_client.errors import ConfigError, LinkError, NotSent, TimedOut
-from onlooker_client.transport import build_trust
+from onlooker_client.wire import connection as module
+from onlooker_client.wire import reading
+from onlooker_client.wire.connection import Address, Connection
+from onlooker_client.wire.transport import build_trust
 
 HEADERS = b"Accept: application/json\r\n"
 TRUST = build_trust(None)

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from onlooker_client import ConfigError
-from onlooker_client.metrics import Metrics, Query
+from onlooker_client.numbers.metrics import Metrics, Query
 
 PAGE: dict[str, Any] = {
     "entities": {

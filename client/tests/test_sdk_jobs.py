@@ -160,7 +160,7 @@ def test_another_address_than_the_server_knows_of_itself_works_too(product: Stac
 
 
 def test_many_requests_use_one_connection(product: Stack, stream: TestStream, monkeypatch: pytest.MonkeyPatch) -> None:
-    from onlooker_client import connection
+    from onlooker_client.wire import connection
 
     dialled: list[object] = []
     dial = connection.dial

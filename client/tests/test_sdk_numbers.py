@@ -12,8 +12,8 @@ from onlooker.testing import Stack, TestStream
 from misbehaving import answering, http, peer
 from onlooker_client import BadArgument, BadCredentials, BadRequest, Bucket, Client, ConfigError, LinkError
 from onlooker_client.config import Config
-from onlooker_client.numbers import DataEndpoint
-from onlooker_client.tokens import UNKNOWN_LIFE_S, life_s
+from onlooker_client.numbers.endpoint import DataEndpoint
+from onlooker_client.numbers.tokens import UNKNOWN_LIFE_S, life_s
 
 OWNER = "owner@example.org"
 HOURS = 120
@@ -92,6 +92,13 @@ def test_a_stranger_gets_no_token(product: Stack, stream: TestStream) -> None:
     ):
         stranger.metrics(["passing_by"], "2026-03-01").buckets  # noqa: B018
     assert stream.access_token not in repr(caught.value)
+    assert str(caught.value).startswith("No account stranger@example.org may see this stream")
+    assert caught.value.status == 401
+
+
+def test_a_datetime_without_a_zone_is_refused(reader: Client) -> None:
+    with pytest.raises(BadArgument, match="need a time zone"):
+        reader.metrics(["passing_by"], datetime(2026, 3, 1))
 
 
 def test_threads_share_one_reader(reader: Client) -> None:

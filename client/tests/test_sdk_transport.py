@@ -7,8 +7,6 @@ import time
 import pytest
 
 from misbehaving import Peer, answering, hanging_up, http, peer, read_request, saying, silent
-from onlooker_client import transport as module
-from onlooker_client.attachments import json_body
 from onlooker_client.errors import (
     BadCredentials,
     BadRequest,
@@ -19,7 +17,9 @@ from onlooker_client.errors import (
     OnlookerError,
     TimedOut,
 )
-from onlooker_client.transport import Repeat, Transport, pause_s
+from onlooker_client.wire import transport as module
+from onlooker_client.wire.attachments import json_body
+from onlooker_client.wire.transport import Repeat, Transport, pause_s
 
 BUSY = http(b'{"code": "overloaded", "detail": "Busy."}', status="503 Busy", headers="Retry-After: 0\r\n")
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from onlooker_client.blob import Blob
-from onlooker_client.bucket import Bucket
 from onlooker_client.client import Client
 from onlooker_client.config import Config
 from onlooker_client.errors import (
@@ -17,6 +16,7 @@ from onlooker_client.errors import (
     NotNow,
     NotReady,
     NotSent,
+    NotSet,
     NotTrusted,
     OnlookerError,
     Refused,
@@ -24,7 +24,8 @@ from onlooker_client.errors import (
     TimedOut,
 )
 from onlooker_client.job import Job
-from onlooker_client.metrics import Metrics
+from onlooker_client.numbers.bucket import Bucket
+from onlooker_client.numbers.metrics import Metrics
 from onlooker_client.service import Service
 from onlooker_client.session import Session
 from onlooker_client.version import VERSION as __version__
@@ -46,6 +47,7 @@ __all__ = [
     "NotNow",
     "NotReady",
     "NotSent",
+    "NotSet",
     "NotTrusted",
     "OnlookerError",
     "Refused",

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from onlooker_client.attachments import Content, multipart_body, read_content
 from onlooker_client.errors import LinkError
-from onlooker_client.transport import Repeat, Transport
+from onlooker_client.wire.attachments import Content, multipart_body, read_content
+from onlooker_client.wire.transport import Repeat, Transport
 
 __all__ = ["Blob", "Content", "create_blob"]
 

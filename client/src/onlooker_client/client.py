@@ -11,10 +11,10 @@ from urllib.parse import quote
 from onlooker_client.blob import Blob, Content, create_blob
 from onlooker_client.config import Config, check_config, load_config
 from onlooker_client.errors import BadArgument
-from onlooker_client.metrics import Metrics, Moment, Query
-from onlooker_client.numbers import DataEndpoint
+from onlooker_client.numbers.endpoint import DataEndpoint
+from onlooker_client.numbers.metrics import Metrics, Moment, Query
 from onlooker_client.service import Service
-from onlooker_client.transport import TIMEOUT_S, Repeat, Transport, basic_authorization
+from onlooker_client.wire.transport import TIMEOUT_S, Repeat, Transport, basic_authorization
 
 ConfigLike = Union[Config, Path, str]
 

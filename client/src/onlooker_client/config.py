@@ -12,7 +12,7 @@ from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import Any
 
-from onlooker_client.errors import ConfigError
+from onlooker_client.errors import ConfigError, NotSet
 
 PREFIX = "ONLOOKER_"
 SECRET = "access_token"  # noqa: S105 (its name, not the secret)
@@ -79,7 +79,11 @@ def load_config(given: Config | None = None, path: Path | None = None) -> Config
     """What holds now: arguments win over the environment, and that over the file."""
     config = (given or Config()).over(from_environment())
     file = path or config_path()
-    return config.over(read_file(file)) if path or file.exists() else config
+    if file.exists() or path:
+        return config.over(read_file(file))
+    if os.environ.get(f"{PREFIX}CONFIG"):
+        raise ConfigError(f"There is no file {file} (ONLOOKER_CONFIG). Make it with: onlooker-agent setup")
+    return config
 
 
 def from_environment(environment: Mapping[str, str] = os.environ) -> Config:
@@ -103,10 +107,25 @@ def check_config(config: Config) -> Config:
     if not missing:
         return config
     variables = ", ".join(PREFIX + name.upper() for name in missing)
-    raise ConfigError(
-        f"Not set: {', '.join(missing)}. There are three ways: as an argument, Client({missing[0]}=...); in the "
-        f"environment, {variables}; or in the file that `onlooker-agent setup` writes ({config_path()})."
+    raise NotSet(
+        f"Not set: {', '.join(missing)}.{of_another_login(config)} There are three ways: as an argument, "
+        f"Client({missing[0]}=...); in the environment, {variables}; or in the file that `onlooker-agent setup` writes "
+        f"({config_path()}).",
+        missing,
     )
+
+
+def of_another_login(config: Config, path: Path | None = None) -> str:
+    """Why a Password that is set is not taken, as a sentence after a space."""
+    if config.access_token or not config.client_id:
+        return ""
+    try:
+        known = load_config(path=path)
+    except ConfigError:
+        return ""
+    if not known.access_token or known.client_id in (None, config.client_id):
+        return ""
+    return f" The Password that is set belongs to another Login, {known.client_id}."
 
 
 def read_file(path: Path) -> Config:

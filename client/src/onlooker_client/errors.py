@@ -2,6 +2,7 @@
 
 OnlookerError
 ├── ConfigError             what was set is missing or wrong; nothing was asked of the server
+│   └── NotSet              address, Login or Password are missing
 ├── BadArgument             a call of this package has a wrong argument (also a ValueError)
 ├── SourceError             a camera, file or folder can't be opened or read
 ├── LinkError               the server was not reached, or its answer did not come
@@ -19,7 +20,13 @@ OnlookerError
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
+
+UNKNOWN_CREDENTIALS = (
+    "The server does not know this Login and Password (client_id and access_token). Check both; a lost Password is "
+    "replaced on the stream's page in the console."
+)
 
 
 class OnlookerError(Exception):
@@ -28,6 +35,15 @@ class OnlookerError(Exception):
 
 class ConfigError(OnlookerError):
     """What was set is missing or wrong."""
+
+
+class NotSet(ConfigError):
+    """Something that every request needs is not set."""
+
+    def __init__(self, text: str, missing: Sequence[str]) -> None:
+        self.missing = tuple(missing)
+        """Names, such as `url`."""
+        super().__init__(text)
 
 
 class BadArgument(OnlookerError, ValueError):
@@ -74,6 +90,11 @@ class BadRequest(Refused):
 
 class BadCredentials(Refused):
     """Login or Password are wrong, or a token has ended."""
+
+    def __init__(self, status: int, problem: dict[str, Any], retry_after_s: float | None = None) -> None:
+        super().__init__(status, problem, retry_after_s)
+        if self.code == "bad_credentials":  # its detail is for who writes a client
+            self.args = (UNKNOWN_CREDENTIALS,)
 
 
 class NotAllowed(Refused):

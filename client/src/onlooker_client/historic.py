@@ -19,16 +19,16 @@ def historic_path() -> Path:
 
 
 def read_historic(path: Path) -> Config:
-    """What it says; without its server, and that server's certificate authority, where that was the cloud."""
+    """What it says; nothing where its server was the cloud, as nobody else knows those credentials."""
     said = _read(path)
     texts = {name: value for name, value in said.items() if isinstance(value, str) and value}
     if "client_id" not in texts or "access_token" not in texts:
         raise ConfigError(f"{path} has no client_id and access_token. Make new settings with: onlooker-agent setup")
-    credentials = Config(client_id=texts["client_id"], access_token=texts["access_token"])
     root = texts.get("default_root", "")
-    if not root or is_of_the_cloud(root):
-        return credentials
-    return Config(url=root.rstrip("/"), ca_file=texts.get("ca_path")).over(credentials)
+    if is_of_the_cloud(root):
+        return Config()
+    credentials = Config(client_id=texts["client_id"], access_token=texts["access_token"])
+    return Config(url=root.rstrip("/"), ca_file=texts.get("ca_path")).over(credentials) if root else credentials
 
 
 def is_of_the_cloud(url: str) -> bool:

@@ -6,7 +6,7 @@ import time
 from typing import Any
 
 from onlooker_client.errors import ComputationFailed, LinkError, NotReady
-from onlooker_client.transport import Repeat, Transport
+from onlooker_client.wire.transport import Repeat, Transport
 
 PENDING = 202
 FIRST_PAUSE_S = 0.1

@@ -1,4 +1,4 @@
-"""Moments as people and servers write them: ISO 8601 with a UTC offset, on every Python."""
+"""Moments and spans as people and servers write them: ISO 8601 with a UTC offset, on every Python."""
 
 from __future__ import annotations
 
@@ -20,6 +20,17 @@ def read_moment(text: str) -> datetime:
     micros = int((fraction or "0").ljust(6, "0")[:6])
     local = datetime(int(year), int(month), int(day), int(hour or 0), int(minute or 0), int(second or 0), micros)
     return local if offset is None else local.replace(tzinfo=_zone(offset))
+
+
+def in_hours(seconds: float) -> str:
+    """As people say it: 1 h 12 min."""
+    minutes = round(seconds / 60)
+    if 0 < seconds < 60:
+        return f"{max(seconds, 1):.0f} s"
+    hours, rest = divmod(minutes, 60)
+    if not hours:
+        return f"{rest} min"
+    return f"{hours} h {rest} min" if rest else f"{hours} h"
 
 
 def _zone(offset: str) -> timezone:

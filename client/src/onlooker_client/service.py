@@ -7,12 +7,12 @@ from datetime import datetime, timezone
 from typing import Any, Union
 from urllib.parse import quote
 
-from onlooker_client.attachments import Body, media_body
 from onlooker_client.blob import Blob, Content
 from onlooker_client.errors import BadArgument
 from onlooker_client.job import Job, checked_result
 from onlooker_client.session import Session
-from onlooker_client.transport import Repeat, Transport
+from onlooker_client.wire.attachments import Body, media_body
+from onlooker_client.wire.transport import Repeat, Transport
 
 Timestamp = Union[datetime, str]
 Media = Union[Content, Blob]

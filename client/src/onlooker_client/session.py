@@ -8,7 +8,7 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
 from onlooker_client.errors import BadArgument, BadRequest, OnlookerError
-from onlooker_client.transport import Repeat
+from onlooker_client.wire.transport import Repeat
 
 if TYPE_CHECKING:
     from onlooker_client.job import Job

@@ -6,8 +6,8 @@ import threading
 import time
 from dataclasses import dataclass, replace
 
-from onlooker_client.agent import words
-from onlooker_client.agent.journal import Journal
+from onlooker_client.agent.telling import words
+from onlooker_client.agent.telling.journal import Journal
 from onlooker_client.sources.lasting import Event, State
 
 TELL_EVERY_S = 60.0

@@ -67,7 +67,7 @@ def _add_watching_options(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    from onlooker_client.agent.journal import Journal, Level
+    from onlooker_client.agent.telling.journal import Journal, Level
     from onlooker_client.terminal import Terminal
 
     plan = read_plan(arguments)

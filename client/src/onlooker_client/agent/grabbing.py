@@ -7,12 +7,12 @@ import time
 from dataclasses import dataclass
 from typing import Any, Callable
 
-from onlooker_client.agent.bandwidth import Bandwidth
 from onlooker_client.agent.camera import CameraWatch
 from onlooker_client.agent.drops import Drop
 from onlooker_client.agent.motion import Motion
 from onlooker_client.agent.pace import Pace
-from onlooker_client.agent.sender import Sender
+from onlooker_client.agent.sending.bandwidth import Bandwidth
+from onlooker_client.agent.sending.sender import Sender
 from onlooker_client.agent.stamping import Stamps, as_text
 from onlooker_client.agent.tally import Tally
 from onlooker_client.encoding import Encoder
@@ -57,6 +57,10 @@ class Grabber:
         self._watch = Watch(time.monotonic(), is_live=self.source.is_live)
         self._thread = threading.Thread(target=self._run, name="grab", daemon=True)
         self._thread.start()
+
+    @property
+    def has_begun(self) -> bool:
+        return self._thread is not None
 
     def join(self, limit_s: float) -> None:
         """Wait until the last picture is counted; the source must be closed."""

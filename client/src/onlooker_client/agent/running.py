@@ -6,24 +6,24 @@ import time
 import uuid
 from typing import Any, Callable, NoReturn
 
-from onlooker_client.agent import words
-from onlooker_client.agent.bandwidth import Bandwidth
 from onlooker_client.agent.camera import CameraWatch
 from onlooker_client.agent.drops import Drop
 from onlooker_client.agent.grabbing import Grabber
-from onlooker_client.agent.health import HealthServer
-from onlooker_client.agent.holding import in_words
-from onlooker_client.agent.journal import Journal
-from onlooker_client.agent.lane import Flight, Uplink
 from onlooker_client.agent.pace import Pace
 from onlooker_client.agent.plan import Plan
 from onlooker_client.agent.replacing import replace_process, should_replace
-from onlooker_client.agent.reporting import Reporter
-from onlooker_client.agent.request import FrameRequest
-from onlooker_client.agent.sender import Sender
-from onlooker_client.agent.situation import Awareness, count_people
+from onlooker_client.agent.sending.bandwidth import Bandwidth
+from onlooker_client.agent.sending.holding import in_words
+from onlooker_client.agent.sending.lane import Flight, Uplink
+from onlooker_client.agent.sending.request import FrameRequest
+from onlooker_client.agent.sending.sender import Sender
 from onlooker_client.agent.starting import check_server
 from onlooker_client.agent.tally import Tally
+from onlooker_client.agent.telling import words
+from onlooker_client.agent.telling.health import HealthServer
+from onlooker_client.agent.telling.journal import Journal
+from onlooker_client.agent.telling.reporting import Reporter
+from onlooker_client.agent.telling.situation import Awareness, count_people
 from onlooker_client.agent.waking import Waking
 from onlooker_client.client import Client
 from onlooker_client.command import exits
@@ -33,7 +33,6 @@ from onlooker_client.errors import BadCredentials, ConfigError, OnlookerError
 from onlooker_client.preview.opening import Preview
 from onlooker_client.sources.lasting import LastingSource
 from onlooker_client.sources.opening import Wish
-from onlooker_client.transport import Repeat
 from onlooker_client.version import VERSION
 
 TICK_S = 1.0
@@ -175,11 +174,14 @@ class Agent:
         )
 
     def _exit_code(self) -> int:
-        grabber = self._grabber
-        if not grabber.failure or self._is_told_to_stop:
+        grabber, counts = self._grabber, self.tally.read()
+        if self._is_told_to_stop:
             return exits.OK
-        self._journal.error("source", grabber.failure)
-        return exits.BROKEN if grabber.is_broken else exits.NO_INPUT
+        if grabber.failure or not counts.grabbed:
+            self._journal.error("source", grabber.failure or f"No picture came from {self._source.name}.")
+            return exits.BROKEN if grabber.is_broken else exits.NO_INPUT
+        # A video that was played to nobody.
+        return exits.OK if counts.answered or counts.in_flight else exits.UNAVAILABLE
 
     def _finish(self) -> None:
         self._awareness.is_stopping = True
@@ -195,7 +197,7 @@ class Agent:
         self._journal.close()
         self._reporter.close()
         counts = self.tally.read()
-        if counts.grabbed:
+        if self._grabber.has_begun:
             lasted_s = time.monotonic() - self._awareness.began_at
             facts = {**counts.__dict__, "adds_up": counts.adds_up}
             self._journal.info("stop", words.summary(counts, lasted_s), counts=facts)
@@ -204,7 +206,11 @@ class Agent:
         if not self.tally.read().answered:
             return
         path = self._uplink().request.session_path
+        transport = self._client.transport
+        connection = transport.open_connection()  # one from before may be dead, and there is no time to find out
         try:
-            self._client.transport.request("DELETE", path, repeat=Repeat.NEVER, timeout_s=END_LIMIT_S)
+            connection.exchange("DELETE", path, transport.headers(None), timeout_s=END_LIMIT_S)
         except OnlookerError as error:
             self._journal.debug("session", f"The session ends by itself in a minute: {error}")
+        finally:
+            connection.close()

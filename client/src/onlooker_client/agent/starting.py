@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from onlooker_client.agent.holding import ASKS_AGAIN, SWITCHED_OFF, in_words, used_up
-from onlooker_client.agent.journal import Journal
+from onlooker_client.agent.sending.holding import ASKS_AGAIN, SWITCHED_OFF, in_words, used_up
+from onlooker_client.agent.telling.journal import Journal
 from onlooker_client.errors import BadCredentials, BadRequest, ConfigError, LinkError, NotNow, Refused
-from onlooker_client.transport import Repeat, Transport
+from onlooker_client.wire.transport import Repeat, Transport
 
 LIMIT_S = 5.0
 

@@ -18,6 +18,7 @@ from onlooker_client.command.shared import read_config
 from onlooker_client.encoding import Encoder
 from onlooker_client.errors import BadArgument, OnlookerError
 from onlooker_client.preview import open_preview
+from onlooker_client.preview.opening import check_film_name
 from onlooker_client.session import Session
 from onlooker_client.sources.recording import Recording, open_recording
 from onlooker_client.terminal import Terminal
@@ -29,6 +30,7 @@ SECONDS_A_MINUTE = 60.0
 def analyse(arguments: argparse.Namespace) -> int:
     """The exit code. What people watch goes to standard error, the summary to standard output."""
     screen = Terminal.of(sys.stderr)
+    check_film_name(arguments.save)
     with Client(config=read_config(arguments)) as client, _open(arguments) as video:
         plan = _plan(arguments, video)
         notes = [*check_stream(client, plan), *check_empty(client, plan, add=arguments.add)]
@@ -41,7 +43,7 @@ def analyse(arguments: argparse.Namespace) -> int:
             raise outcome.stopped_by
         _end(session, sender, screen)
         screen.replace_line("  Counting ...")
-        report = read_report(client, plan, outcome, fps=arguments.fps)
+        report = read_report(client, plan, outcome, fps=arguments.fps, told=notes)
         screen.replace_line("")
     _show(report, screen, as_json=arguments.json)
     return 128 + signals[0] if signals else _exit(outcome)

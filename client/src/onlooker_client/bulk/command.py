@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import argparse
+import re
 from pathlib import Path
 
 from onlooker_client.command.pictures import add_picture_options
 from onlooker_client.command.shared import add_server_options
+from onlooker_client.errors import BadArgument
 
 SUMMARY = "Send a recorded video as fast as the server takes it, and show its numbers."
+_CAMERA = re.compile(r"\d{1,3}$|usb:|/dev/video|(rtsps?|https?):/", re.IGNORECASE)
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
@@ -35,6 +38,10 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
+    video = str(arguments.video)
+    if not arguments.video.exists() and _CAMERA.match(video):
+        source = "SOURCE" if "/" in video and not video.startswith("/dev/") else video
+        raise BadArgument(f"analyse takes a recorded video. For a camera: onlooker-agent run {source}")
     from onlooker_client.bulk.analysis import analyse  # needs OpenCV
 
     return analyse(arguments)

@@ -6,8 +6,8 @@ import time
 from datetime import datetime
 from typing import Any
 
-from onlooker_client.bucket import Bucket
 from onlooker_client.client import Client
+from onlooker_client.numbers.bucket import Bucket
 
 METRICS = (
     *("passing_by", "interested", "stop_time", "attention_time", "satisfaction"),

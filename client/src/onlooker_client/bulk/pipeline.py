@@ -8,10 +8,10 @@ import socket
 from contextlib import suppress
 from typing import Any
 
-from onlooker_client.connection import Answer
 from onlooker_client.errors import LinkError, TimedOut
-from onlooker_client.faults import link_fault
-from onlooker_client.transport import TIMEOUT_S, Transport
+from onlooker_client.wire.connection import Answer
+from onlooker_client.wire.faults import link_fault
+from onlooker_client.wire.transport import TIMEOUT_S, Transport
 
 LARGEST_BYTES = 16 * 1024 * 1024
 """Of an answer."""

@@ -71,11 +71,14 @@ class Progress:
         share = min(1.0, (self.at_s - self._from_s) / (self._to_s - self._from_s)) if known else 0.0
         place = f"{clock(self.at_s)} of {clock(self._to_s)}" if known else clock(self.at_s)
         left = f"{clock((self._to_s - self.at_s) / times)} left" if known and times > 0 else ""
-        words = [place, f"{fps:.0f} frames/s", f"{times:.1f} x" if times else "", left, f"{people} people"]
+        seen = "1 person" if people == 1 else f"{people} people"
+        words = [place, f"{fps:.0f} frames/s", f"{times:.1f} x" if times else "", left, seen]
         text = "   ".join(word for word in words if word)
         percent = f"{share:4.0%} " if known else ""
         if self._terminal.is_terminal:
-            room = min(BAR_AT_MOST, self._terminal.width - len(text) - len(percent) - 6)
+            across = self._terminal.width - 1
+            text = text[: max(0, across - len(percent) - 3)]
+            room = min(BAR_AT_MOST, across - len(text) - len(percent) - 5)
             self._terminal.replace_line(f"  {percent}{self._bar(share, room) if known else ''}{text}")
         else:
             self._terminal.say(f"{percent.strip()} {text}".strip())

@@ -6,18 +6,19 @@ import json
 import shlex
 import sys
 import textwrap
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, TextIO
 
-from onlooker_client.bucket import Bucket
 from onlooker_client.bulk.numbers import as_object, read_numbers
 from onlooker_client.bulk.outcome import Outcome
 from onlooker_client.bulk.plan import Plan, clock
 from onlooker_client.bulk.sending import Stopped
-from onlooker_client.bulk.standing import month_ends
+from onlooker_client.bulk.standing import NO_NUMBERS, month_ends
 from onlooker_client.bulk.summary import print_numbers, print_seen
 from onlooker_client.client import Client
 from onlooker_client.errors import NotAllowed, OnlookerError
+from onlooker_client.numbers.bucket import Bucket
 from onlooker_client.terminal import Terminal
 
 LAST_STATE_S = 1.0
@@ -34,6 +35,8 @@ class Report:
     numbers: Bucket | None
     why_none: str = ""
     """Why there are no numbers."""
+    is_told: bool = False
+    """Whether the person has read that already, before anything was sent."""
 
     @property
     def sent_s(self) -> float:
@@ -67,8 +70,9 @@ class Report:
         else:
             people = self.outcome.people
             print_seen(terminal, passed=people.passed, most_at_once=people.most_at_once)
-            terminal.say()
-            terminal.say(textwrap.fill(self.why_none, terminal.width, initial_indent="  ", subsequent_indent="  "))
+            if not self.is_told:
+                terminal.say()
+                terminal.say(textwrap.fill(self.why_none, terminal.width, initial_indent="  ", subsequent_indent="  "))
 
     def print_json(self, out: TextIO) -> None:
         outcome, plan = self.outcome, self.plan
@@ -90,7 +94,7 @@ class Report:
         out.write(json.dumps(said) + "\n")
 
 
-def read_report(client: Client, plan: Plan, outcome: Outcome, *, fps: float) -> Report:
+def read_report(client: Client, plan: Plan, outcome: Outcome, *, fps: float, told: Sequence[str] = ()) -> Report:
     """With the numbers, where somebody may read them."""
     if not client.config.username:
         return Report(plan, outcome, fps, None, _HOW_TO_READ)
@@ -100,7 +104,8 @@ def read_report(client: Client, plan: Plan, outcome: Outcome, *, fps: float) -> 
     try:
         numbers = read_numbers(client, plan.moment(plan.from_s), to_date, expected=outcome.people.passed)
     except OnlookerError as error:
-        return Report(plan, outcome, fps, None, f"The numbers can't be read: {error}")
+        is_told = f"{NO_NUMBERS}{error}" in told
+        return Report(plan, outcome, fps, None, f"The numbers can't be read: {error}", is_told)
     return Report(plan, outcome, fps, numbers)
 
 

@@ -8,14 +8,14 @@ from collections import deque
 from collections.abc import Iterable, Iterator
 from typing import Any, Callable
 
-from onlooker_client.answers import read_json, read_refusal
 from onlooker_client.bulk.frames import Frame
 from onlooker_client.bulk.lookahead import Lookahead
 from onlooker_client.bulk.pipeline import Pipeline
 from onlooker_client.bulk.plan import Plan
 from onlooker_client.errors import LinkError, NotNow, NotTrusted, OnlookerError
 from onlooker_client.session import Session
-from onlooker_client.transport import pause_s
+from onlooker_client.wire.answers import read_json, read_refusal
+from onlooker_client.wire.transport import pause_s
 
 RATE_LIMITED, CREATED = 429, 201
 LAST_WORD_S = 2.0

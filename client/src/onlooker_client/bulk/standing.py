@@ -10,6 +10,9 @@ from onlooker_client.client import Client
 from onlooker_client.errors import BadArgument, BadRequest, ConfigError, OnlookerError
 
 NOT_FOUND = 404
+IN_VIEW_AT_CUT_S = 5.0
+"""Who was in view where an earlier part stopped is there so long at most after it, and may count twice."""
+NO_NUMBERS = "The summary will have no numbers: "
 
 
 def check_stream(client: Client, plan: Plan) -> list[str]:
@@ -40,13 +43,16 @@ def check_empty(client: Client, plan: Plan, *, add: bool) -> list[str]:
     """A video that is sent twice counts everybody twice, and nobody can undo that."""
     if not client.config.username or plan.duration_s <= 0:
         return []
+    begin = plan.moment(plan.from_s + IN_VIEW_AT_CUT_S) if plan.from_s else plan.start
+    is_short = begin >= plan.end  # nobody but those of the cut can be in it
     try:
-        [bucket] = client.metrics(["passing_by"], plan.start, plan.end, time="global")
+        [bucket] = client.metrics(["passing_by"], plan.start if is_short else begin, plan.end, time="global")
     except OnlookerError as error:
-        return [f"The summary will have no numbers: {error}"]
-    if bucket.passing_by and not add and not plan.from_s:
+        return [f"{NO_NUMBERS}{error}"]
+    if bucket.passing_by and not add and not is_short:
+        people = "1 person" if bucket.passing_by == 1 else f"{bucket.passing_by} people"
         raise BadArgument(
-            f"The stream already has {bucket.passing_by} people between {shown(plan.start)} and {shown(plan.end)}. "
+            f"The stream already has {people} between {shown(begin)} and {shown(plan.end)}. "
             "Sent again, everybody would count twice. If they are from something else, go on with --add."
         )
     return []

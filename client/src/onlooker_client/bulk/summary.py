@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from onlooker_client.bucket import Bucket
+from onlooker_client.numbers.bucket import Bucket
 from onlooker_client.terminal import Terminal
 
 NAME_WIDTH, VALUE_WIDTH, BAR_WIDTH = 18, 8, 24

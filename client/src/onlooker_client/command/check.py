@@ -9,6 +9,7 @@ from onlooker_client.client import Client
 from onlooker_client.command import exits
 from onlooker_client.command.shared import add_server_options, read_config
 from onlooker_client.errors import BadRequest
+from onlooker_client.moments import in_hours
 from onlooker_client.terminal import Terminal
 
 SUMMARY = "Try out address, Login and Password, and show the stream's month."
@@ -50,17 +51,12 @@ def show_stream(terminal: Terminal, said: dict[str, Any]) -> int:
 def facts(said: dict[str, Any]) -> dict[str, str]:
     month, reads = said.get("month") or {}, said.get("reads") or {}
     quota_s = month.get("quota_s")
-    limit = f" of {duration(quota_s)}" if quota_s else ", no limit"
+    limit = f" of {in_hours(quota_s)}" if quota_s else ", no limit"
     return {
         "Login": str(said.get("client_id")),
-        "This month": f"{duration(month.get('used_s') or 0)} of video computed{limit}",
+        "This month": f"{in_hours(month.get('used_s') or 0)} of video computed{limit}",
         "Kept for": f"{said.get('retention_days')} days",
         "Reads": ", ".join(word for name, word in ASKED.items() if reads.get(name)) or "neither age, gender nor mood",
         "Console": str(said.get("console_url")),
         "Numbers": str(said.get("data_url")),
     }
-
-
-def duration(seconds: float) -> str:
-    hours, minutes = divmod(round(seconds / 60), 60)
-    return f"{hours} h {minutes:02d} min" if hours else f"{minutes} min"

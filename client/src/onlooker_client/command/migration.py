@@ -9,13 +9,13 @@ import sys
 from dataclasses import replace
 from pathlib import Path
 
-from onlooker_client.address import Address
 from onlooker_client.client import Client
 from onlooker_client.command import exits
 from onlooker_client.config import Config, check_config, config_path, write_file
-from onlooker_client.errors import BadCredentials, ConfigError, OnlookerError
+from onlooker_client.errors import BadCredentials, ConfigError, LinkError
 from onlooker_client.historic import historic_path, is_of_the_cloud, read_historic
 from onlooker_client.terminal import Terminal
+from onlooker_client.wire.address import Address
 
 SUMMARY = "Take over the settings of the historic SDK (~/.angusdk/config.json)."
 
@@ -34,11 +34,13 @@ def run(arguments: argparse.Namespace) -> int:
     source, target = arguments.source_file or historic_path(), arguments.target_file or config_path()
     if target.exists() and not arguments.force:
         raise ConfigError(f"{target} is there already. To write over it, add --force.")
-    config = check_config(with_server(_choose_stream(read_historic(source), arguments), arguments))
+    config = with_server(read_historic(source), arguments)
     Address.of_server(config.url or "")
+    config = check_config(_choose_stream(config, arguments))
+    try_out(terminal, config)
     write_file(target, config)
     terminal.good(f"{source} was taken over into {target}. Only you can read it.")
-    return try_out(terminal, config)
+    return exits.OK
 
 
 def with_server(config: Config, arguments: argparse.Namespace) -> Config:
@@ -52,25 +54,29 @@ def with_server(config: Config, arguments: argparse.Namespace) -> Config:
     return config
 
 
-def try_out(terminal: Terminal, config: Config) -> int:
-    """Whether the server knows them; what was written stays either way."""
+def try_out(terminal: Terminal, config: Config) -> None:
+    """Before anything is written: settings that do not work help nobody."""
     try:
         with Client(config=config) as client:
             client.services()
     except BadCredentials:
-        terminal.bad(f"{config.url} does not know this Login and Password: they were the old cloud's.")
-        terminal.say("    Make a stream in your console, and do: onlooker-agent setup")
-        return exits.CONFIG
-    except OnlookerError as error:
-        terminal.warn(f"They could not be tried out. {error}")
-        return exits.UNAVAILABLE
-    terminal.good(f"{config.url} knows them.")
-    return exits.OK
+        raise ConfigError(
+            f"{config.url} does not know this Login and Password. Nothing was written. Give --client-id with the Login "
+            "of a stream of this server; it is on the stream's page in the console."
+        ) from None
+    except LinkError as error:
+        raise type(error)(f"{error} Nothing was written.") from None
+    terminal.good(f"{config.url} knows Login and Password.")
 
 
 def _choose_stream(config: Config, arguments: argparse.Namespace) -> Config:
-    if not arguments.client_id or arguments.client_id == config.client_id:
+    if config.client_id and arguments.client_id in (None, config.client_id):
         return config
+    if not arguments.client_id:
+        raise ConfigError(
+            "The old settings have Login and Password of the old cloud, which is gone; no other server knows them. "
+            "Make a stream in your console, and give its Login: --client-id LOGIN"
+        )
     access_token = os.environ.get("ONLOOKER_ACCESS_TOKEN")
     if not access_token and sys.stdin.isatty():
         access_token = getpass.getpass("Password of the stream: ").strip()

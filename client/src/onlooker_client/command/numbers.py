@@ -13,12 +13,15 @@ from typing import Any
 from onlooker_client.client import Client
 from onlooker_client.command import exits
 from onlooker_client.command.shared import add_server_options, read_config
-from onlooker_client.metrics import Metrics
+from onlooker_client.errors import BadArgument, BadRequest
+from onlooker_client.moments import read_moment
+from onlooker_client.numbers.metrics import Metrics
 from onlooker_client.terminal import Terminal
 
 SUMMARY = "Show the stream's numbers."
 USUAL = "passing_by,interested,stop_time,attention_time"
 DAYS = 7
+WRONG_QUESTION = 400
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
@@ -35,17 +38,39 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
+    for option, moment in (("--from", arguments.from_date), ("--to", arguments.to_date)):
+        _check_moment(option, moment)
     from_date = arguments.from_date or datetime.now(timezone.utc) - timedelta(days=DAYS)
     time = arguments.by if arguments.by == "global" else f"by_{arguments.by}"
     with Client(config=read_config(arguments)) as client:
         metrics = client.metrics(arguments.metrics.split(","), from_date, arguments.to_date, time=time, tz=arguments.tz)
-        if arguments.json:
-            write_json(metrics)
-        elif arguments.csv:
-            write_csv(metrics)
-        else:
-            show_table(Terminal.of(), metrics)
+        try:
+            _write(metrics, arguments)
+        except BadRequest as refused:
+            if refused.status != WRONG_QUESTION:
+                raise
+            raise BadArgument(refused.detail) from None
     return exits.OK
+
+
+def _write(metrics: Metrics, arguments: argparse.Namespace) -> None:
+    if arguments.json:
+        write_json(metrics)
+    elif arguments.csv:
+        write_csv(metrics)
+    else:
+        show_table(Terminal.of(), metrics)
+
+
+def _check_moment(option: str, text: str | None) -> None:
+    if text is None:
+        return
+    try:
+        read_moment(text)
+    except ValueError:
+        raise BadArgument(
+            f"{option} {text} is no moment. One looks like 2026-11-01 or 2026-11-01T09:00+01:00"
+        ) from None
 
 
 def write_json(metrics: Metrics) -> None:
@@ -72,9 +97,17 @@ def show_table(terminal: Terminal, metrics: Metrics) -> None:
     terminal.say(terminal.paint(_line(heads, widths), "bold"))
     for row in cells:
         terminal.say(_line(row, widths))
-    terminal.say(terminal.paint(f"{metrics.from_date:%d %b %Y %H:%M} to {metrics.to_date:%d %b %Y %H:%M %Z}", "grey"))
+    terminal.say(terminal.paint(_range(metrics), "grey"))
     if not metrics.is_exact:
         terminal.warn("Not exact: the range cuts visits that were deleted after their time.")
+
+
+def _range(metrics: Metrics) -> str:
+    """Where it begins and ends, to the second where that matters, in the words of whoever asked."""
+    ends = (metrics.from_date, metrics.to_date)
+    form = "%d %b %Y %H:%M:%S" if any(moment.second for moment in ends) else "%d %b %Y %H:%M"
+    begin, end = (moment.strftime(form) for moment in ends)
+    return f"{begin} to {end} {metrics.query.tz or ends[1].tzname()}"
 
 
 def _head(column: str) -> str:

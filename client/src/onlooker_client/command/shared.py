@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Callable
 
 from onlooker_client.command import exits
-from onlooker_client.config import Config, load_config
+from onlooker_client.config import Config, load_config, of_another_login
 from onlooker_client.errors import (
     BadArgument,
     BadCredentials,
@@ -19,6 +19,7 @@ from onlooker_client.errors import (
     LinkError,
     NotAllowed,
     NotNow,
+    NotSet,
     OnlookerError,
     SourceError,
 )
@@ -44,6 +45,21 @@ def read_config(arguments: argparse.Namespace) -> Config:
     return load_config(given, arguments.config)
 
 
+def how_to_set(error: NotSet, arguments: argparse.Namespace) -> str:
+    """In the words of a command line: a message of the SDK names the arguments of a call."""
+    words = {"url": "the server's address", "client_id": "the Login", "access_token": "the Password"}
+    ways = {"url": "--url or ONLOOKER_URL", "client_id": "--client-id or ONLOOKER_CLIENT_ID"}
+    others = "ONLOOKER_ACCESS_TOKEN or ONLOOKER_ACCESS_TOKEN_FILE"
+    missing = ", ".join(words[name] for name in error.missing)
+    given = ", ".join(ways.get(name, others) for name in error.missing)
+    other = of_another_login(
+        Config(client_id=getattr(arguments, "client_id", None)), getattr(arguments, "config", None)
+    )
+    if other:
+        return f"Not set: {missing}.{other} Set ONLOOKER_CLIENT_ID with its ONLOOKER_ACCESS_TOKEN, without --client-id."
+    return f"Not set: {missing}. Run: onlooker-agent setup; or give {given}."
+
+
 def exit_code(error: OnlookerError) -> int:
     if isinstance(error, (ConfigError, BadCredentials, NotAllowed)):
         return exits.CONFIG
@@ -64,6 +80,9 @@ def run_command(parser: argparse.ArgumentParser, given: list[str] | None = None)
     arguments = parser.parse_args(given)
     try:
         sys.exit(arguments.run(arguments))
+    except NotSet as error:
+        print(f"{parser.prog}: {how_to_set(error, arguments)}", file=sys.stderr)
+        sys.exit(exits.CONFIG)
     except OnlookerError as error:
         print(f"{parser.prog}: {error}", file=sys.stderr)
         sys.exit(exit_code(error))

@@ -8,12 +8,12 @@ from contextlib import suppress
 from datetime import datetime, timezone
 from typing import Any
 
-from onlooker_client.attachments import multipart_body
 from onlooker_client.doctor.examination import Examination
 from onlooker_client.doctor.finding import Finding, bad, good, warn
 from onlooker_client.doctor.trouble import trouble
 from onlooker_client.errors import BadRequest, LinkError, NotNow, OnlookerError
-from onlooker_client.transport import Repeat, Transport
+from onlooker_client.wire.attachments import multipart_body
+from onlooker_client.wire.transport import Repeat, Transport
 
 PATH = "/services/scene_analysis/1"
 FRAMES = 4

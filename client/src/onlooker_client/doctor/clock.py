@@ -7,13 +7,13 @@ from dataclasses import dataclass
 from email.utils import parsedate_to_datetime
 from typing import Callable
 
-from onlooker_client.bucket import parse_moment
-from onlooker_client.connection import Answer
 from onlooker_client.doctor.examination import Examination
 from onlooker_client.doctor.finding import Finding, bad, good, unchecked, warn
 from onlooker_client.doctor.trouble import trouble
 from onlooker_client.errors import LinkError, Refused
-from onlooker_client.transport import Repeat, read_json
+from onlooker_client.numbers.bucket import parse_moment
+from onlooker_client.wire.connection import Answer
+from onlooker_client.wire.transport import Repeat, read_json
 
 OFF_S, FAR_OFF_S = 2.0, 60.0
 ASKED = 3

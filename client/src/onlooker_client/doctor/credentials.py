@@ -7,8 +7,8 @@ from contextlib import suppress
 from onlooker_client.doctor.examination import Examination
 from onlooker_client.doctor.finding import Finding, bad, good, unchecked, warn
 from onlooker_client.errors import BadCredentials, BadRequest
-from onlooker_client.moments import read_moment
-from onlooker_client.transport import Repeat
+from onlooker_client.moments import in_hours, read_moment
+from onlooker_client.wire.transport import Repeat
 
 NEARLY = 0.8
 """Part of the month's quota from which on it is worth a word."""
@@ -54,17 +54,6 @@ def check_quota(examination: Examination) -> Finding:
     if used_s >= NEARLY * quota_s:
         return warn(figure, f"{rest}. Then wait for {resets}, or {upgrade}.")
     return good(figure, f"{rest}; frames without anybody in view are sent less often, and count all the same.")
-
-
-def in_hours(seconds: float) -> str:
-    """As people say it: 1 h 12 min."""
-    minutes = round(seconds / 60)
-    if 0 < seconds < 60:
-        return f"{max(seconds, 1):.0f} s"
-    hours, rest = divmod(minutes, 60)
-    if not hours:
-        return f"{rest} min"
-    return f"{hours} h {rest} min" if rest else f"{hours} h"
 
 
 def _day(text: str) -> str:

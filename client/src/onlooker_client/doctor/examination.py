@@ -10,7 +10,7 @@ from onlooker_client.doctor.light import Light
 from onlooker_client.doctor.looking import Look, Looker
 from onlooker_client.errors import ConfigError, SourceError
 from onlooker_client.sources.source import Source
-from onlooker_client.transport import Transport, basic_authorization
+from onlooker_client.wire.transport import Transport, basic_authorization
 
 
 @dataclass(frozen=True)

@@ -7,14 +7,14 @@ import statistics
 import time
 import uuid
 
-from onlooker_client.answers import read_refusal
-from onlooker_client.attachments import multipart_body
-from onlooker_client.connection import Connection
 from onlooker_client.doctor.examination import Examination
 from onlooker_client.doctor.finding import Finding, bad, good, warn
 from onlooker_client.doctor.trouble import trouble
 from onlooker_client.errors import ConfigError, LinkError
-from onlooker_client.transport import Transport
+from onlooker_client.wire.answers import read_refusal
+from onlooker_client.wire.attachments import multipart_body
+from onlooker_client.wire.connection import Connection
+from onlooker_client.wire.transport import Transport
 
 ASKED = 10
 TIMEOUT_S = 15.0

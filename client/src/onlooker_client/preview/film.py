@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import queue
 import shutil
 import threading
@@ -22,6 +23,8 @@ WAITING_FRAMES = 32
 SPARE_BYTES = 64 * 1024 * 1024
 """Less room on the disk ends the film: a device whose disk is full does nothing any more."""
 CLOSING_S = 20.0
+PRIVATE = 0o600
+"""Mode of the file: there are people in it."""
 
 Shown = tuple[Any, Answer]
 
@@ -82,7 +85,7 @@ class Film:
 
 def _check_writable(path: Path) -> None:
     try:
-        with path.open("ab"):
-            pass
+        os.close(os.open(path, os.O_WRONLY | os.O_CREAT, PRIVATE))
+        path.chmod(PRIVATE)  # one that was there may be open to all
     except OSError as error:
         raise ConfigError(f"{path} can't be written: {error.strerror}.") from None

@@ -37,9 +37,16 @@ class Previews:
             part.close()
 
 
+def check_film_name(save: str | Path | None) -> None:
+    """Said before anything begins: what is sent can't be filmed afterwards."""
+    if save is not None and Path(save).suffix.lower() != ".mp4":
+        raise ConfigError(f"--save writes MP4. Name the film so: --save {Path(save).stem or 'people'}.mp4")
+
+
 def open_preview(*, show: bool, save: str | Path | None, fps: float, warn: Warn) -> Preview | None:
     """None where nothing is to be shown. A film that can't be written is said, and done without."""
     parts: list[Preview] = []
+    check_film_name(save)
     if show:
         from onlooker_client.preview.window import Window
 

@@ -7,12 +7,12 @@ import re
 import ssl
 from pathlib import Path
 
-from onlooker_client.address import Address
-from onlooker_client.connection import Connection
-from onlooker_client.dialling import find_proxy
 from onlooker_client.errors import ConfigError, NotTrusted
 from onlooker_client.setup.asking import Asker
 from onlooker_client.setup.greeting import TIMEOUT_S, USUAL_PORT, greet
+from onlooker_client.wire.address import Address
+from onlooker_client.wire.connection import Connection
+from onlooker_client.wire.dialling import find_proxy
 
 SIZE_LIMIT_BYTES = 64 * 1024
 CERTIFICATES_LIMIT = 10

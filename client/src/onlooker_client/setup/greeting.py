@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import ssl
 
-from onlooker_client.address import Address
-from onlooker_client.answers import read_json
-from onlooker_client.connection import Answer
 from onlooker_client.errors import ConfigError, LinkError, NotTrusted
-from onlooker_client.transport import Transport
+from onlooker_client.wire.address import Address
+from onlooker_client.wire.answers import read_json
+from onlooker_client.wire.connection import Answer
+from onlooker_client.wire.transport import Transport
 
 TIMEOUT_S = 10.0
 USUAL_PORT = 8443

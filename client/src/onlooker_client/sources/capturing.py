@@ -17,13 +17,35 @@ LONGEST_SKIP_S = 2.0
 WAITED_S = 0.004
 
 
-class CameraFeed:
+class _Captured:
+    """Whatever OpenCV captures."""
+
+    def __init__(self, broken: str) -> None:
+        self._broken = broken
+        """What is said when no picture comes any more."""
+        self._capture: Any = None
+
+    def grab(self) -> bool:
+        if not self._capture.grab():
+            raise SourceError(self._broken)
+        return True
+
+    def retrieve(self) -> Any | None:
+        is_whole, pixels = self._capture.retrieve()
+        return pixels if is_whole else None
+
+    def release(self) -> None:
+        if self._capture is not None:
+            self._capture.release()
+
+
+class CameraFeed(_Captured):
     """A camera at this machine."""
 
     def __init__(self, device: int | str, *, width_px: int | None, height_px: int | None, fps: float) -> None:
+        super().__init__(f"Camera {device} gave no picture. Is it still plugged in?")
         self._device = device
         self._width_px, self._height_px, self._fps = width_px, height_px, fps
-        self._capture: Any = None
 
     def open(self) -> None:
         cv2 = load_opencv()
@@ -41,26 +63,14 @@ class CameraFeed:
             if value is not None:
                 self._capture.set(setting, value)  # a camera that can't do it stays as it is
 
-    def grab(self) -> bool:
-        if not self._capture.grab():
-            raise SourceError(f"Camera {self._device} gave no picture. Is it still plugged in?")
-        return True
 
-    def retrieve(self) -> Any | None:
-        return _retrieved(self._capture)
-
-    def release(self) -> None:
-        if self._capture is not None:
-            self._capture.release()
-
-
-class NetworkFeed:
+class NetworkFeed(_Captured):
     """A camera in the network; its address may hold a password and is never said."""
 
     def __init__(self, address: str, *, name: str) -> None:
+        super().__init__(f"{name} ended or broke off.")
         self._address = address
         self._name = name
-        self._capture: Any = None
 
     def open(self) -> None:
         cv2 = load_opencv()
@@ -78,18 +88,6 @@ class NetworkFeed:
             )
         self._skip_the_past()
 
-    def grab(self) -> bool:
-        if not self._capture.grab():
-            raise SourceError(f"{self._name} ended or broke off.")
-        return True
-
-    def retrieve(self) -> Any | None:
-        return _retrieved(self._capture)
-
-    def release(self) -> None:
-        if self._capture is not None:
-            self._capture.release()
-
     def _skip_the_past(self) -> None:
         """What came while it was opened is there at once; the first picture that is waited for is new."""
         until_s = time.monotonic() + LONGEST_SKIP_S
@@ -98,11 +96,6 @@ class NetworkFeed:
             began_s, worked_s = time.monotonic(), time.thread_time()
             self.grab()
             waited_s = time.monotonic() - began_s - (time.thread_time() - worked_s)
-
-
-def _retrieved(capture: Any) -> Any | None:
-    is_whole, pixels = capture.retrieve()
-    return pixels if is_whole else None
 
 
 def _no_camera(device: int | str) -> str:

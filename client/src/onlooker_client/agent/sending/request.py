@@ -7,7 +7,7 @@ import secrets
 from collections.abc import Mapping
 from typing import Any
 
-from onlooker_client.transport import Transport
+from onlooker_client.wire.transport import Transport
 
 SERVICE = "/services/scene_analysis/1"
 

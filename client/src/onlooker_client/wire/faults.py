@@ -6,8 +6,8 @@ import http.client
 import socket
 import ssl
 
-from onlooker_client.address import Address
 from onlooker_client.errors import LinkError, NotSent, NotTrusted
+from onlooker_client.wire.address import Address
 
 _NOT_YET_VALID, _EXPIRED, _OTHER_NAME, _OTHER_IP = 9, 10, 62, 64
 _TLS_ALERT = "\x15\x03"
@@ -48,7 +48,8 @@ def dial_fault(address: Address, error: Exception) -> NotSent:
         return NotTrusted(f"The certificate of {address} is not trusted: {_certificate_fault(address, error)}")
     if isinstance(error, ssl.SSLError) and (error.reason or "").upper() in _NO_TLS:
         return NotSent(f"{address} does not speak HTTPS there. Is the port right?")
-    return NotSent(f"{address} can't be reached: {in_words(error)}.")
+    hint = " Check the address and the port." if isinstance(error, ConnectionRefusedError) else ""
+    return NotSent(f"{address} can't be reached: {in_words(error)}.{hint}")
 
 
 def _certificate_fault(address: Address, error: ssl.SSLCertVerificationError) -> str:

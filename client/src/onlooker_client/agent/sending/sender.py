@@ -8,11 +8,11 @@ import time
 from typing import Any, Protocol
 
 from onlooker_client.agent.drops import Drop
-from onlooker_client.agent.holding import Hold
-from onlooker_client.agent.lane import Flight, Lane, Uplink
-from onlooker_client.agent.link import Link
+from onlooker_client.agent.sending.holding import Hold
+from onlooker_client.agent.sending.lane import Flight, Lane, Uplink
+from onlooker_client.agent.sending.link import Link
+from onlooker_client.agent.sending.window import MOST
 from onlooker_client.agent.tally import Tally
-from onlooker_client.agent.window import MOST
 from onlooker_client.errors import LinkError, NotSent, Refused, TimedOut
 
 MOST_LANES = 20

@@ -12,13 +12,13 @@ import threading
 import time
 from typing import Any, Callable
 
-from onlooker_client.address import Address
-from onlooker_client.answers import read_json, read_refusal
-from onlooker_client.attachments import Body
-from onlooker_client.connection import Answer, Connection
-from onlooker_client.dialling import dial, find_proxy
 from onlooker_client.errors import ConfigError, LinkError, NotNow, NotSent, NotTrusted, OnlookerError
 from onlooker_client.version import VERSION
+from onlooker_client.wire.address import Address
+from onlooker_client.wire.answers import read_json, read_refusal
+from onlooker_client.wire.attachments import Body
+from onlooker_client.wire.connection import Answer, Connection
+from onlooker_client.wire.dialling import dial, find_proxy
 
 TIMEOUT_S = 40.0
 """A computation may take 30 seconds."""
@@ -197,9 +197,10 @@ def build_trust(ca_file: str | None) -> ssl.SSLContext:
     try:
         trust = ssl.create_default_context(cafile=ca_file or None)
     except (OSError, ssl.SSLError) as error:
+        why = "" if isinstance(error, ssl.SSLError) else f" ({error.strerror or error})"
         raise ConfigError(
-            f"{ca_file} is no file with a certificate authority ({error.strerror or error}). The console offers the "
-            "right one at /authority.pem."
+            f"{ca_file} is no file with a certificate authority{why}. The console offers the right one at "
+            "/authority.pem."
         ) from None
     trust.minimum_version = ssl.TLSVersion.TLSv1_2  # Python 3.9 would still speak older ones
     return trust

@@ -8,10 +8,10 @@ import re
 import threading
 import time
 
-from onlooker_client.attachments import json_body
 from onlooker_client.config import Config
-from onlooker_client.errors import LinkError
-from onlooker_client.transport import Repeat, Transport
+from onlooker_client.errors import BadCredentials, LinkError
+from onlooker_client.wire.attachments import json_body
+from onlooker_client.wire.transport import Repeat, Transport
 
 PATH = "/api-token-authstream/"
 RENEW_BEFORE_S = 60.0
@@ -52,7 +52,14 @@ class Tokens:
         self._console.close()
 
     def _fetch(self) -> None:
-        answer = self._console.request_json("POST", PATH, json_body(self._credentials), repeat=Repeat.IF_LOST)
+        try:
+            answer = self._console.request_json("POST", PATH, json_body(self._credentials), repeat=Repeat.IF_LOST)
+        except BadCredentials as refused:
+            refused.args = (
+                f"No account {self._credentials['username']} may see this stream, or Login or Password is wrong. Check "
+                "--username (username).",
+            )
+            raise
         token = answer.get("token")
         if not isinstance(token, str) or not _TOKEN.fullmatch(token):
             raise LinkError(f"{self._console.address} gave no token. Is this the address of an Onlooker console?")

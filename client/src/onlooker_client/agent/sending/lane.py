@@ -9,11 +9,11 @@ from queue import SimpleQueue
 from typing import Any, Callable
 
 from onlooker_client.agent.drops import Drop
-from onlooker_client.agent.link import DEADLINE_S
-from onlooker_client.agent.request import FrameRequest
-from onlooker_client.connection import Connection
+from onlooker_client.agent.sending.link import DEADLINE_S
+from onlooker_client.agent.sending.request import FrameRequest
 from onlooker_client.errors import LinkError, Refused
-from onlooker_client.transport import Transport, read_json, read_refusal
+from onlooker_client.wire.connection import Connection
+from onlooker_client.wire.transport import Transport, read_json, read_refusal
 
 
 @dataclass(frozen=True)

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import Callable
 
 from onlooker_client.agent.drops import Drop
-from onlooker_client.agent.window import Window
+from onlooker_client.agent.sending.window import Window
 
 SILENT_S = 1.5
 """Without any answer for so long, a link may be dead: new attempts start beside the old ones."""

@@ -12,11 +12,11 @@ from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 
-from onlooker_client.address import Address
-from onlooker_client.dialling import Proxy, dial
 from onlooker_client.errors import NotSent, TimedOut
-from onlooker_client.faults import in_words, link_fault
-from onlooker_client.reading import AnswerReader
+from onlooker_client.wire.address import Address
+from onlooker_client.wire.dialling import Proxy, dial
+from onlooker_client.wire.faults import in_words, link_fault
+from onlooker_client.wire.reading import AnswerReader
 
 PIECE_BYTES = 64 * 1024
 IDLE_LIMIT_S = 50.0

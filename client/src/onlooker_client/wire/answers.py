@@ -6,9 +6,9 @@ import json
 from contextlib import suppress
 from typing import Any
 
-from onlooker_client.address import Address
-from onlooker_client.connection import Answer
 from onlooker_client.errors import BadRequest, LinkError, OnlookerError, Refused, refusal
+from onlooker_client.wire.address import Address
+from onlooker_client.wire.connection import Answer
 
 LONGEST_RETRY_AFTER_S = 3600.0
 

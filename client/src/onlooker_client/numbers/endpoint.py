@@ -7,8 +7,8 @@ from typing import Any, Callable
 
 from onlooker_client.config import Config
 from onlooker_client.errors import BadCredentials, BadRequest, ConfigError
-from onlooker_client.tokens import Tokens
-from onlooker_client.transport import Repeat, Transport
+from onlooker_client.numbers.tokens import Tokens
+from onlooker_client.wire.transport import Repeat, Transport
 
 PATH = "/api/1/entities"
 RENEWABLE = ("missing_token", "invalid_jwt", "expired_jwt")

@@ -10,8 +10,8 @@ from typing import Any
 
 from onlooker_client.agent.camera import Camera, CameraWatch
 from onlooker_client.agent.drops import Drop
-from onlooker_client.agent.lane import Flight
 from onlooker_client.agent.pace import TRUSTED_S
+from onlooker_client.agent.sending.lane import Flight
 from onlooker_client.agent.tally import Tally
 from onlooker_client.errors import ComputationFailed, Refused
 

@@ -9,11 +9,11 @@ from datetime import date, datetime
 from typing import Any, Callable, Union
 from urllib.parse import urlencode
 
-from onlooker_client.bucket import Bucket, parse_moment
 from onlooker_client.errors import BadArgument, LinkError
+from onlooker_client.numbers.bucket import Bucket, parse_moment
 
 Moment = Union[datetime, date, str]
-"""A date alone, and a time without an offset, are read in the stream's time zone."""
+"""A date alone, and a text without an offset, are read in the stream's time zone; a datetime must have its own."""
 TIMES = ("by_hour", "by_day", "global")
 BUCKETS_AT_MOST = 200_000
 
@@ -103,13 +103,13 @@ class Metrics:
 
     def to_pandas(self) -> Any:
         """A pandas.DataFrame; pandas must be installed."""
-        from onlooker_client.frames import to_pandas
+        from onlooker_client.numbers.tables import to_pandas
 
         return to_pandas(self)
 
     def to_polars(self) -> Any:
         """A polars.DataFrame; polars must be installed."""
-        from onlooker_client.frames import to_polars
+        from onlooker_client.numbers.tables import to_polars
 
         return to_polars(self)
 
@@ -144,4 +144,9 @@ class Metrics:
 
 
 def _moment_text(moment: Moment) -> str:
+    if isinstance(moment, datetime) and moment.tzinfo is None:
+        raise BadArgument(
+            "from_date and to_date need a time zone. Use datetime.now(timezone.utc), or moment.astimezone() for local "
+            "time."
+        )
     return moment if isinstance(moment, str) else moment.isoformat()

@@ -11,9 +11,9 @@ import urllib.request
 from dataclasses import dataclass, field
 from urllib.parse import unquote, urlsplit
 
-from onlooker_client.address import Address, shown
 from onlooker_client.errors import ConfigError
-from onlooker_client.faults import dial_fault
+from onlooker_client.wire.address import Address, shown
+from onlooker_client.wire.faults import dial_fault
 
 LONGEST_S = 10.0
 """Who takes longer to accept a connection is not there."""

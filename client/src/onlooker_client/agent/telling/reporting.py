@@ -7,14 +7,14 @@ from dataclasses import asdict
 from datetime import datetime
 from typing import Any
 
-from onlooker_client.agent import words
 from onlooker_client.agent.drops import Drop
-from onlooker_client.agent.health import write_report
-from onlooker_client.agent.holding import ASKS_AGAIN, in_words
-from onlooker_client.agent.journal import Journal
 from onlooker_client.agent.plan import Plan
-from onlooker_client.agent.situation import Awareness, Situation
-from onlooker_client.agent.systemd import Systemd
+from onlooker_client.agent.sending.holding import ASKS_AGAIN, in_words
+from onlooker_client.agent.telling import words
+from onlooker_client.agent.telling.health import write_report
+from onlooker_client.agent.telling.journal import Journal
+from onlooker_client.agent.telling.situation import Awareness, Situation
+from onlooker_client.agent.telling.systemd import Systemd
 from onlooker_client.version import VERSION
 
 HEALTH_EVERY_S = 5.0
@@ -67,7 +67,7 @@ class Reporter:
         self._systemd.tell("STOPPING=1")
 
     def close(self) -> None:
-        self.write_health()
+        self._write({**self.health(), "state": "stopped"})
         self._systemd.close()
 
     def health(self) -> dict[str, Any]:
@@ -98,10 +98,14 @@ class Reporter:
         }
 
     def write_health(self) -> None:
+        if self._plan.health_file is not None:
+            self._write(self.health())
+
+    def _write(self, report: dict[str, Any]) -> None:
         if self._plan.health_file is None:
             return
         try:
-            write_report(self._plan.health_file, self.health())
+            write_report(self._plan.health_file, report)
         except OSError as error:
             self._journal.warn_once("health", f"{self._plan.health_file} can't be written: {error.strerror}.")
 

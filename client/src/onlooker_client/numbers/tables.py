@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from onlooker_client.errors import ConfigError
 
 if TYPE_CHECKING:
-    from onlooker_client.metrics import Metrics
+    from onlooker_client.numbers.metrics import Metrics
 
 
 def to_pandas(metrics: Metrics) -> Any:

@@ -79,6 +79,8 @@ def in_words(error: Refused) -> str:
         return used_up(error.problem.get("resets_at"))
     if error.code == "stream_disabled":
         return SWITCHED_OFF
+    if isinstance(error, NotNow):
+        return f"The server is busy, or not ready to compute ({error.status} {error.code})."
     if error.status == TOO_LARGE:
         return f"{error.detail} Send smaller pictures: --width, --height, --quality."
     return str(error)

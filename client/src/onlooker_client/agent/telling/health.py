@@ -63,8 +63,11 @@ class HealthServer:
 def _handler(report: Report) -> type[BaseHTTPRequestHandler]:
     class Handler(BaseHTTPRequestHandler):
         timeout = 2.0
-        server_version = "onlooker-agent"
-        sys_version = ""
+        error_content_type = "text/plain; charset=utf-8"
+        error_message_format = "There is only /healthz here.\n"
+
+        def version_string(self) -> str:
+            return "onlooker-agent"
 
         def do_GET(self) -> None:
             # A page in a browser of this machine must not read it under a name of its own.
@@ -73,7 +76,7 @@ def _handler(report: Report) -> type[BaseHTTPRequestHandler]:
                 self.send_error(404)
                 return
             said = report()
-            content = json.dumps(said).encode()
+            content = json.dumps(said).encode() + b"\n"
             self.send_response(200 if said["state"] in HEALTHY else 503)
             self.send_header("Content-Type", "application/json")
             self.send_header("Content-Length", str(len(content)))

@@ -1,0 +1,1 @@
+"""How the agent tells of itself: log, health report, systemd."""

@@ -1,0 +1,1 @@
+"""The numbers of a stream, from the data endpoint."""

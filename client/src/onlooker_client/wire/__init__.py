@@ -1,0 +1,1 @@
+"""HTTP to one server: addresses, connections, requests, answers."""

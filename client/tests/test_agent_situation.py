@@ -1,0 +1,56 @@
+"""What the agent knows of its camera and its answers, and what of that reaches the log."""
+
+import io
+from typing import Any
+
+import pytest
+
+from onlooker_client.agent.camera import CameraWatch
+from onlooker_client.agent.drops import Drop
+from onlooker_client.agent.sending.lane import Flight
+from onlooker_client.agent.tally import Tally
+from onlooker_client.agent.telling.journal import Journal
+from onlooker_client.agent.telling.situation import Awareness, count_people
+from onlooker_client.errors import LinkError, refusal
+from onlooker_client.sources.lasting import Event, State
+from onlooker_client.terminal import Terminal
+
+
+def flight(error: Any = None) -> Flight:
+    uplink: Any = None
+    return Flight(1, b"", uplink, 0.0, error=error)
+
+
+def test_a_camera_that_comes_and_goes_does_not_fill_the_log() -> None:
+    log = io.StringIO()
+    camera = CameraWatch(Journal(Terminal.of(log)))
+    for _ in range(100):
+        camera.take_size((640, 480))
+        camera.change(Event(State.LOST, "The camera gave no picture for 5 s."))
+        camera.change(Event(State.WAITING, "Nothing listens there."))
+    assert camera.now.state == "lost"
+    assert len(log.getvalue().splitlines()) <= 4
+
+
+@pytest.mark.parametrize(
+    ("answer", "people"),
+    [
+        ({"entities": {"a": {}}, "bodies": {"b": {}, "c": {}}}, 3),
+        ({"entities": {}}, 0),
+        ({"entities": None, "bodies": None}, 0),
+        ({"entities": 5, "bodies": "many"}, 0),
+    ],
+)
+def test_people_are_counted_whatever_the_answer_is(answer: dict[str, Any], people: int) -> None:
+    assert count_people(answer) == people
+
+
+def test_a_server_that_refused_and_then_vanished_is_offline_and_not_refusing() -> None:
+    camera = CameraWatch(Journal(Terminal.of(io.StringIO())))
+    camera.take_size((640, 480))
+    awareness = Awareness(Tally(), camera)
+    began = awareness.began_at
+    awareness.lost(flight(refusal(403, {"code": "stream_disabled"})), Drop.STREAM_DISABLED)
+    assert awareness.read(began + 30).state == "refused"
+    awareness.lost(flight(LinkError("Nothing listens there.")), Drop.UNREACHABLE)
+    assert awareness.read(began + 30).state == "offline"
