@@ -6,19 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from onlooker_client.agent import (
-    health,
-    link,
-    motion,
-    pace,
-    replacing,
-    reporting,
-    running,
-    situation,
-    stamping,
-    window,
-)
+from onlooker_client.agent import motion, pace, replacing, running, stamping
 from onlooker_client.agent.plan import Plan
+from onlooker_client.agent.sending import link, window
+from onlooker_client.agent.telling import health, reporting, situation
 from onlooker_client.agent.telling.journal import AGAIN_S
 from onlooker_client.bulk.sending import LAST_WORD_S
 from onlooker_client.command.agent import build_parser as agent_parser
