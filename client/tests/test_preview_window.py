@@ -6,6 +6,7 @@ import signal
 import subprocess
 import time
 from collections.abc import Callable, Iterator
+from importlib.util import find_spec
 from pathlib import Path
 
 import cv2
@@ -17,7 +18,8 @@ from onlooker_client.preview.window import Window
 
 ANSWER: dict[str, object] = {"entities": {}, "bodies": {}}
 needs_screen = pytest.mark.skipif(
-    not (shutil.which("Xvfb") and shutil.which("ffmpeg")), reason="needs Xvfb and ffmpeg: apt install xvfb ffmpeg"
+    not (shutil.which("Xvfb") and shutil.which("ffmpeg") and find_spec("_tkinter")),
+    reason="needs Xvfb, ffmpeg and tkinter: apt install xvfb ffmpeg python3-tk",
 )
 
 

@@ -7,9 +7,9 @@ from pathlib import Path
 import httpx2
 import pytest
 
+from clients import EXTRA_SERVICES, client_of
 from onlooker.testing import Stack, TestStream, fresh_database, running_stack
 
-EXTRA_SERVICES = "extra.measure,extra.trouble"
 TESTS = Path(__file__).parent
 os.environ["PYTHONPATH"] = str(TESTS)
 
@@ -57,10 +57,3 @@ def client(stack: Stack, stream: TestStream) -> Iterator[httpx2.Client]:
     """A client with the fresh stream's credentials, over HTTPS."""
     with client_of(stack, stream) as made:
         yield made
-
-
-def client_of(stack: Stack, stream: TestStream | None) -> httpx2.Client:
-    import ssl
-
-    trust = ssl.create_default_context(cafile=stack.ca_file)
-    return httpx2.Client(base_url=stack.url, auth=stream.auth if stream else None, verify=trust, timeout=30)

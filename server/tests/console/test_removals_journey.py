@@ -7,7 +7,7 @@ from pathlib import Path
 import psycopg
 import pytest
 
-from conftest import client_of
+from clients import client_of
 from onlooker.database import Pool
 from onlooker.testing import Stack, fresh_database, running_stack
 from onlooker.visits.partitions import Partitions

@@ -8,7 +8,7 @@ from datetime import UTC, datetime, timedelta
 import httpx2
 import pytest
 
-from conftest import client_of
+from clients import client_of
 from feeding import exchange, open_feed, part, results_of
 from onlooker.streams.coverage import Reason
 from onlooker.testing import Stack, TestStream

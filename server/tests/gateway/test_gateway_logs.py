@@ -9,7 +9,7 @@ from typing import Any
 import httpx2
 import pytest
 
-from conftest import client_of
+from clients import client_of
 from feeding import exchange, open_feed, part
 from onlooker.testing import Stack, TestStream
 from wire import basic, dummy, finished, measure, store_blob, wait_for

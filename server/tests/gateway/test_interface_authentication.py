@@ -8,7 +8,7 @@ from urllib.parse import urlsplit
 import httpx2
 import pytest
 
-from conftest import client_of
+from clients import client_of
 from onlooker.settings import Settings
 from onlooker.testing import Stack, TestStream
 from wire import assert_problem, basic, dummy, measure

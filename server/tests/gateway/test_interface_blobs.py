@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import httpx2
 import pytest
 
-from conftest import client_of
+from clients import client_of
 from seaweedfs import StoredStack
 from wire import assert_problem, finished, measure, store_blob
 

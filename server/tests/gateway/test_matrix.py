@@ -8,7 +8,7 @@ from typing import Any
 import httpx2
 import pytest
 
-from conftest import client_of
+from clients import client_of
 from feeding import CLOSING, INPUT_TYPE, open_feed, part
 from onlooker.gateway.routes import ROUTES, RouteRow
 from onlooker.testing import Stack, TestStream

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from conftest import EXTRA_SERVICES, client_of
+from clients import EXTRA_SERVICES, client_of
 from onlooker.errors import Problem
 from onlooker.gateway.limits.memory import BodyMemory
 from onlooker.testing import fresh_database, running_stack

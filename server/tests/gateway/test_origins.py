@@ -3,7 +3,7 @@
 import httpx2
 import pytest
 
-from conftest import client_of
+from clients import client_of
 from onlooker.gateway.origins import origin_of
 from onlooker.testing import Stack
 from wire import assert_problem, dummy

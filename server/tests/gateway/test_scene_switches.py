@@ -4,7 +4,7 @@ import time
 
 import pytest
 
-from conftest import client_of
+from clients import client_of
 from filming import ENTITY, HERE, SHARES, Camera, only_entity, types_of
 from onlooker.testing import Stack
 

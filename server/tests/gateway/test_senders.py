@@ -5,7 +5,7 @@ import time
 import httpx2
 import pytest
 
-from conftest import client_of
+from clients import client_of
 from feeding import exchange, open_feed, part, results_of
 from onlooker.testing import Stack
 from watching import run_cli, watch

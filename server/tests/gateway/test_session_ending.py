@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from conftest import client_of
+from clients import client_of
 from onlooker.bus.buckets import Bucket
 from onlooker.bus.connection import Bus, connect
 from onlooker.bus.session_state import SessionState, encode_state

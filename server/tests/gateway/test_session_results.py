@@ -6,7 +6,7 @@ import httpx2
 from hypothesis import given
 from hypothesis import strategies as st
 
-from conftest import client_of
+from clients import client_of
 from onlooker.gateway.session_results import is_session_job, name_job
 from onlooker.testing import Stack
 

@@ -5,7 +5,7 @@ from datetime import UTC, datetime, timedelta
 import httpx2
 import pytest
 
-from conftest import client_of
+from clients import client_of
 from onlooker.testing import Stack, TestStream
 from wire import assert_problem, measure, wait_for
 

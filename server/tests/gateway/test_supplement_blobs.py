@@ -10,7 +10,7 @@ import httpx2
 import obstore
 import pytest
 
-from conftest import client_of
+from clients import client_of
 from onlooker.gateway.accepted.sweeping import remove_orphans
 from onlooker.gateway.blobstore import BlobStore, open_store
 from onlooker.settings import Settings, read_settings

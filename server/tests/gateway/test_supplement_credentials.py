@@ -10,7 +10,7 @@ import uuid
 
 import pytest
 
-from conftest import client_of
+from clients import client_of
 from onlooker.database import open_pool
 from onlooker.settings import read_settings
 from onlooker.streams import credentials

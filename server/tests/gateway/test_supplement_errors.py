@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 import httpx2
 import pytest
 
-from conftest import client_of
+from clients import client_of
 from feeding import open_feed
 from onlooker.settings import Settings
 from onlooker.testing import Stack, TestStream

@@ -6,7 +6,7 @@ from urllib.parse import urljoin
 import httpx2
 import pytest
 
-from conftest import client_of
+from clients import client_of
 from feeding import open_feed
 from onlooker.errors import KINDS, Code
 from onlooker.gateway.routes import ROUTES

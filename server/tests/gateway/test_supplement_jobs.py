@@ -7,7 +7,7 @@ import uuid
 import httpx2
 import pytest
 
-from conftest import client_of
+from clients import client_of
 from onlooker.gateway.accepted.sweeping import SWEEP_EVERY_S
 from onlooker.testing import Stack
 from wire import assert_problem, dummy, finished, multipart, new_state, paused, wait_for

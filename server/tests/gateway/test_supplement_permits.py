@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import httpx2
 import pytest
 
-from conftest import client_of
+from clients import client_of
 from feeding import CLOSING, live_input, live_output, open_feed, part
 from onlooker.settings import Settings, SettingsError, read_settings
 from onlooker.streams.credentials import STALE_LIMIT_S

@@ -5,7 +5,7 @@ from datetime import UTC, datetime
 
 import httpx2
 
-from conftest import client_of
+from clients import client_of
 from onlooker.settings import Settings
 from onlooker.testing import Stack, TestStream
 from wire import assert_problem, dummy, finished, measure, new_state, store_blob

@@ -12,7 +12,7 @@ import httpx2
 import msgspec
 import pytest
 
-from conftest import client_of
+from clients import client_of
 from filming import (
     CONFIDENCES,
     EMOTIONS,

@@ -8,7 +8,7 @@ from concurrent.futures import ThreadPoolExecutor
 import httpx2
 import pytest
 
-from conftest import client_of
+from clients import client_of
 from onlooker.bus.messages import Reply, Task
 from onlooker.catalogue import read_catalogue
 from onlooker.gateway.opening import open_engine

@@ -4,7 +4,7 @@ import re
 
 import httpx2
 
-from conftest import client_of
+from clients import client_of
 from feeding import CLOSING, exchange, live_input, live_output, open_feed, part, results_of, send
 from onlooker.testing import Stack
 from wire import assert_problem, measure

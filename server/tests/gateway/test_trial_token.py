@@ -4,7 +4,7 @@ import uuid
 
 import pytest
 
-from conftest import client_of
+from clients import client_of
 from onlooker.gateway.routes import ROUTES
 from onlooker.streams.credentials import hash_access_token, new_access_token
 from onlooker.testing import Stack, TestStream

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 import httpx2
 import pytest
 
-from conftest import client_of
+from clients import client_of
 from onlooker.testing import Stack, fresh_database, running_stack
 from wire import finished, measure, new_state, wait_for
 

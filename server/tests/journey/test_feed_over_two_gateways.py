@@ -3,7 +3,7 @@
 import httpx2
 import pytest
 
-from conftest import client_of
+from clients import client_of
 from feeding import CLOSING, exchange, live_input, live_output, open_feed, part, results_of
 from onlooker.testing import Stack, TestStream
 from wire import dummy, finished, new_state, store_blob

@@ -8,7 +8,7 @@ from concurrent.futures import ThreadPoolExecutor
 import httpx2
 import pytest
 
-from conftest import EXTRA_SERVICES, client_of
+from clients import EXTRA_SERVICES, client_of
 from onlooker.testing import Stack, fresh_database, running_stack
 
 

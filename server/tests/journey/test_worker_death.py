@@ -12,7 +12,7 @@ from typing import Any
 import httpx2
 import pytest
 
-from conftest import EXTRA_SERVICES, client_of
+from clients import EXTRA_SERVICES, client_of
 from onlooker.testing import Stack, fresh_database, running_stack
 
 TROUBLE = "/services/trouble/1/jobs"

@@ -8,7 +8,7 @@ from contextlib import AbstractContextManager
 
 import httpx2
 
-from conftest import client_of
+from clients import client_of
 from onlooker.database import open_pool
 from onlooker.settings import Settings
 from onlooker.streams.state import StateLog
