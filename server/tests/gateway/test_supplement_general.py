@@ -77,7 +77,8 @@ def test_every_route_answers_the_same_with_a_trailing_slash(client: httpx2.Clien
     bare, slashed = (client.request(row.method, path + slash) for slash in ("", "/"))  # type: ignore[attr-defined]
     assert bare.status_code == slashed.status_code
     assert slashed.status_code not in (301, 302, 307, 308, 405)
-    assert bare.json() == slashed.json()
+    told = [{name: value for name, value in one.json().items() if name != "now"} for one in (bare, slashed)]
+    assert told[0] == told[1]
 
 
 def test_description_answers_the_service_version_object(client: httpx2.Client) -> None:
