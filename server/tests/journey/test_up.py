@@ -7,11 +7,16 @@ import subprocess
 import sys
 import time
 import urllib.request
+from collections import Counter
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from pathlib import Path
 
+import httpx2
 import psutil
 import pytest
 
+from clients import client_of
 from onlooker.testing import Stack, free_ports, fresh_database, running_stack
 from onlooker.up.certificates import ensure_certificate
 
@@ -111,6 +116,30 @@ def test_stopping_is_clean_and_leaves_nothing() -> None:
     assert "Stopped." in output
     assert "Traceback" not in output
     assert not any(psutil.pid_exists(pid) for pid in pids.values())
+
+
+def test_what_is_under_way_when_it_stops_is_still_computed() -> None:
+    """A camera sends on while it is stopped: its frames are answered, then nobody listens any more."""
+    statuses: Counter[int] = Counter()
+
+    def send_on(stack: Stack) -> None:
+        with client_of(stack, stack.create_stream()) as client, suppress(httpx2.TransportError):
+            while True:
+                statuses[client.post("/services/dummy/1/jobs", json={"async": False}).status_code] += 1
+
+    with fresh_database() as url, running_stack(url) as stack, ThreadPoolExecutor(2) as cameras:
+        sending = [cameras.submit(send_on, stack) for _ in range(2)]
+        time.sleep(0.5)
+        began = time.monotonic()
+        stack.stop()
+        took_s = time.monotonic() - began
+        for one in sending:
+            one.result(timeout=10)
+        output = stack.output.read_text()
+    assert statuses[201] > 0
+    assert set(statuses) <= {201, 429}
+    assert took_s < 10
+    assert "Traceback" not in output
 
 
 def test_when_it_is_killed_its_processes_end_too() -> None:

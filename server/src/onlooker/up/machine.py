@@ -40,6 +40,9 @@ log = logging.getLogger(__name__)
 READY_LIMIT_S = 60.0
 CONSOLE, DATA = "console", "data"
 """Not on the bus: they show what is in the database."""
+BUS = "bus"
+STOPPED_BEFORE_WORKERS = (GATEWAY, DISPATCHER)
+STOPPED_AFTER_WORKERS = (RECORDER, CONSOLE, DATA, BUS)
 CONSOLE_SECRETS = ("secret_key", "email_url", "stripe_secret_key", "stripe_webhook_secret")
 DATA_SECRETS = ("database_url",)
 SECRETS = {name.removeprefix(PREFIX).lower() for name, meta, _ in describe_settings() if (meta.extra or {})["secret"]}
@@ -59,6 +62,13 @@ PASSED_FROM_SYSTEM = ("PATH", "LANG", "LC_ALL", "PYTHONPATH", "VIRTUAL_ENV", "TZ
 Say = Callable[[str], None]
 
 
+def stopping_rank(name: str) -> int:
+    """Who takes frames stops first, while workers still answer what is under way."""
+    if name in STOPPED_BEFORE_WORKERS:
+        return STOPPED_BEFORE_WORKERS.index(name) - len(STOPPED_BEFORE_WORKERS)
+    return 1 + STOPPED_AFTER_WORKERS.index(name) if name in STOPPED_AFTER_WORKERS else 0
+
+
 class Machine:
     """The processes of one `onlooker up`."""
 
@@ -68,7 +78,7 @@ class Machine:
         self._children: list[Child] = []
 
     async def run(self) -> None:
-        """Start, serve until SIGTERM or SIGINT, stop in the opposite order."""
+        """Start, serve until SIGTERM or SIGINT, then stop along the way of a frame."""
         stop = asyncio.Event()
         for number in (signal.SIGTERM, signal.SIGINT):
             asyncio.get_running_loop().add_signal_handler(number, stop.set)
@@ -86,7 +96,7 @@ class Machine:
                 self._say("Stopping ...")
             finally:
                 starting.cancel()
-                for child in reversed(self._children):
+                for child in sorted(self._children, key=lambda child: stopping_rank(child.name)):
                     await child.stop()
             self._say("Stopped.")
 
@@ -100,7 +110,7 @@ class Machine:
         _require_free_port(settings.nats_url)
         self._say(f"  bus         {settings.nats_url}")
         bus_environment = _system_environment() | {"GOMAXPROCS": str(settings.nats_cores)}
-        await self._launch("bus", [program, "-c", str(configuration)], bus_environment)
+        await self._launch(BUS, [program, "-c", str(configuration)], bus_environment)
         await self._prepare(passwords[SETUP])
 
         ensure_secret_key(settings)
