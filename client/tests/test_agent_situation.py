@@ -10,8 +10,9 @@ from onlooker_client.agent.drops import Drop
 from onlooker_client.agent.sending.lane import Flight
 from onlooker_client.agent.tally import Tally
 from onlooker_client.agent.telling.journal import Journal
-from onlooker_client.agent.telling.situation import Awareness, count_people
+from onlooker_client.agent.telling.situation import Awareness
 from onlooker_client.errors import LinkError, refusal
+from onlooker_client.scene import count_people
 from onlooker_client.sources.lasting import Event, State
 from onlooker_client.terminal import Terminal
 

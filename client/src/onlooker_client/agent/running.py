@@ -23,7 +23,7 @@ from onlooker_client.agent.telling import words
 from onlooker_client.agent.telling.health import HealthServer
 from onlooker_client.agent.telling.journal import Journal
 from onlooker_client.agent.telling.reporting import Reporter
-from onlooker_client.agent.telling.situation import Awareness, count_people
+from onlooker_client.agent.telling.situation import Awareness
 from onlooker_client.agent.waking import Waking
 from onlooker_client.client import Client
 from onlooker_client.command import exits
@@ -31,6 +31,7 @@ from onlooker_client.config import Config
 from onlooker_client.encoding import Encoder
 from onlooker_client.errors import BadCredentials, ConfigError, OnlookerError
 from onlooker_client.preview.opening import Preview
+from onlooker_client.scene import count_people
 from onlooker_client.sources.lasting import LastingSource
 from onlooker_client.sources.opening import Wish
 from onlooker_client.version import VERSION

@@ -6,6 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from onlooker_client.scene import ids_in_view
+
 PASSES_S = 1.0
 """Who is in view for so long passes by."""
 
@@ -18,7 +20,7 @@ class People:
     most_at_once: int = 0
 
     def add(self, answer: Mapping[str, Any], seconds: float) -> None:
-        present = [*answer.get("entities", {}), *answer.get("bodies", {})]
+        present = ids_in_view(answer)
         self.most_at_once = max(self.most_at_once, len(present))
         for person in present:
             first_s, _ = self._seen.get(person, (seconds, seconds))

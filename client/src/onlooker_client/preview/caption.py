@@ -8,7 +8,8 @@ from datetime import datetime
 from typing import Callable
 
 from onlooker_client.moments import read_moment
-from onlooker_client.preview.people import Answer, count_people
+from onlooker_client.preview.people import Answer
+from onlooker_client.scene import count_people
 
 OVER_S = 3.0
 """Frames of so many seconds make the rate."""

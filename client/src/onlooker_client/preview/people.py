@@ -39,11 +39,6 @@ def read_bodies(answer: Answer) -> list[tuple[Box, bool]]:
     return [(as_box(who["full_body_roi"]), _is_seen(who)) for who in people if who.get("full_body_roi")]
 
 
-def count_people(answer: Answer) -> int:
-    """Who is in view: with a face that was seen at least once, or without."""
-    return len(answer.get("entities", {})) + len(answer.get("bodies", {}))
-
-
 def as_box(numbers: Any) -> Box:
     left, top, width, height = (round(number) for number in numbers)
     return left, top, width, height

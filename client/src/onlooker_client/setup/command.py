@@ -90,6 +90,7 @@ def _say_next(terminal: Terminal, config: Config) -> None:
     steps = {"onlooker-agent doctor": "checks everything", "onlooker-agent run": "begins; Ctrl-C ends it"}
     for command, purpose in steps.items():
         terminal.say(f"  {terminal.paint(f'{command:<24}', 'bold')}{terminal.paint(purpose, 'grey')}")
-    terminal.say("\nTo start it with the machine: deploy/agent/onlooker-agent.service (systemd).")
+    terminal.say("\nTo start it with the machine, a unit for systemd:")
+    terminal.say(f"  {Path(__file__).parents[1] / 'agent' / 'onlooker-agent.service'}")
     if not config.username:
         terminal.say("For numbers, name your account: onlooker-agent setup --username E-MAIL")

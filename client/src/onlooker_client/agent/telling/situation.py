@@ -6,7 +6,6 @@ import threading
 import time
 from collections import deque
 from dataclasses import dataclass, field
-from typing import Any
 
 from onlooker_client.agent.camera import Camera, CameraWatch
 from onlooker_client.agent.drops import Drop
@@ -14,6 +13,7 @@ from onlooker_client.agent.pace import TRUSTED_S
 from onlooker_client.agent.sending.lane import Flight
 from onlooker_client.agent.tally import Tally
 from onlooker_client.errors import ComputationFailed, Refused
+from onlooker_client.scene import count_people
 
 OFFLINE_S = 5.0
 """Without an answer for so long, the agent says that it is offline."""
@@ -125,8 +125,3 @@ class Awareness:
             return "offline"
         is_well = camera.condition == "fine" and now - self.failed_at >= OFFLINE_S
         return "running" if is_well else "degraded"
-
-
-def count_people(answer: dict[str, Any]) -> int:
-    seen = (answer.get("entities"), answer.get("bodies"))
-    return sum(len(people) for people in seen if isinstance(people, dict))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from onlooker_client.agent.drops import Drop
 from onlooker_client.agent.tally import Counts
+from onlooker_client.scene import in_view
 
 
 def duration(seconds: float) -> str:
@@ -23,9 +24,8 @@ def frames(count: int) -> str:
 
 
 def people(count: int | None) -> str:
-    if count is None:
-        return "No answer"
-    return "Nobody in view" if count == 0 else f"{count} {'person' if count == 1 else 'people'} in view"
+    said = "no answer" if count is None else in_view(count)
+    return said[0].upper() + said[1:]
 
 
 def milliseconds(seconds: float) -> str:
