@@ -3,6 +3,8 @@ set shell := ["bash", "-euo", "pipefail", "-c"]
 
 # uv trusts what the system trusts, so that it works behind a company's proxy too.
 export UV_SYSTEM_CERTS := "1"
+# The wheels of ONNX Runtime report their use unless told not to.
+export ORT_DISABLE_TELEMETRY := "1"
 export PATH := justfile_directory() / ".venv/bin" + ":" + env("PATH")
 
 # List the recipes.
@@ -43,9 +45,9 @@ dev:
 demo *arguments:
     python -m onlooker.testing.demo {{arguments}}
 
-# All tests, on real PostgreSQL, NATS and SeaweedFS, in two processes side by side.
+# All tests, on real PostgreSQL, NATS and SeaweedFS, in three processes side by side, a file in one of them.
 test *arguments:
-    python -m onlooker.testing with-postgresql -- pytest -n 2 --dist loadgroup {{arguments}}
+    python -m onlooker.testing with-postgresql -- pytest -n 3 --dist loadfile --no-loadscope-reorder {{arguments}}
 
 # Lint, formatting, types, import rules.
 lint:
@@ -84,13 +86,17 @@ browsing:
 docs-pictures:
     python docs/draw_results.py
 
-# The historic public client, unchanged but for one Python identifier, against a running gateway.
+# Every historic public program of docs/guides/historic.md, against the running product at its default limits.
 conformance:
     uv venv --quiet --allow-existing --python 3.11 .conformance-venv
     uv pip sync --quiet --require-hashes --python .conformance-venv/bin/python requirements/conformance.txt
     uv pip install --quiet --no-deps --require-hashes --no-build-isolation --no-compile-bytecode --python .conformance-venv/bin/python -r requirements/conformance-sdk.txt
-    .conformance-venv/bin/python bench/historic_rename.py
+    .conformance-venv/bin/python bench/conformance/python_sdk_rename.py
     python -m bench.conformance
+
+# Whether the whole product calls nobody and writes nothing outside its home, in a recorded network namespace.
+quiet *arguments:
+    python -m bench.quiet {{arguments}}
 
 # Accepted jobs and sessions while processes are killed.
 chaos-jobs jobs="1000" *seed:
@@ -99,6 +105,10 @@ chaos-jobs jobs="1000" *seed:
 # What the whole path costs around a computation.
 bench-gateway rounds="30":
     python -m bench.gateway_cost {{rounds}}
+
+# How long session records can be read from the bus's files; takes the minutes that it is given.
+session-bytes minutes="24":
+    python -m bench.session_bytes {{minutes}}
 
 # Schemathesis and hand-made abuse.
 fuzz-gateway requests="5000":

@@ -2,22 +2,16 @@
 
 import argparse
 import shutil
-import sys
-import time
-import traceback
-from collections.abc import Callable
 from contextlib import ExitStack
 from pathlib import Path
 
-from bench.browsing import open_browser
+from bench.browsing import Step, open_browser, travel
 from bench.console import journey, staff
 from bench.console.cast import OWNER, PASSWORD, STAFF, Scene
 from bench.console.person import Person
-from bench.product import ROOT, conclude, running_product, say
+from bench.product import ROOT, conclude, concluding, running_product, say
 from onlooker.testing.fake_stripe import running_fake_stripe
 from onlooker.testing.mailbox import running_mail_server
-
-Step = tuple[str, Callable[[], None]]
 
 
 def steps_of(scene: Scene, owner: Person, viewer: Person, member_of_staff: Person) -> list[Step]:
@@ -43,21 +37,7 @@ def steps_of(scene: Scene, owner: Person, viewer: Person, member_of_staff: Perso
     ]
 
 
-def travel(steps: list[Step]) -> list[str]:
-    """Take one step after the other; the names of those taken. The first that fails ends it."""
-    taken = []
-    for name, step in steps:
-        started = time.monotonic()
-        try:
-            step()
-        except Exception:  # noqa: BLE001 (the edge of this process: what was learnt so far is told)
-            traceback.print_exc(file=sys.stderr)
-            return taken
-        taken.append(name)
-        say(f"{name}: {time.monotonic() - started:.1f} s")
-    return taken
-
-
+@concluding
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--pictures", type=Path, default=ROOT / "var" / "console", help="folder for the screenshots")
@@ -70,21 +50,21 @@ def main() -> None:
         stack = open_things.enter_context(running_product(email_url=email_url, **stripe.settings))
         stripe.webhooks.deliver_to(f"{stack.console_url}/billing/webhook/", ca_file=stack.ca_file)
         scene = Scene(stack, mailbox, pictures)
-        names = ("owner", "viewer", "staff")
-        people = [
-            Person(open_things.enter_context(open_browser()), stack.console_url, pictures / name) for name in names
-        ]
+        browsers = {name: open_things.enter_context(open_browser()) for name in ("owner", "viewer", "staff")}
+        people = [Person(browser, stack.console_url, pictures / name) for name, browser in browsers.items()]
         steps = steps_of(scene, *people)
-        taken = travel(steps)
+        travelled = travel(steps, browsers=browsers, folder=pictures)
         errors = [line for line in stack.output.read_text().splitlines() if '"level":"error"' in line]
     faults = [fault for person in people for fault in person.faults]
     for line in (*faults, *errors):
         say(line)
     pages = sum(len(person.pages) for person in people)
+    failed = travelled.failure.as_members() if travelled.failure else {}
+    reasons = [*faults, *errors]
     conclude(
         {
-            "ok": len(taken) == len(steps) and not faults and not errors,
-            "steps": len(taken),
+            "ok": travelled.failure is None and not faults and not errors,
+            "steps": len(travelled.taken),
             "steps_target": len(steps),
             "pages": pages,
             "screenshots": len(list(pictures.rglob("*.png"))),
@@ -95,6 +75,8 @@ def main() -> None:
             "errors_logged_target": 0,
             "pictures": str(pictures.relative_to(ROOT)) if pictures.is_relative_to(ROOT) else pictures.name,
         }
+        | ({"reason": reasons[0]} if reasons else {})
+        | failed
     )
 
 

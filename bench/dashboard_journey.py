@@ -2,18 +2,16 @@
 
 import argparse
 import shutil
-import sys
 import time
-import traceback
 from collections.abc import Sequence
 from contextlib import ExitStack
 from pathlib import Path
-from typing import NoReturn
+from typing import Any, NoReturn
 
 from bench.accuracy.testdata import BESIDE_THE_PROJECT
-from bench.browsing import open_browser
+from bench.browsing import Failure, keep_failure, open_browser
 from bench.console.person import Person
-from bench.dashboard.figures import Figure, as_members
+from bench.dashboard.figures import Figure, as_members, why_missed
 from bench.dashboard.gaps import check_clock_changes, check_gaps
 from bench.dashboard.numbers import compare_numbers
 from bench.dashboard.overview import look_over_streams
@@ -27,7 +25,7 @@ from bench.dashboard.walking import walk_through
 from bench.dashboard.world import make_world
 from bench.dashboard.zooming import zoom_in_and_out
 from bench.data_client import OWNER
-from bench.product import ROOT, conclude, running_product, say
+from bench.product import ROOT, conclude, concluding, running_product, say
 
 REPEATS, QUICK_REPEATS = 20, 5
 FILMED = ("live", "try")
@@ -50,20 +48,23 @@ PARTS: Sequence[tuple[str, Part]] = (
 )
 
 
-def travel(stage: Stage, parts: Sequence[tuple[str, Part]]) -> list[Figure]:
-    """One part after the other; one that fails is a fault, and the next ones are still told."""
-    figures = []
+def travel(stage: Stage, parts: Sequence[tuple[str, Part]]) -> tuple[list[Figure], list[Failure]]:
+    """One part after the other; one that fails is a fault, and the next ones are still told. A Ctrl+C ends it."""
+    figures: list[Figure] = []
+    failures: list[Failure] = []
     for name, part in parts:
         started, faults_before = time.monotonic(), len(stage.faults)
         try:
             figures += part(stage)
-        except Exception as error:  # noqa: BLE001 (the edge of this process: what else can be learnt is told)
-            traceback.print_exc(file=sys.stderr)
-            stage.faults.append(f"{name}: {type(error).__name__}: {str(error).splitlines()[:2]}")
+        except (Exception, KeyboardInterrupt) as error:  # noqa: BLE001 (the edge of this process: told at its end)
+            failures.append(keep_failure(name, error, browsers=stage.browsers, folder=stage.pictures))
+            stage.faults.append(f"{name}: {failures[-1].reason.splitlines()[0]}")
+            if isinstance(error, KeyboardInterrupt):
+                break
         for fault in stage.faults[faults_before:]:
             say(f"  {fault}")
         say(f"{name}: {time.monotonic() - started:.1f} s, {len(stage.faults) - faults_before} faults")
-    return figures
+    return figures, failures
 
 
 def errors_logged(stage: Stage) -> list[str]:
@@ -88,13 +89,15 @@ def close(stage: Stage, *, seconds: float) -> list[Figure]:
     ]
 
 
-def judge(figures: Sequence[Figure], *, quick: bool) -> NoReturn:
+def judge(figures: Sequence[Figure], failures: Sequence[Failure], *, quick: bool) -> NoReturn:
     """A short run tells how fast it was, and fails for everything else: few times on a busy machine are no verdict."""
     missed = [figure for figure in figures if not figure.is_met]
     for figure in missed:
         say(f"missed: {figure}")
     is_verdict = not quick or not all(figure.is_speed for figure in missed)
-    conclude({"ok": not missed} | as_members(figures), verdict=is_verdict)
+    told: dict[str, Any] = {"reason": why_missed(missed)} if missed else {}
+    told |= {"failures": [failure.as_members() for failure in failures]} if failures else {}
+    conclude({"ok": not missed} | as_members(figures) | told, verdict=is_verdict)
 
 
 def chosen(names: str | None) -> Sequence[tuple[str, Part]]:
@@ -109,6 +112,7 @@ def chosen(names: str | None) -> Sequence[tuple[str, Part]]:
     return [(name, part) for name, part in PARTS if name in wanted]
 
 
+@concluding
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--only", help="names of parts, with commas between them")
@@ -124,11 +128,11 @@ def main() -> None:
         browser = open_things.enter_context(open_browser())
         person = Person(browser, stack.console_url, pictures)
         repeats = QUICK_REPEATS if arguments.quick else REPEATS
-        stage = Stage(stack, person, world, pictures, repeats, open_things)
+        stage = Stage(stack, person, world, pictures, repeats, open_things, browsers={"person": browser})
         stage.sign_in(OWNER)
-        figures = travel(stage, parts)
+        figures, failures = travel(stage, parts)
         figures += close(stage, seconds=time.monotonic() - started)
-    judge(figures, quick=arguments.quick)
+    judge(figures, failures, quick=arguments.quick)
 
 
 if __name__ == "__main__":

@@ -11,7 +11,7 @@ from zoneinfo import ZoneInfo
 from bench.data_world import World
 from onlooker.database import Pool
 from onlooker.metrics.buckets import count_buckets, page_buckets
-from onlooker.metrics.definitions import METRICS
+from onlooker.metrics.definitions import DIGITS, METRICS
 from onlooker.metrics.parsing import parse_query
 from onlooker.metrics.query import PAGE_BUCKETS, Query, Time
 from onlooker.metrics.running import run_query
@@ -89,7 +89,9 @@ async def check_agreement(pool: Pool, asked: Asked) -> int:
     for key, metrics in (await asked.ask(pool)).items():
         numbers = [number for metric in metrics.values() for number in metric.values()]
         expected = by_hand.get(key, [None] * len(numbers))
-        agree = all(isclose(a or 0, b or 0, rel_tol=1e-9) for a, b in zip(numbers, expected, strict=True))
+        agree = all(
+            isclose(a or 0, b or 0, rel_tol=1e-9, abs_tol=10**-DIGITS) for a, b in zip(numbers, expected, strict=True)
+        )
         assert agree, f"{asked}: {key} has {numbers}, by hand {expected}"
     return len(by_hand)
 

@@ -14,13 +14,13 @@ import cv2
 import httpx2
 import msgspec
 import numpy as np
-import onnxruntime as ort
 import psutil
 
 from bench.accuracy.pictures import as_frame, as_sent
 from bench.product import ROOT, conclude, running_product, say
 from onlooker.compute.call import Call, Memory
 from onlooker.compute.models import model_file
+from onlooker.compute.vision.onnx_runtime import ort
 from onlooker.testing import Stack
 
 ROUNDS = 40

@@ -8,12 +8,11 @@ from contextlib import ExitStack
 from pathlib import Path
 
 from bench.accuracy.testdata import BESIDE_THE_PROJECT
-from bench.browsing import open_browser
+from bench.browsing import Step, open_browser, travel
 from bench.client.haproxy import find_haproxy, prepare_front, running_haproxy
 from bench.console import journey
 from bench.console.cast import OWNER, Scene
-from bench.console_journey import Step, travel
-from bench.dashboard.figures import Figure, as_members
+from bench.dashboard.figures import Figure, as_members, why_missed
 from bench.journey.analysing import analyse
 from bench.journey.clip import DRAWN, FILMED, RECORDED, choose_clip
 from bench.journey.connecting import copy_lines, examine, set_up
@@ -23,7 +22,7 @@ from bench.journey.playing import play
 from bench.journey.stopping import stop_in_mid_film
 from bench.journey.traveller import Traveller
 from bench.journey.trip import Trip
-from bench.product import ROOT, conclude, running_product, say
+from bench.product import ROOT, conclude, concluding, running_product, say
 from onlooker.testing.mailbox import running_mail_server
 
 KEPT = ROOT / "var" / "journey"
@@ -76,6 +75,7 @@ def close(trip: Trip, *, steps: int, taken: int, seconds: float) -> list[Figure]
     ]
 
 
+@concluding
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--clip", default=FILMED, help=f"name of the labelled scene that is the camera; else {FILMED}")
@@ -89,15 +89,17 @@ def main() -> None:
         trip = prepare_trip(open_things, clip, folder)
         say(f"the product runs behind HAProxy: {time.monotonic() - began:.1f} s")
         steps = steps_of(trip)
-        taken = travel(steps)
-        figures = close(trip, steps=len(steps), taken=len(taken), seconds=time.monotonic() - began)
+        travelled = travel(steps, browsers={"person": trip.person.browser}, folder=KEPT)
+        figures = close(trip, steps=len(steps), taken=len(travelled.taken), seconds=time.monotonic() - began)
         shutil.copy(trip.stack.output, KEPT / "onlooker-up.log")
-    for figure in figures:
-        if not figure.is_met:
-            say(f"missed: {figure}")
+    missed = [figure for figure in figures if not figure.is_met]
+    for figure in missed:
+        say(f"missed: {figure}")
     films = {"camera": trip.filmed.name, "recording": trip.recorded.name}
     films |= {} if BESIDE_THE_PROJECT.is_dir() else {"films": f"drawn by {DRAWN}: no labelled ones beside the project"}
-    conclude({"ok": all(figure.is_met for figure in figures)} | films | as_members(figures))
+    reason = {"reason": why_missed(missed)} if missed else {}
+    failed = travelled.failure.as_members() if travelled.failure else {}
+    conclude({"ok": not missed} | films | as_members(figures) | reason | failed)
 
 
 if __name__ == "__main__":

@@ -17,8 +17,9 @@ PROBLEMS = {
         "Wait, or make it an enterprise stream.",
     ),
     "stream_disabled": (
-        "The stream's owner has disabled it.",
-        "Enable it in its settings in the console, or with `onlooker stream set CLIENT_ID --enabled`.",
+        "The stream or its owner's account is disabled.",
+        "Enable the stream in its settings in the console, or with `onlooker stream set CLIENT_ID --enabled`. Staff "
+        "enables accounts.",
     ),
     "not_found": (
         "There is no such service, version, job, blob, session or feed, it is past its retention, "
@@ -28,12 +29,14 @@ PROBLEMS = {
     "method_not_allowed": ("The resource has no such method.", "The `Allow` header lists the methods."),
     "request_timeout": ("The body took too long to arrive, or a feed's input was idle for too long.", "Send again."),
     "too_large": (
-        "A body, a part or the media of one job is over the size limit, or the stream keeps too many bytes of blobs.",
+        "A body (10 MiB), its JSON (1 MiB), a part or the media of one job is over the size limit, or the stream keeps "
+        "too many bytes of blobs.",
         "Send less, or delete blobs.",
     ),
     "unsupported_media_type": (
-        "The body is neither `application/json` nor `multipart/form-data`; the token endpoint takes the first only.",
-        "Set `Content-Type`.",
+        "The body is neither `application/json` nor `multipart/form-data`, or it has a `Content-Encoding`. The token "
+        "endpoint takes the first only.",
+        "Set `Content-Type`, and send the body uncompressed.",
     ),
     "bad_request": (
         "Malformed JSON or multipart, a missing or wrong field, a missing attachment, a foreign URL. At the data "
@@ -111,7 +114,7 @@ METRICS = {
     "`conflict` (another worker wrote since), `unreadable` (another release wrote it).",
     "onlooker_worker_visits": "Visits a worker left with the bus for a recorder. `outcome`: `published`, or `refused` "
     "(the bus did not take it; the job is not answered before it does).",
-    "onlooker_frames_skipped": "Frames that were answered without looking at them. `reason`: `out_of_order` (not newer "
+    "onlooker_frames_skipped": "Frames that were answered without looking at them. `reason`: `out_of_order` (older "
     "than the session's last one).",
     "onlooker_recorder_visits": "Visits a recorder was given. `outcome`: `written`, `known` (the same or a higher "
     "revision was there), `stream_gone` (dropped: its stream was removed).",

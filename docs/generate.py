@@ -156,13 +156,12 @@ def describe_service(service: Service) -> str:
         else "**No worker of this release computes it yet.** Its resource says `live: false`; a job is answered with "
         "503 `overloaded`."
     )
-    needs = " It needs a session." if service.needs_session else ""
     fields: list[list[object]] = [
         [f"`{f.name}`", kind_of(f), "yes" if f.required else "no", f.description] for f in service.fields
     ]
     results: list[list[object]] = [[f"`{name}`", meaning] for name, meaning in service.result.items()]
     return (
-        f"## {service.name}, version {service.version}\n\n{service.description}{needs} {state}\n\n"
+        f"## {service.name}, version {service.version}\n\n{service.description} {state}\n\n"
         + table(["field", "type", "required", "meaning"], fields)
         + "\n"
         + table(["result member", "meaning"], results)

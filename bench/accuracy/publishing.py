@@ -43,13 +43,14 @@ COUNTED = {
     "age_gender": "The portraits are large faces from the front. A photograph in which more or fewer faces are found "
     "than are labelled does not count.",
     "expression": "A frame of a clip counts only if as many faces are found as people are there.",
-    "looking": "No service answers this yet: it is judged from what `gaze_analysis` reports, as `scene_analysis` will "
-    "do. Of the drawn scenes only the one person counts whose turned heads were photographed. Where somebody looks, a "
-    "frame of a clip counts only if as many faces are found as people are there: a look that goes with a face that was "
-    "not found is not counted as missed there.",
+    "looking": "Judged face by face from what `gaze_analysis` reports, by the rule that `scene_analysis` applies to "
+    "each picture. `scene_analysis` tells of looks that last: as `focus_locked` events, and as the looking intervals "
+    "of visits, which are measured on [whole scenes](scenes.md). Of the drawn scenes only the one person counts whose "
+    "turned heads were photographed. Where somebody looks, a frame of a clip counts only if as many faces are found as "
+    "people are there: a look that goes with a face that was not found is not counted as missed there.",
     "head_yaw": "One clip of one person. No data at hand has the head's pitch and roll, or the direction of the gaze.",
-    "persons": "No service answers this yet; `scene_analysis` will. The labels say how many people are there, not "
-    "where.",
+    "persons": "The net alone, with which `scene_analysis` finds people whose face is not seen; there a body counts "
+    "only once it has walked. The labels say how many people are there, not where.",
     "motion": "Squares before backgrounds that the recipe makes up, and one clip of people who walk past a table.",
     "sound": "Sounds that the recipe makes up: noise, something like speech, music and clicks.",
 }

@@ -36,7 +36,7 @@ def shoot(
         path = folder / f"{name}-{suffix}.png"
         with viewing(browser, width_px=width_px, scheme=scheme):
             settle(browser)
-            path.write_bytes(_picture(browser))
+            path.write_bytes(picture_of(browser))
         written.append(path)
     return written
 
@@ -58,7 +58,8 @@ def viewing(browser: Browser, *, width_px: int = WIDE_PX, scheme: str = "light")
         browser.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": []})
 
 
-def _picture(browser: Browser) -> bytes:
+def picture_of(browser: Browser) -> bytes:
+    """The whole page as it is now, as PNG."""
     size = browser.execute_cdp_cmd("Page.getLayoutMetrics", {})["cssContentSize"]
     clip = {"x": 0, "y": 0, "width": size["width"], "height": size["height"], "scale": 1}
     answer = browser.execute_cdp_cmd(

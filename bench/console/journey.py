@@ -31,6 +31,7 @@ def create_stream(scene: Scene, person: Person) -> None:
     person.follow("Make your first stream")
     person.look("new-stream")
     person.fill("Name", "Front door")
+    person.see("Developer: for non-commercial use only", "Enterprise: no monthly limit", "EU AI Act")
     person.press("Make the stream")
     person.see("shown this once")
     scene.known |= {"login": copy(person, "Login"), "first password": copy(person, "Password")}

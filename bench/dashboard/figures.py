@@ -38,3 +38,8 @@ def as_members(figures: Iterable[Figure]) -> dict[str, Any]:
         if target is not None:
             members[f"{figure.name}_target"] = target
     return members
+
+
+def why_missed(figures: Iterable[Figure]) -> str:
+    """Of figures that did not reach their targets."""
+    return ", ".join(f"{figure.name} is {figure.value}" for figure in figures)

@@ -2,11 +2,12 @@
 
 from collections.abc import Callable
 from contextlib import ExitStack
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 from urllib.parse import urlencode
 
+from bench.browsing import Browser, open_browser
 from bench.browsing.look import look_at
 from bench.browsing.shots import EVERY_VIEW, VIEWS
 from bench.console.person import Person
@@ -37,6 +38,14 @@ class Stage:
     deaths: int = 0
     """Processes that this run killed."""
     sleeper: "Sleeper | None" = None
+    browsers: dict[str, Browser] = field(default_factory=dict)
+    """All that are open, by name."""
+
+    def open_browser(self, name: str, *arguments: str) -> "Stage":
+        """The same run for somebody at another browser, which stays open until the run ends."""
+        browser = self.open_things.enter_context(open_browser(*arguments))
+        self.browsers[name] = browser
+        return replace(self, person=Person(browser, self.stack.console_url, self.pictures))
 
     def check(self, right: bool, fault: str) -> None:
         if not right:

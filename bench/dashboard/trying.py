@@ -2,8 +2,12 @@
 
 import base64
 import re
+import subprocess
+import sys
 import tempfile
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 from statistics import median
@@ -13,7 +17,7 @@ from selenium.webdriver.common.by import By
 
 from bench.accuracy.scenes import overlap
 from bench.accuracy.testdata import find_testdata
-from bench.browsing import open_browser, requests_elsewhere
+from bench.browsing import requests_elsewhere
 from bench.console.person import Person
 from bench.dashboard.fake_camera import FakeCamera, make_camera
 from bench.dashboard.figures import Figure
@@ -28,6 +32,12 @@ FRAMES_PER_SECOND = 8.0
 FOLLOWED_OVERLAP = 0.5
 FOLLOWED_SHARE = 0.95
 MOVED_PX = 100
+BUSY_S = 15.0
+MOST_PER_SECOND = 10
+BUSY_SHARE = 0.8
+"""Of what the round trip allows, one picture after the other."""
+ENCODE_MS = 500
+"""Where Chromium waits for an idle moment of the page to encode a picture, it waits for 1000."""
 STORED = ("visits_visit", "streams_coverage", "streams_refusal", "gateway_blob", "gateway_job")
 
 _DRAWN = """
@@ -55,6 +65,11 @@ navigator.mediaDevices.getUserMedia = async (...wanted) => {
   return (window.given = await open(...wanted));
 };
 """
+_NEVER_IDLE = """
+const { port1, port2 } = new MessageChannel();
+port1.onmessage = () => setTimeout(() => port2.postMessage(null));
+port2.postMessage(null);
+"""
 _REFUSED = """
 navigator.mediaDevices.getUserMedia = async () => { throw new DOMException("by the person", "NotAllowedError"); };
 """
@@ -76,18 +91,17 @@ def try_it(stage: Stage) -> list[Figure]:
     stage.person.browser.get("about:blank")  # a dashboard that is open elsewhere would share the machine
     stream = stage.stack.create_stream(kind="developer")
     clip = find_testdata() / CLIP
-    with tempfile.TemporaryDirectory(prefix="onlooker-film-") as folder:
-        camera = make_camera(clip, Path(folder) / "film.mjpeg")
-        with open_browser(*camera.arguments) as browser:
-            person = Person(browser, stage.stack.console_url, stage.pictures)
-            trial = replace(stage, person=person)
-            trial.sign_in(OWNER)
-            figures = watch_camera(trial, stream, camera)
-            figures += watch_file(trial, stream, clip)
-            renew_token(trial, stream)
-            leave_page(trial)
-            stop_while_asked(trial, stream)
-            meet_troubles(trial, stream)
+    folder = stage.open_things.enter_context(tempfile.TemporaryDirectory(prefix="onlooker-film-"))
+    camera = make_camera(clip, Path(folder) / "film.mjpeg")
+    trial = stage.open_browser("camera", *camera.arguments)
+    trial.sign_in(OWNER)
+    figures = watch_camera(trial, stream, camera)
+    figures += watch_while_busy(trial, stream)
+    figures += watch_file(trial, stream, clip)
+    renew_token(trial, stream)
+    leave_page(trial)
+    stop_while_asked(trial, stream)
+    meet_troubles(trial, stream)
     return figures
 
 
@@ -167,6 +181,48 @@ def _judge_storage(stack: Stack, stream: TestStream) -> list[Figure]:
     ]
 
 
+def watch_while_busy(stage: Stage, stream: TestStream) -> list[Figure]:
+    """Another process takes a core, and the page's own thread is never idle: the answers alone set the rate."""
+    person = stage.person
+    with _scripted(person, _NEVER_IDLE), _busy_process():
+        person.open(f"/streams/{stream.client_id}/try/")
+        person.press("Use the camera")
+        person.wait(lambda: _drawn(person)["answered"] > 0, "a first answer")
+        first, began, seen = _drawn(person), time.monotonic(), []
+        while time.monotonic() < began + BUSY_S:
+            time.sleep(SAMPLE_EVERY_S)
+            seen.append(_drawn(person))
+        per_second = (seen[-1]["answered"] - first["answered"]) / (time.monotonic() - began)
+        person.press("Stop")
+    trip_ms, encode_ms = (median(drawn[name] for drawn in seen) for name in ("round_trip_ms", "encode_ms"))
+    allowed = BUSY_SHARE * min(MOST_PER_SECOND, 1000 / trip_ms)
+    return [
+        Figure("try_busy_frames_per_second", round(per_second, 2), at_least=round(allowed, 2)),
+        Figure("try_busy_frames_skipped", seen[-1]["skipped"] - first["skipped"]),
+        Figure("try_busy_round_trip_ms", round(trip_ms)),
+        Figure("try_busy_encode_ms", round(encode_ms), at_most=ENCODE_MS),
+    ]
+
+
+@contextmanager
+def _busy_process() -> Iterator[None]:
+    with subprocess.Popen([sys.executable, "-c", "while True: pass"]) as process:
+        try:
+            yield
+        finally:
+            process.kill()
+
+
+@contextmanager
+def _scripted(person: Person, source: str) -> Iterator[None]:
+    """Pages that are opened meanwhile run this first."""
+    script = person.browser.execute_cdp_cmd("Page.addScriptToEvaluateOnNewDocument", {"source": source})
+    try:
+        yield
+    finally:
+        person.browser.execute_cdp_cmd("Page.removeScriptToEvaluateOnNewDocument", script)
+
+
 def watch_file(stage: Stage, stream: TestStream, clip: Path) -> list[Figure]:
     """It is played to its end, and then the page stands still."""
     person = stage.person
@@ -182,14 +238,13 @@ def watch_file(stage: Stage, stream: TestStream, clip: Path) -> list[Figure]:
 
 def renew_token(stage: Stage, stream: TestStream) -> None:
     """A token that seems to last two minutes and a little is replaced while frames go on."""
-    browser = stage.person.browser
-    script = browser.execute_cdp_cmd("Page.addScriptToEvaluateOnNewDocument", {"source": _SHORT_LIVED})
-    stage.person.open(f"/streams/{stream.client_id}/try/")
-    stage.person.press("Use the camera")
-    stage.person.wait(lambda: int(browser.execute_script("return window.tokens")) >= 2, "a second token")
-    before = _drawn(stage.person)["answered"]
-    stage.person.wait(lambda: _drawn(stage.person)["answered"] > before, "frames after it")
-    browser.execute_cdp_cmd("Page.removeScriptToEvaluateOnNewDocument", script)
+    browser, person = stage.person.browser, stage.person
+    with _scripted(person, _SHORT_LIVED):
+        person.open(f"/streams/{stream.client_id}/try/")
+        person.press("Use the camera")
+        person.wait(lambda: int(browser.execute_script("return window.tokens")) >= 2, "a second token")
+        before = _drawn(person)["answered"]
+        person.wait(lambda: _drawn(person)["answered"] > before, "frames after it")
 
 
 def leave_page(stage: Stage) -> None:
@@ -207,15 +262,14 @@ def _sessions_ended(stack: Stack) -> int:
 def stop_while_asked(stage: Stage, stream: TestStream) -> None:
     """Who stops while the browser still asks, and then allows the camera, does not have it on."""
     browser, person = stage.person.browser, stage.person
-    script = browser.execute_cdp_cmd("Page.addScriptToEvaluateOnNewDocument", {"source": _ASKED})
-    person.open(f"/streams/{stream.client_id}/try/")
-    person.press("Use the camera")
-    person.wait(lambda: bool(browser.execute_script("return Boolean(window.allow)")), "the browser's question")
-    person.press("Stop")
-    browser.execute_script("window.allow()")
-    ended = "return window.given?.getTracks().every((track) => track.readyState === 'ended')"
-    person.wait(lambda: bool(browser.execute_script(ended)), "the end of a camera that nobody waits for")
-    browser.execute_cdp_cmd("Page.removeScriptToEvaluateOnNewDocument", script)
+    with _scripted(person, _ASKED):
+        person.open(f"/streams/{stream.client_id}/try/")
+        person.press("Use the camera")
+        person.wait(lambda: bool(browser.execute_script("return Boolean(window.allow)")), "the browser's question")
+        person.press("Stop")
+        browser.execute_script("window.allow()")
+        ended = "return window.given?.getTracks().every((track) => track.readyState === 'ended')"
+        person.wait(lambda: bool(browser.execute_script(ended)), "the end of a camera that nobody waits for")
 
 
 def meet_troubles(stage: Stage, stream: TestStream) -> None:
@@ -227,9 +281,8 @@ def meet_troubles(stage: Stage, stream: TestStream) -> None:
     stage.look("try-unreachable")
     browser.execute_cdp_cmd("Network.setBlockedURLs", {"urls": []})
     _begin_again(person, stage.stack.create_stream(enabled=False), "This stream is disabled")
-    script = browser.execute_cdp_cmd("Page.addScriptToEvaluateOnNewDocument", {"source": _REFUSED})
-    _begin_again(person, stream, "The browser may not use the camera")
-    browser.execute_cdp_cmd("Page.removeScriptToEvaluateOnNewDocument", script)
+    with _scripted(person, _REFUSED):
+        _begin_again(person, stream, "The browser may not use the camera")
 
 
 def _begin_again(person: Person, stream: TestStream, words: str) -> None:

@@ -1,11 +1,10 @@
 """Trouble that an open page outlives: a server that is started anew, a network that goes away, a night of sleep."""
 
 import time
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
-from bench.browsing import Browser, console_errors, open_browser
+from bench.browsing import Browser, console_errors
 from bench.browsing.shots import HEIGHT_PX, WIDE_PX
-from bench.console.person import Person
 from bench.dashboard.figures import Figure
 from bench.dashboard.stage import Stage
 from bench.data_client import OWNER
@@ -49,8 +48,8 @@ def heal_after_restart(stage: Stage) -> Figure:
 
 def fall_asleep(stage: Stage) -> list[Figure]:
     """In a browser of its own, so that others can go on meanwhile."""
-    browser = stage.open_things.enter_context(open_browser())
-    asleep = replace(stage, person=Person(browser, stage.stack.console_url, stage.pictures))
+    asleep = stage.open_browser("sleeper")
+    browser = asleep.person.browser
     asleep.sign_in(OWNER)
     shown = asleep.open_dashboard(stage.world.shop, period="today")
     browser.execute_script(_MARK)

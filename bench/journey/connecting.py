@@ -38,7 +38,7 @@ def set_up(trip: Trip) -> None:
 
 
 def examine(trip: Trip) -> None:
-    """A developer stream's quota is worth a word, but nothing is to be fixed."""
+    """Nothing is to be fixed: without billing the stream is an enterprise stream, which has no quota."""
     done = trip.device.do("doctor", ["onlooker-agent", "doctor"])
     assert done.code == 0, f"doctor ended with {done.code}:\n{done.out}{done.err}"
     trip.figures.append(Figure("doctor_s", round(done.seconds, 1)))

@@ -37,6 +37,15 @@ def test_a_camera_that_comes_and_goes_does_not_fill_the_log() -> None:
     ("answer", "people"),
     [
         ({"entities": {"a": {}}, "bodies": {"b": {}, "c": {}}}, 3),
+        (
+            {
+                "entities": {"a": {}, "b": {}},
+                "events": [{"entity_id": "a", "type": "disappearance", "key": "face_roi"}],
+            },
+            1,
+        ),
+        ({"entities": {"a": {}}, "events": [{"entity_id": "a", "type": "appearance"}, "nonsense", {}]}, 1),
+        ({"entities": {"a": {}}, "events": "many"}, 1),
         ({"entities": {}}, 0),
         ({"entities": None, "bodies": None}, 0),
         ({"entities": 5, "bodies": "many"}, 0),

@@ -10,6 +10,8 @@ from hypothesis import strategies as st
 from onlooker_client.agent import stamping
 from onlooker_client.agent.stamping import JUMP_S, Stamps, as_text
 
+pytestmark = pytest.mark.alone
+
 WALL_S = 1_800_000_000.0
 
 

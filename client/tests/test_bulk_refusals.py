@@ -13,12 +13,13 @@ import pytest
 
 from onlooker_client import Client
 from onlooker_client.bulk.frames import Frame
+from onlooker_client.bulk.lookahead import MOST_FRAMES
 from onlooker_client.bulk.plan import Plan
 from onlooker_client.bulk.sending import Sender
 from onlooker_client.errors import NotAllowed
 
 SLOW_S = 0.08
-"""So long that several frames are under way after the first ten."""
+"""So long that MOST_FRAMES are under way after the first ten."""
 
 
 @contextmanager
@@ -80,7 +81,8 @@ def moments(count: int = 30) -> list[float]:
 
 
 def test_frames_that_are_refused_together_are_sent_again_in_order() -> None:
-    with server_refusing({15: 503, 16: 503, 17: 503, 18: 429}) as (client, computed), sender_of(client) as sender:
+    refused = dict.fromkeys(range(15, 14 + MOST_FRAMES), 503) | {14 + MOST_FRAMES: 429}
+    with server_refusing(refused) as (client, computed), sender_of(client) as sender:
         answered = [frame.seconds for frame, _ in sender.answers(frames())]
     assert answered == computed == moments()
     assert sender.overtaken == 0

@@ -6,11 +6,12 @@ from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from typing import Any
 
 import cv2
 import numpy as np
 import pytest
-from onlooker.testing import Stack, TestStream
+from onlooker.testing import Stack, TestStream, fresh_database, running_stack
 
 from bulk_link import Link, link_to
 from onlooker_client import Client
@@ -20,6 +21,8 @@ from onlooker_client.bulk.lookahead import Lookahead
 from onlooker_client.bulk.plan import Plan
 from onlooker_client.bulk.sending import Sender, Stopped
 from onlooker_client.errors import BadCredentials, LinkError
+
+pytestmark = pytest.mark.alone
 
 FPS = 10
 
@@ -67,8 +70,18 @@ def long_link(product: Stack) -> Iterator[Link]:
         yield link
 
 
-def test_every_frame_is_answered_in_order_though_the_server_limits_requests(client: Client) -> None:
-    sent, when = frames(75), plan()  # more than a burst of 60
+@pytest.fixture
+def limited_client() -> Iterator[Client]:
+    """Of a server that takes few requests a second, so that a recording is refused now and then."""
+    limits = {"rate_limit_per_second": 10, "rate_limit_burst": 20}
+    with fresh_database() as database_url, running_stack(database_url, **limits) as product:
+        stream = product.create_stream()
+        with Client(product.url, stream.client_id, stream.access_token, ca_file=product.ca_file) as made:
+            yield made
+
+
+def test_every_frame_is_answered_in_order_though_the_server_limits_requests(limited_client: Client) -> None:
+    sent, when, client = frames(75), plan(), limited_client
     with sender_of(client, when=when) as sender:
         answered = [(frame.seconds, answer["timestamp"]) for frame, answer in sender.answers(sent)]
     assert answered == [(frame.seconds, when.moment(frame.seconds).isoformat()) for frame in sent]
@@ -153,7 +166,7 @@ def answer_after(took_s: float, lookahead: Lookahead) -> None:
     lookahead.take_answer(took_s)
 
 
-@pytest.mark.parametrize(("took_s", "frames_under_way"), [(0.01, 1), (0.03, 1), (0.07, 2), (0.12, 4), (3.0, 8)])
+@pytest.mark.parametrize(("took_s", "frames_under_way"), [(0.01, 1), (0.03, 3), (0.07, 7), (0.12, 8), (3.0, 8)])
 def test_as_many_frames_are_under_way_as_the_way_is_long(took_s: float, frames_under_way: int) -> None:
     lookahead = Lookahead()
     for _ in range(10):
@@ -177,4 +190,24 @@ def test_several_frames_under_way_stay_below_the_limit_of_requests() -> None:
     for _ in range(10):
         answer_after(0.1, lookahead)
     lookahead.take_sent(5.0)
-    assert 5.0 + lookahead.pause_s(5.0) >= 5.0 + 1 / 30
+    assert 5.0 + lookahead.pause_s(5.0) >= 5.0 + 1 / 100
+
+
+@pytest.mark.usefixtures("quick_pauses")
+def test_a_frame_that_the_server_had_already_is_passed_over(
+    product: Stack, stream: TestStream, long_link: Link, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A second frame of the same timestamp would be looked at, as one that was taken a little later."""
+    with long_client(product, stream, long_link) as client, sender_of(client) as sender:
+        receive, lost = sender._pipeline.receive, iter([False, True, True, False])
+
+        def receive_or_lose() -> Any:
+            answer = receive()
+            if next(lost, False):
+                raise LinkError("The answer is lost.")
+            return answer
+
+        monkeypatch.setattr(sender._pipeline, "receive", receive_or_lose)
+        answers = [answer for _, answer in sender.answers(frames(5))]
+        assert [answer.get("late", False) for answer in answers] == [False, True, False, False, False]
+        assert computed_s(client, 0.4) == pytest.approx(0.5, abs=0.15)

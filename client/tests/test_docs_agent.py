@@ -5,6 +5,7 @@ import shlex
 from pathlib import Path
 
 import pytest
+from onlooker.streams.kinds import WARNED_FROM
 
 from onlooker_client.agent import motion, pace, replacing, running, stamping
 from onlooker_client.agent.plan import Plan
@@ -14,7 +15,7 @@ from onlooker_client.agent.telling.journal import AGAIN_S
 from onlooker_client.bulk.sending import LAST_WORD_S
 from onlooker_client.command.agent import build_parser as agent_parser
 from onlooker_client.command.client import build_parser as client_parser
-from onlooker_client.doctor import analysis, camera, clock, credentials, focus, light, network
+from onlooker_client.doctor import analysis, camera, clock, focus, light, network
 from onlooker_client.doctor.checks import CHECKS
 from onlooker_client.preview.film import SPARE_BYTES
 from onlooker_client.sources import condition, lasting
@@ -108,7 +109,7 @@ SENTENCES = {
         f"below {light.VERY_DARK:g}; above {light.VERY_BRIGHT:g}; black",
         f"more than {focus.SOFT_PX:g}; or nothing with an edge is in view | more than {focus.BLURRED_PX:g}.",
         f"two degrees of smoothing, {focus.SLIGHT_PX:g} and {focus.STRONG_PX:g} pixels",
-        f"from {credentials.NEARLY * 100:g} % of the month on",
+        f"from {WARNED_FROM * 100:g} % of the month on",
         f"more than {clock.OFF_S:g} seconds off | more than {clock.FAR_OFF_S:g} |",
         f"a round trip of more than {network.SLOW_S:g} seconds",
         f"more than {network.VERY_SLOW_S:g} seconds; room for fewer than {network.LEAST_RATE:g} frames a second",

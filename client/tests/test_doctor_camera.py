@@ -17,6 +17,8 @@ from onlooker_client.doctor.examination import Examination
 from onlooker_client.doctor.finding import Finding, Level
 from onlooker_client.doctor.network_camera import explain_failure
 
+pytestmark = pytest.mark.alone
+
 
 @pytest.fixture(autouse=True)
 def short_looks(monkeypatch: pytest.MonkeyPatch) -> None:

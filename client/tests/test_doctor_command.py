@@ -13,6 +13,8 @@ from onlooker_client.doctor.finding import Finding, Level, bad, good, warn
 from onlooker_client.doctor.report import summary
 from setup_terminal import TerminalCommand, run_agent
 
+pytestmark = pytest.mark.alone
+
 PASSING = Path(__file__).resolve().parents[2] / "docs" / "make_passing.py"
 NO_FILE = {"ONLOOKER_CONFIG": ""}
 """Settings come from the environment alone."""

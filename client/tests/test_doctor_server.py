@@ -4,6 +4,7 @@ import time
 from dataclasses import replace
 
 import pytest
+from onlooker.streams.kinds import WARNED_FROM
 from onlooker.testing import Stack, TestStream
 
 from doctor_scenes import server_behind
@@ -13,6 +14,8 @@ from onlooker_client.doctor.examination import Examination
 from onlooker_client.doctor.finding import Finding, Level
 from onlooker_client.doctor.network import judge_network
 from onlooker_client.moments import in_hours
+
+pytestmark = pytest.mark.alone
 
 
 def settings(product: Stack, stream: TestStream) -> Config:
@@ -78,6 +81,16 @@ def test_a_month_that_is_nearly_used_up_is_to_be_looked_at(product: Stack) -> No
     assert quota.level is Level.WARN
     assert "2 h 30 min of 3 h" in quota.figure
     assert "30 min" in quota.remedy
+    assert "nothing is computed until 1 " in quota.remedy
+    assert "enterprise" in quota.remedy
+
+
+def test_the_server_says_from_when_on_a_month_is_worth_a_warning(product: Stack) -> None:
+    below, above = product.create_stream(kind="developer"), product.create_stream(kind="developer")
+    use_up(product, below, WARNED_FROM * 10_800 - 1)
+    use_up(product, above, WARNED_FROM * 10_800)
+    levels = [examine(settings(product, stream))["quota"].level for stream in (below, above)]
+    assert levels == [Level.GOOD, Level.WARN]
 
 
 def test_a_fresh_developer_stream_is_good_with_a_note(product: Stack) -> None:

@@ -26,6 +26,7 @@ def person(**other: Any) -> dict[str, Any]:
         "gaze": [0.5, 0.2],
         "full_body_roi": [260, 120, 150, 340],
         "age": 34.4,
+        "age_confidence": 0.8,
         "gender": "female",
         "gender_confidence": 0.9,
         **{f"emotion_{name}": 0.0 for name in ("neutral", "surprise", "anger", "sadness")},
@@ -82,9 +83,11 @@ def test_faces_at_the_edge_and_beyond_can_be_drawn(box: list[int]) -> None:
     [
         ({}, ("female 34", "happy")),
         ({"gender_confidence": 0.3}, ("female? 34", "happy")),
-        ({"gender": None, "gender_confidence": 0}, ("34", "happy")),
-        ({"age": None}, ("female", "happy")),
-        ({"gender": None, "age": None, "emotion_happiness": 0.0}, ()),
+        ({"gender": "unknown", "gender_confidence": 0}, ("34", "happy")),
+        ({"age": 0.0, "age_confidence": 0}, ("female", "happy")),
+        ({"age": 0.2, "age_confidence": 0.8}, ("female 0", "happy")),
+        ({"age_confidence": 0, "gender_confidence": 0}, ("female? 34", "happy")),
+        ({"gender": "unknown", "age": 0.0, "age_confidence": 0, "emotion_happiness": 0.0}, ()),
         ({"emotion_neutral": 2.0}, ("female 34", "neutral")),
     ],
 )

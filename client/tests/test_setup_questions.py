@@ -12,6 +12,8 @@ from onlooker.testing import Stack, TestStream
 from doctor_scenes import shop, write_video
 from setup_terminal import TerminalCommand
 
+pytestmark = pytest.mark.alone
+
 
 class Place:
     """A folder with a video as the camera, and a config that is not there yet."""
@@ -93,13 +95,43 @@ def test_wrong_answers_are_explained_and_asked_for_again(product: Stack, stream:
         setup.answer("2. Login:", stream.client_id)
         setup.answer("3. Password", "wrong")
         setup.expect("Login or Password is wrong")
-        setup.answer(f"2. Login [{stream.client_id}]", "")
-        setup.answer("3. Password (not shown): ", stream.access_token)
+        setup.answer("3. Password (not shown; Enter alone changes the Login): ", stream.access_token)
         setup.answer("Which one:", "nothing.mp4")
         setup.expect("does not exist")
         setup.answer("Which one:", "nothing.mp4")  # it may come later
         assert setup.end() == 0
     assert place.kept()["source"] == str(place.folder / "nothing.mp4")
+
+
+def test_after_a_wrong_password_enter_alone_leads_back_to_the_login(
+    product: Stack, stream: TestStream, place: Place
+) -> None:
+    another = product.create_stream()
+    with place.set_up("--url", product.url, "--ca", product.ca_file, "--client-id", another.client_id) as setup:
+        setup.answer("3. Password (not shown): ", stream.access_token)
+        setup.expect("Login or Password is wrong")
+        setup.answer("3. Password (not shown; Enter alone changes the Login): ", "")
+        setup.answer(f"2. Login [{another.client_id}]: ", stream.client_id)
+        setup.answer("3. Password (not shown): ", stream.access_token)
+        setup.answer("Which one:", "camera.mp4")
+        assert setup.end() == 0
+        assert stream.access_token not in setup.text
+    assert (place.kept()["client_id"], place.kept()["access_token"]) == (stream.client_id, stream.access_token)
+
+
+def test_a_kept_password_that_is_refused_is_not_offered_again(product: Stack, stream: TestStream, place: Place) -> None:
+    place.config.parent.mkdir()
+    kept = {"url": product.url, "ca_file": product.ca_file, "client_id": stream.client_id, "access_token": "old"}
+    place.config.write_text(json.dumps(kept))
+    place.config.chmod(0o600)
+    with place.set_up("--url", product.url, "--client-id", stream.client_id, "--source", "camera.mp4") as setup:
+        setup.answer("3. Password (not shown) [as it is]: ", "")
+        setup.expect("Login or Password is wrong")
+        setup.answer("3. Password (not shown; Enter alone changes the Login): ", "")
+        setup.answer(f"2. Login [{stream.client_id}]: ", "")
+        setup.answer("3. Password (not shown): ", stream.access_token)
+        assert setup.end() == 0
+    assert place.kept()["access_token"] == stream.access_token
 
 
 def test_an_authority_that_nobody_vouches_for_is_not_trusted(product: Stack, place: Place) -> None:

@@ -16,6 +16,8 @@ from onlooker_client.sources.lasting import Event, LastingSource, Pauses, State
 from onlooker_client.sources.live import LiveSource
 from onlooker_client.sources.opening import Wish
 
+pytestmark = pytest.mark.alone
+
 PIXELS: list["weakref.ref[object]"] = []
 """Of all pictures that were taken; those that are gone are None."""
 

@@ -7,9 +7,9 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import onnxruntime
 from numpy.typing import NDArray
 
+from building.onnx_runtime import onnxruntime
 from building.probes import PROBES, Probe, sha256_of_array
 
 Floats = NDArray[np.float32]

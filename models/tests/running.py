@@ -4,10 +4,10 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 import onnx
-import onnxruntime
 from numpy.typing import NDArray
 
 from building.graph import Graph, Tensor
+from building.onnx_runtime import onnxruntime
 
 Floats = NDArray[np.float32]
 

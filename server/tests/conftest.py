@@ -14,16 +14,6 @@ TESTS = Path(__file__).parent
 os.environ["PYTHONPATH"] = str(TESTS)
 
 
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Parts that share no fixture: `just test` runs two at a time, each in the order of its files."""
-    for item in items:
-        if TESTS not in item.path.parents:
-            part = "client"
-        else:
-            part = "console" if TESTS / "console" in item.path.parents else "others"
-        item.add_marker(pytest.mark.xdist_group(part))
-
-
 @pytest.fixture(scope="session")
 def database_url() -> Iterator[str]:
     with fresh_database() as url:

@@ -7,11 +7,10 @@ from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from functools import partial
 
-from onlooker.bus.buckets import Bucket
 from onlooker.bus.connection import Bus, connect
 from onlooker.bus.messages import Task
 from onlooker.bus.publishing import publish_kept
-from onlooker.bus.subjects import SESSIONS
+from onlooker.bus.session_bucket import SessionBucket
 from onlooker.catalogue import read_catalogue
 from onlooker.compute.hosting import Hosted, host_services
 from onlooker.compute.processing import Processor
@@ -51,7 +50,7 @@ def with_processors(
         catalogue = read_catalogue("extra.measure,extra.trouble,extra.passer")
         hosted = next(one for one in host_services(catalogue, "") if one.service.name == service)
         async with connected(stack) as bus:
-            buckets = [Bucket(bus, SESSIONS, shards=1) for _ in range(count)]
+            buckets = [SessionBucket(bus, Settings()) for _ in range(count)]
             outlet = Outlet(VisitSink(), way(partial(publish_kept, bus)))
             await check([Processor(Sessions(bucket, idle_s=idle_s), outlet, threads=1) for bucket in buckets], hosted)
 

@@ -46,8 +46,8 @@ def empty(database_url: str) -> None:
         connection.execute("TRUNCATE streams_stream CASCADE")
 
 
-def create_stream(database_url: str, *, retention_days: int = 365) -> int:
-    """Number of a new stream."""
+def create_stream(database_url: str, *, retention_days: int = 365, created_at: str = "2020-01-01T00:00:00Z") -> int:
+    """Number of a new stream, which counts as an old one."""
     with psycopg.connect(database_url, autocommit=True) as connection:
         row = connection.execute(
             """WITH owner AS (INSERT INTO accounts_account
@@ -55,8 +55,8 @@ def create_stream(database_url: str, *, retention_days: int = 365) -> int:
                               VALUES ('!', false, 'owner@example.org', false, true, now())
                               ON CONFLICT (email) DO UPDATE SET email = excluded.email RETURNING id)
                INSERT INTO streams_stream (owner_id, name, client_id, kind, enabled, created_at, retention_days)
-               SELECT id, 'test', gen_random_uuid(), 'enterprise', true, now(), %s FROM owner RETURNING id""",
-            [retention_days],
+               SELECT id, 'test', gen_random_uuid(), 'enterprise', true, %s, %s FROM owner RETURNING id""",
+            [created_at, retention_days],
         ).fetchone()
     assert row
     return int(row[0])

@@ -39,6 +39,13 @@ def brief_stack() -> Iterator[Stack]:
 
 
 @pytest.fixture(scope="session")
+def default_stack() -> Iterator[Stack]:
+    """Every limit as it is by default; a database of its own."""
+    with fresh_database() as database_url, running_stack(database_url) as running:
+        yield running
+
+
+@pytest.fixture(scope="session")
 def watched_stack() -> Iterator[Stack]:
     """Frames whose coverage is kept, small limits, and a quota that a test can use up."""
     with (
@@ -47,6 +54,8 @@ def watched_stack() -> Iterator[Stack]:
             database_url,
             extra_services="extra.watch,extra.unhosted,extra.measure,extra.passer",
             worker_services="watch,measure,passer",
+            rate_limit_per_second=30,
+            rate_limit_burst=60,
             credential_cache_s=0.3,
             body_limit_bytes=100_000,
             body_time_limit_s=1,

@@ -10,8 +10,8 @@ from onlooker.settings import OF_THE_CLIENT, SettingsError, describe_settings, r
 def test_defaults_are_right_as_they_are() -> None:
     settings = read_settings({})
     assert settings.body_limit_bytes == 10 * 1024 * 1024
-    assert settings.rate_limit_per_second == 30
-    assert settings.rate_limit_burst == 60
+    assert settings.rate_limit_per_second == 100
+    assert settings.rate_limit_burst == 200
     assert settings.result_retention_s == 24 * 3600
     assert settings.session_result_retention_s == 15 * 60
     assert settings.developer_quota_s == 3 * 3600

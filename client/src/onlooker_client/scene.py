@@ -7,9 +7,15 @@ from typing import Any
 
 
 def ids_in_view(answer: Mapping[str, Any]) -> list[str]:
-    """With a face that was seen at least once, or without; whatever else stands there is nobody."""
+    """With a face that was seen at least once, or without; an answer shows who disappears with it once more."""
+    gone = _disappearing(answer.get("events"))
     seen = (answer.get("entities"), answer.get("bodies"))
-    return [person for people in seen if isinstance(people, dict) for person in people]
+    return [person for people in seen if isinstance(people, dict) for person in people if person not in gone]
+
+
+def _disappearing(events: Any) -> list[Any]:
+    told = [event for event in events if isinstance(event, dict)] if isinstance(events, list) else []
+    return [event.get("entity_id") for event in told if event.get("type") == "disappearance"]
 
 
 def count_people(answer: Mapping[str, Any]) -> int:

@@ -89,8 +89,8 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
         int, _about("Bytes of request bodies a gateway holds, over all requests.", ge=1024)
     ] = 512 * 1024**2
     body_time_limit_s: Annotated[Seconds, _about("Time a request body may take to arrive.", gt=0)] = 60
-    rate_limit_per_second: Annotated[float, _about("Requests a second for one stream, at each gateway.", gt=0)] = 30
-    rate_limit_burst: Annotated[int, _about("Requests a stream may send at once above that.", ge=1)] = 60
+    rate_limit_per_second: Annotated[float, _about("Requests a second for one stream, at each gateway.", gt=0)] = 100
+    rate_limit_burst: Annotated[int, _about("Requests a stream may send at once above that.", ge=1)] = 200
     gateway_jobs_limit: Annotated[int, _about("Synchronous jobs a gateway has under way before it refuses.", ge=1)] = (
         256
     )
@@ -162,8 +162,15 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     ] = ""
     email_from: Annotated[str, _about("Sender of e-mails.")] = "Onlooker <onlooker@localhost>"
     stripe_secret_key: Annotated[
-        str, _about("Stripe's secret key; empty: no billing, staff grants enterprise streams.", secret=True)
+        str, _about("Stripe's secret key; empty: no billing, see ONLOOKER_ENTERPRISE_WITHOUT_BILLING.", secret=True)
     ] = ""
+    enterprise_without_billing: Annotated[
+        str,
+        _about(
+            "Who may choose the kind enterprise while there is no billing: everybody, or staff (which can grant it).",
+            pattern="^(everybody|staff)$",
+        ),
+    ] = "everybody"
     stripe_webhook_secret: Annotated[str, _about("Signing secret of Stripe's webhook.", secret=True)] = ""
     stripe_price: Annotated[str, _about("Stripe's id of the price of an enterprise stream.")] = ""
     stripe_api_url: Annotated[str, _about("Address of Stripe's interface.", pattern="^https?://[^/]+$")] = (

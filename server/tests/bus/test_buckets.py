@@ -8,7 +8,7 @@ import pytest
 
 from onlooker.bus.buckets import Bucket, Entry, WrongRevision
 from onlooker.bus.connection import Bus, BusError, connect
-from onlooker.bus.subjects import SESSIONS, shard_of
+from onlooker.bus.subjects import SESSION_STATES, shard_of
 from onlooker.settings import Settings
 from onlooker.testing import Stack
 
@@ -30,14 +30,14 @@ def with_bus(stack: Stack, test: Callable[[Bus], Awaitable[None]]) -> None:
 
 def test_a_key_that_never_was_is_none(stack: Stack) -> None:
     async def check(bus: Bus) -> None:
-        assert await Bucket(bus, SESSIONS, shards=1).get(uuid.uuid4().hex) is None
+        assert await Bucket(bus, SESSION_STATES, shards=1).get(uuid.uuid4().hex) is None
 
     with_bus(stack, check)
 
 
 def test_replace_takes_only_the_newest_revision(stack: Stack) -> None:
     async def check(bus: Bus) -> None:
-        bucket, key = Bucket(bus, SESSIONS, shards=1), uuid.uuid4().hex
+        bucket, key = Bucket(bus, SESSION_STATES, shards=1), uuid.uuid4().hex
         first = await bucket.replace(key, b"one", revision=0)
         second = await bucket.replace(key, b"two", revision=first)
         with pytest.raises(WrongRevision):
@@ -51,7 +51,7 @@ def test_replace_takes_only_the_newest_revision(stack: Stack) -> None:
 
 def test_a_removed_key_is_empty_and_can_be_written_again_from_its_revision(stack: Stack) -> None:
     async def check(bus: Bus) -> None:
-        bucket, key = Bucket(bus, SESSIONS, shards=1), uuid.uuid4().hex
+        bucket, key = Bucket(bus, SESSION_STATES, shards=1), uuid.uuid4().hex
         written = await bucket.put(key, b"one")
         await bucket.remove(key)
         with pytest.raises(WrongRevision):
@@ -73,6 +73,6 @@ def test_a_bucket_that_is_not_there_is_an_error(stack: Stack) -> None:
 
 
 def test_keys_spread_over_the_shards() -> None:
-    shards = [shard_of(SESSIONS, uuid.uuid4().hex, 4) for _ in range(400)]
-    assert set(shards) == {"sessions-0", "sessions-1", "sessions-2", "sessions-3"}
+    shards = [shard_of(SESSION_STATES, uuid.uuid4().hex, 4) for _ in range(400)]
+    assert set(shards) == {f"session-states-{index}" for index in range(4)}
     assert min(shards.count(shard) for shard in set(shards)) > 50

@@ -17,9 +17,11 @@ FORBIDDEN_TO_PUBLISH = [
     "$JS.API.DIRECT.GET.KV_results-0.$KV.results-0.1.x",
     "$JS.API.DIRECT.GET.KV_session-results-0.$KV.session-results-0.1.x",
     "$JS.API.STREAM.CREATE.mine",
-    "$JS.API.STREAM.DELETE.KV_sessions-0",
-    "$JS.API.STREAM.PURGE.KV_sessions-0",
-    "$JS.API.STREAM.INFO.KV_sessions-0",
+    "$JS.API.STREAM.DELETE.KV_session-states-0",
+    "$JS.API.STREAM.PURGE.KV_session-states-0",
+    "$JS.API.STREAM.INFO.KV_session-states-0",
+    "$JS.API.STREAM.MSG.DELETE.KV_session-states-0",
+    "$JS.API.STREAM.MSG.DELETE.KV_session-keys-0",
     "$JS.API.STREAM.NAMES",
     "$JS.API.STREAM.MSG.GET.KV_results-0",
     "$JS.API.CONSUMER.CREATE.KV_results-0",
@@ -45,7 +47,7 @@ FORBIDDEN_TO_SUBSCRIBE = [
     "compute.*.*.dummy.1",
     "compute.worker-2.>",
     "$KV.>",
-    "$KV.sessions-0.>",
+    "$KV.session-states-0.>",
     "$KV.results-0.>",
     "$JS.>",
     "$SYS.>",
@@ -121,7 +123,9 @@ def test_a_recorder_may_take_visits_and_read_sessions_and_nothing_else(stack: St
         "visits.1",
         "ended.1",
         "compute.worker-1.x.dummy.1",
-        "$KV.sessions-0.1.x",
+        "$KV.session-states-0.1.x",
+        "$KV.session-keys-0.x",
+        "$JS.API.STREAM.MSG.DELETE.KV_session-keys-0",
         "$JS.API.DIRECT.GET.KV_results-0.$KV.results-0.1.x",
         "$JS.API.CONSUMER.CREATE.VISITS.recorder",
         "$JS.API.CONSUMER.DELETE.VISITS.recorder",
@@ -130,7 +134,7 @@ def test_a_recorder_may_take_visits_and_read_sessions_and_nothing_else(stack: St
         "$JS.API.STREAM.DELETE.VISITS",
         "$JS.ACK.VISITS.other.1",
     ]
-    subscribe = ["visits.*", "ended.*", "$KV.sessions-0.>", f"{inbox_of('gateway')}.>", ">"]
+    subscribe = ["visits.*", "ended.*", "$KV.session-states-0.>", f"{inbox_of('gateway')}.>", ">"]
     refused = asyncio.run(violations(stack, "recorder", publish=allowed + forbidden, subscribe=subscribe))
     assert refused == {subject.lower() for subject in forbidden + subscribe}
 

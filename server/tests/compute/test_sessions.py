@@ -2,12 +2,15 @@
 
 import asyncio
 import uuid
+from datetime import UTC, datetime, timedelta
+from typing import Any
 
 import msgspec
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from filming import HERE
 from onlooker.bus.messages import Reply
 from onlooker.compute.hosting import Hosted
 from onlooker.compute.processing import Processor
@@ -100,8 +103,37 @@ def test_a_failure_is_a_result_and_leaves_the_state_as_it_was(stack: Stack, trou
 def test_a_state_of_another_release_begins_the_session_anew(stack: Stack) -> None:
     async def check(processors: list[Processor], hosted: Hosted) -> None:
         session = f"1.dummy-1.{uuid.uuid4().hex}"
-        await processors[0]._sessions._bucket.put(session, msgspec.msgpack.encode({"from": "the future"}))
+        foreign = msgspec.msgpack.encode({"from": "the future"})
+        await processors[0]._sessions._bucket.replace(session, foreign, revision=0)
         assert calls_of(await processors[0].process(hosted, task(session))) == 1
         assert calls_of(await processors[1].process(hosted, task(session))) == 2
 
     with_processors(stack, check)
+
+
+@pytest.mark.parametrize("elsewhere", [False, True], ids=["same worker", "another worker"])
+def test_people_of_an_idle_session_disappear_with_the_first_answer_of_the_next(stack: Stack, elsewhere: bool) -> None:
+    began = datetime.now(UTC) - timedelta(minutes=1)
+
+    async def check(processors: list[Processor], hosted: Hosted) -> None:
+        session = f"1.scene_analysis-1.{uuid.uuid4().hex}"
+
+        async def see(at_s: float, worker: int = 0) -> dict[str, Any]:
+            frame = task(session, timestamp=(began + timedelta(seconds=at_s)).isoformat())
+            reply = await processors[worker].process(
+                hosted, msgspec.structs.replace(frame, attachments={"image": HERE})
+            )
+            assert reply is not None
+            result: dict[str, Any] = msgspec.json.decode(reply.result)
+            return result
+
+        last = [await see(number / 5) for number in range(5)][-1]
+        (person,) = last["entities"]
+        await asyncio.sleep(3.2)
+        first = await see(10, worker=int(elsewhere))
+        assert [(event["entity_id"], event["type"]) for event in first["events"]] == [(person, "disappearance")]
+        assert set(first["entities"]) == {person}
+        second = await see(10.2, worker=int(elsewhere))
+        assert (second["events"], second["entities"]) == ([], {})
+
+    with_processors(stack, check, service="scene_analysis", idle_s=3)

@@ -15,6 +15,7 @@ from selenium.webdriver.support.ui import WebDriverWait
 import onlooker.console
 from bench.browsing import console_errors, copied, open_browser, overflowing, requests_elsewhere, shoot, violations
 from bench.browsing.violations import AXE
+from bench.console.person import Person
 
 pytestmark = pytest.mark.skipif(
     not shutil.which("chromium") or not shutil.which("chromedriver") or not AXE.exists(),
@@ -33,6 +34,10 @@ SHOWN = """<!doctype html><html lang="en"><title>Shown</title><script src="/cons
 FORM = """<!doctype html><html lang="en"><title>Form</title><script src="/console.js" defer></script>
 <main><h1>Form</h1><form method="post" action="/slow"><button type="submit" name="answer" value="accept">Accept</button>
 </form></main></html>"""
+LATE = """document.forms[0].addEventListener("submit", (event) => {
+    event.preventDefault();
+    setTimeout(() => event.target.submit(), 500);
+})"""
 SCRIPT = Path(onlooker.console.__file__).parent / "static/console/console.js"
 
 
@@ -124,3 +129,12 @@ def test_a_form_is_sent_once_and_again_by_whoever_comes_back():
         button.click()
         WebDriverWait(browser, 5).until(lambda _: "Good" in browser.title)
     assert len(posted) == 3
+
+
+def test_a_click_ends_when_the_page_that_it_leads_to_is_there(tmp_path):
+    with served() as url, open_browser() as browser:
+        person = Person(browser, url, tmp_path)
+        person.open("/form")
+        browser.execute_script(LATE)  # as on a busy machine, where a form is sent some time after the click
+        person.press("Accept")
+        assert browser.title == "Good"

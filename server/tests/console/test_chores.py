@@ -29,6 +29,8 @@ from onlooker.streams.models import AccessToken
 from onlooker.testing import fresh_database
 from wire import wait_for
 
+pytestmark = pytest.mark.alone
+
 pytest_plugins = ["pages"]
 
 CONSOLE = """

@@ -8,7 +8,7 @@ from django.test import Client
 from showing import Shown, ask, cover, seen, show, write
 
 from onlooker.console.accounts.models import Account
-from onlooker.console.dashboard.figures import as_json
+from onlooker.console.dashboard.figures import NOTHING, as_json
 from onlooker.streams.administration import create_stream
 from onlooker.streams.models import Member, Refusal, StateChange, Stream, Usage
 
@@ -28,7 +28,8 @@ FRAGMENT = {"hx-request": "true"}
 @pytest.fixture
 def stream(owner: Account) -> Stream:
     made = create_stream("Front door", owner=owner, kind="enterprise", time_zone="Europe/Paris").stream
-    Stream.objects.filter(pk=made.pk).update(created_at=MONDAY - 30 * DAY, retention_days=3650)
+    old = {"created_at": MONDAY - 30 * DAY, "retention_days": 3650, "reads_expression": True}
+    Stream.objects.filter(pk=made.pk).update(**old)
     Usage.objects.create(stream=made, month="2026-11-01", video_s=1, last_frame_at=MONDAY + 8 * DAY)
     made.refresh_from_db()
     return made
@@ -200,11 +201,45 @@ def test_why_is_this_zero(sign_in: SignIn, owner: Account, stream: Stream) -> No
     cover(stream, MONDAY, MONDAY + DAY)
     assert '<p class="zero">Nobody passed by.</p>' in show(browser, stream, MONDAY_ALONE).page
     assert "Nobody passed by while the camera watched." in show(browser, stream, WEEK).page
-    before = show(browser, stream, "from=2026-09-01&to=2026-09-02").page
-    assert "The stream did not exist then." in before
     Stream.objects.update(retention_days=1)
-    assert "The stream did not exist then." in show(browser, stream, "from=2026-09-01&to=2026-09-02").page
     assert "It is not known any more" in show(browser, stream, "from=2026-11-05&to=2026-11-06").page
+
+
+@pytest.mark.parametrize("retention_days", [3650, 1])
+@pytest.mark.parametrize("period", ["from=2026-09-01&to=2026-09-02", "from=2026-09-01T10:00:00&to=2026-09-01T10:00:30"])
+def test_before_the_stream_existed_there_are_dashes_and_no_zeros(
+    sign_in: SignIn, owner: Account, stream: Stream, period: str, retention_days: int
+) -> None:
+    Stream.objects.update(retention_days=retention_days)
+    Usage.objects.all().delete()  # of a stream that never saw anything, too
+    shown = show(sign_in(owner), stream, period)
+    assert '<p class="zero">The stream did not exist yet.</p>' in shown.page
+    assert shown.page.count("the stream did not exist yet</dd>") == len(shown.numbers)
+    assert shown.page.count('<p class="nothing">The stream did not exist yet.</p>') == 4
+    assert {(point["gap"], point["passing_by"]) for point in shown.data["points"]} == {("not_created", None)}
+    assert {tuple(row[1:]) for row in shown.tables["time"][1:]} == {(NOTHING, NOTHING, "before the stream was created")}
+    assert_numbers(shown, stream)  # the data endpoint's own answers are zeros, as the interface has them
+
+
+def test_a_period_that_began_before_the_stream_says_how_much_of_it(
+    sign_in: SignIn, owner: Account, stream: Stream
+) -> None:
+    Stream.objects.update(created_at=MONDAY + 2 * DAY + 7 * timedelta(minutes=1))
+    cover(stream, MONDAY + 2 * DAY + timedelta(minutes=15), MONDAY + 7 * DAY)
+    shown = show(sign_in(owner), stream, WEEK)
+    gaps = [point["gap"] for point in shown.data["points"]]
+    assert gaps == ["not_created", "not_created", None, None, None, None, None]
+    assert "The camera watched 71 % of this time. The rest: 2 days before the stream was created" in shown.page
+
+
+def test_a_film_of_a_time_before_the_stream_is_shown(sign_in: SignIn, owner: Account, stream: Stream) -> None:
+    Stream.objects.update(created_at=MONDAY + 10 * DAY)
+    cover(stream, MONDAY, MONDAY + 6 * HOUR)
+    write(seen(stream, MONDAY + HOUR))
+    shown = show(sign_in(owner), stream, MONDAY_ALONE)
+    assert [point["passing_by"] for point in shown.data["points"][:6]] == [0, 1, 0, 0, 0, 0]
+    assert {point["gap"] for point in shown.data["points"][6:]} == {"not_created"}
+    assert '<dd class="value" data-metric="passing_by" data-value="1">1</dd>' in shown.page
 
 
 def test_what_is_switched_off_is_not_read(sign_in: SignIn, owner: Account, stream: Stream) -> None:
@@ -213,11 +248,12 @@ def test_what_is_switched_off_is_not_read(sign_in: SignIn, owner: Account, strea
     write(seen(stream, MONDAY + HOUR, looks=True, **nothing))
     Stream.objects.update(reads_age=False, reads_gender=False, reads_expression=False)
     shown = show(sign_in(owner), stream, MONDAY_ALONE)
-    assert shown.page.count("Not read: switched off in the settings.") == 4
-    assert "not read: switched off in the settings" in shown.page
+    for words in ("Gender is", "Age and gender are", "Age is", "Expression is"):
+        assert f'<p class="nothing">{words} switched off for this stream.</p>' in shown.page
+    assert "expression is switched off for this stream</dd>" in shown.page
     assert [shown.data[name] for name in ("category", "gender", "age", "emotion")] == [None] * 4
     write(seen(stream, MONDAY + 2 * HOUR, looks=True))
-    assert show(sign_in(owner), stream, MONDAY_ALONE).page.count("Not read:") == 0
+    assert "switched off" not in show(sign_in(owner), stream, MONDAY_ALONE).page
 
 
 def test_what_was_typed_stays_in_the_form_to_be_mended(sign_in: SignIn, owner: Account, stream: Stream) -> None:

@@ -25,7 +25,7 @@ WEEK = ("2026-11-02T00:00:00+01:00", "2026-11-09T00:00:00+01:00")
 @pytest.fixture
 def stream(owner: Account) -> Stream:
     made = create_stream("Überall: ../Café №7", owner=owner, kind="enterprise", time_zone="Europe/Paris").stream
-    Stream.objects.update(retention_days=3650)
+    Stream.objects.update(retention_days=3650, created_at=MONDAY - 30 * DAY)
     return made
 
 
@@ -48,6 +48,14 @@ def test_rows_are_the_data_endpoints_with_what_was_watched(sign_in: SignIn, owne
         numbers = [number for value in values.values() for number in value.values()]
         assert row[:-2] == [key, *("" if number is None else str(number) for number in numbers), "true"]
     assert [row[-2:] for row in rows] == [["0.25", ""], ["0.0", ""], *[["0.0", "offline"]] * 5]
+
+
+def test_days_before_the_stream_existed_have_no_numbers(sign_in: SignIn, owner: Account, stream: Stream) -> None:
+    Stream.objects.update(created_at=MONDAY + 5 * DAY)
+    header, rows = rows_of(sign_in(owner), stream, "from=2026-11-02&to=2026-11-08")
+    nothing = [""] * (len(header) - len(("bucket", "exact", "watched", "gap")))
+    assert [row[1:] for row in rows[:5]] == [[*nothing, "true", "0.0", "not_created"]] * 5
+    assert [(row[1], row[-1]) for row in rows[5:]] == [("0", "offline")] * 2
 
 
 def test_up_to_three_days_are_rows_of_hours(sign_in: SignIn, owner: Account, stream: Stream) -> None:

@@ -49,6 +49,9 @@ def watched(covered_s: float, refused_for: Reason | None = None, **missing: floa
         (watched(0, unknown=1600, offline=2000), "offline"),
         (watched(HOUR), None),
         (watched(0, offline=30), None),  # a bucket that only began
+        (watched(0, not_created=HOUR), "not_created"),
+        (watched(0, not_created=30), "not_created"),
+        (watched(1800, not_created=1800), None),
         (watched(0), None),
     ],
 )
@@ -81,14 +84,14 @@ def test_a_gap_says_its_reason_and_how_long_only_where_there_are_several() -> No
     assert say_gap(watched(0, offline=900, disabled=2700)) == "disabled 45 min; offline 15 min"
     refused = watched(0, Reason.OVERLOADED, refused=HOUR)
     assert say_gap(refused) == "frames refused (the server had no room for them)"
-    assert say_gap(watched(0, offline=HOUR), unmade_s=HOUR) == "before the stream was made"
+    assert say_gap(watched(0, not_created=HOUR)) == "before the stream was created"
 
 
 def test_time_before_the_stream_was_made_was_not_offline() -> None:
-    said = say_missing(watched(0, offline=3 * HOUR), unmade_s=2 * HOUR)
-    assert said == ["2 h before the stream was made", "offline 1 h"]
-    recorded = watched(2 * HOUR, offline=HOUR)  # filmed before, sent later
-    assert say_missing(recorded, unmade_s=3 * HOUR) == ["1 h before the stream was made"]
+    said = say_missing(watched(0, offline=HOUR, not_created=2 * HOUR))
+    assert said == ["2 h before the stream was created", "offline 1 h"]
+    recorded = watched(2 * HOUR, not_created=HOUR)  # filmed before, sent later
+    assert say_watched(recorded) == "watched 2 h; 1 h before the stream was created"
 
 
 @pytest.mark.parametrize(

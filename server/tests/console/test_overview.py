@@ -144,6 +144,7 @@ def test_streams_are_shown_with_their_numbers_and_in_the_order_asked_for(sign_in
     quiet, busy, off = (
         create_stream(name, owner=owner, kind="enterprise").stream for name in ("A quiet one", "Busy", "Camera off")
     )
+    Stream.objects.update(created_at=datetime.now(UTC) - timedelta(days=30))
     write_people(quiet, 2, ago=timedelta(days=2))
     write_people(busy, 4, ago=timedelta(days=2))
     write_people(busy, 3, ago=timedelta(days=3), stop_s=5)

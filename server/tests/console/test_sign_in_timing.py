@@ -12,6 +12,8 @@ from entering import sign_in_by_form
 from onlooker.console.accounts.models import Account
 from onlooker.streams.administration import account_of
 
+pytestmark = pytest.mark.alone
+
 pytest_plugins = ["pages"]
 
 TRIES = 25

@@ -9,6 +9,7 @@ from collections.abc import Iterator
 import psycopg
 import pytest
 
+from onlooker.streams.choices import READING_NOTICE
 from recording import migrated_database
 
 
@@ -18,11 +19,11 @@ def database() -> Iterator[str]:
         yield made
 
 
-def run(database: str, *arguments: str, code: int = 0, typed: str = "") -> str:
+def run(database: str, *arguments: str, code: int = 0, typed: str = "", **settings: str) -> str:
     environment = {name: value for name, value in os.environ.items() if not name.startswith("ONLOOKER_")}
     done = subprocess.run(
         [sys.executable, "-m", "onlooker", "stream", *arguments],
-        env=environment | {"ONLOOKER_DATABASE_URL": database, "ONLOOKER_HOME": "/nonexistent"},
+        env=environment | {"ONLOOKER_DATABASE_URL": database, "ONLOOKER_HOME": "/nonexistent"} | settings,
         input=typed,
         capture_output=True,
         text=True,
@@ -38,9 +39,58 @@ def ask(database: str, query: str, *values: object) -> list[tuple[object, ...]]:
         return connection.execute(query, values).fetchall()
 
 
-def create(database: str, *options: str) -> dict[str, str]:
-    made: dict[str, str] = json.loads(run(database, "create", "Front door", "--json", *options))
+def create(database: str, *options: str, **settings: str) -> dict[str, str]:
+    made: dict[str, str] = json.loads(run(database, "create", "Front door", "--json", *options, **settings))
     return made
+
+
+CARDS = {
+    "ONLOOKER_STRIPE_SECRET_KEY": "sk_test_1",
+    "ONLOOKER_STRIPE_WEBHOOK_SECRET": "whsec_1",
+    "ONLOOKER_STRIPE_PRICE": "price_1",
+}
+
+
+@pytest.mark.parametrize(
+    ("settings", "options", "kind"),
+    [
+        ({}, (), "enterprise"),
+        ({"ONLOOKER_ENTERPRISE_WITHOUT_BILLING": "staff"}, (), "enterprise"),
+        ({}, ("--kind", "developer"), "developer"),
+        (CARDS, (), "developer"),
+        (CARDS, ("--kind", "enterprise"), "enterprise"),
+    ],
+)
+def test_a_stream_is_an_enterprise_stream_unless_there_is_billing_or_another_choice(
+    database: str, settings: dict[str, str], options: tuple[str, ...], kind: str
+) -> None:
+    client_id = create(database, *options, **settings)["client_id"]
+    assert ask(database, "SELECT kind FROM streams_stream WHERE client_id = %s", client_id) == [(kind,)]
+
+
+def test_the_kind_is_told_and_can_be_changed(database: str) -> None:
+    said = run(database, "create", "Front door")
+    assert "(enterprise)" in said
+    client_id = create(database, "--kind", "developer")["client_id"]
+    run(database, "set", client_id, "--kind", "enterprise")
+    assert ask(database, "SELECT kind FROM streams_stream WHERE client_id = %s", client_id) == [("enterprise",)]
+
+
+def test_expression_is_read_only_where_it_is_switched_on(database: str) -> None:
+    query = "SELECT reads_age, reads_gender, reads_expression FROM streams_stream WHERE client_id = %s"
+    off, on = create(database)["client_id"], create(database, "--expression")["client_id"]
+    assert (ask(database, query, off), ask(database, query, on)) == ([(True, True, False)], [(True, True, True)])
+    run(database, "set", off, "--expression")
+    run(database, "set", on, "--no-expression")
+    assert (ask(database, query, off), ask(database, query, on)) == ([(True, True, True)], [(True, True, False)])
+
+
+@pytest.mark.parametrize("command", ["create", "set"])
+def test_the_help_says_what_the_kinds_are_and_what_the_law_wants(database: str, command: str) -> None:
+    said = " ".join(run(database, command, "--help").split())
+    assert "Developer: for non-commercial use only, and stops after 3 hours of video each month" in said
+    assert "Enterprise: no monthly limit." in said
+    assert READING_NOTICE in said
 
 
 def test_a_stream_is_made_and_set_with_a_time_zone_and_a_silence(database: str) -> None:

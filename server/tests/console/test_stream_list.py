@@ -11,10 +11,10 @@ from django.utils import timezone
 
 from onlooker.console.accounts.models import Account
 from onlooker.console.streams.listing import PAGE_SIZE
-from onlooker.console.streams.standing import Sign, as_duration, read_standing
+from onlooker.console.streams.standing import Sign, read_standing
 from onlooker.streams.administration import create_stream, set_stream
 from onlooker.streams.models import Member, Stream, Usage
-from onlooker.streams.video_time import month_of
+from onlooker.streams.video_time import as_duration, month_of
 
 pytest_plugins = ["pages"]
 
@@ -101,6 +101,17 @@ def test_the_bar_shows_the_use_against_the_quota(sign_in: SignIn, owner: Account
     assert 'max="10800.0"' in page
     assert 'value="5400.0"' in page
     assert "1 h 30 min of 3 h" in page
+
+
+@pytest.mark.parametrize(("used_s", "is_warned"), [(0.8 * QUOTA_S - 1, False), (0.8 * QUOTA_S, True), (QUOTA_S, False)])
+def test_a_month_is_nearly_used_up_from_four_fifths_on(
+    sign_in: SignIn, owner: Account, used_s: float, is_warned: bool
+) -> None:
+    stream = make(owner)
+    use(stream, used_s, ago_s=1)
+    browser = sign_in(owner)
+    assert ("nearly used up" in browser.get("/streams/").content.decode()) == is_warned
+    assert ("the stream stops until" in browser.get(f"/streams/{stream.client_id}/").content.decode()) == is_warned
 
 
 @pytest.mark.parametrize(

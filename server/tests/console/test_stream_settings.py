@@ -1,14 +1,20 @@
 """Changing a stream: what is saved, what is logged, and what is asked before visits are deleted."""
 
+import time
 from collections.abc import Callable
 
+import msgspec
 import pytest
 from django.test import Client
+from pytest_django.fixtures import Settings
 
 from forms import fields_of
 from onlooker.console.accounts.models import Account
-from onlooker.streams.administration import create_stream, remove_stream
-from onlooker.streams.models import Stream
+from onlooker.console.billing.models import Customer, Subscription
+from onlooker.streams.administration import create_stream, log_state, remove_stream
+from onlooker.streams.choices import READING_NOTICE
+from onlooker.streams.models import Stream, Usage
+from onlooker.streams.video_time import month_of
 
 pytest_plugins = ["pages"]
 
@@ -16,9 +22,9 @@ SignIn = Callable[[Account | None], Client]
 AS_MADE = {
     "name": "Front door",
     "enabled": "on",
+    "kind": "developer",
     "reads_age": "on",
     "reads_gender": "on",
-    "reads_expression": "on",
     "retention_days": "365",
     "time_zone": "UTC",
     "silence_alert_minutes": "15",
@@ -57,9 +63,10 @@ def test_switching_off_and_on_is_logged(browser: Client, stream: Stream) -> None
 
 def test_the_form_shows_what_is_set(browser: Client, stream: Stream) -> None:
     Stream.objects.filter(pk=stream.pk).update(time_zone="Etc/GMT+5", reads_gender=False)
-    page = browser.get(f"/streams/{stream.client_id}/settings/").content.decode()
-    assert '<option value="Etc/GMT+5" selected>' in page
-    assert page.count(" checked") == 3
+    shown = fields_of(browser.get(f"/streams/{stream.client_id}/settings/"))
+    assert (shown["time_zone"], shown["kind"]) == ("Etc/GMT+5", "developer")
+    assert (shown["enabled"], shown["reads_age"]) == ("on", "on")
+    assert not {"reads_gender", "reads_expression"} & shown.keys()
     assert (
         browser.post(f"/streams/{stream.client_id}/settings/", AS_MADE | {"time_zone": "Etc/GMT+5"}).status_code == 302
     )
@@ -126,12 +133,63 @@ def test_a_wrong_value_changes_nothing(browser: Client, stream: Stream, field: s
     assert stream.name == "Front door"
 
 
-def test_kind_and_owner_are_not_for_this_form(browser: Client, stream: Stream, stranger: Account) -> None:
-    given = AS_MADE | {"kind": "enterprise", "owner": str(stranger.pk), "client_id": "0", "removed_at": "2026-01-01"}
-    browser.post(f"/streams/{stream.client_id}/settings/", given)
-    before = (stream.kind, stream.owner_id, stream.client_id, stream.removed_at)
+def test_without_billing_its_owner_makes_it_an_enterprise_stream(browser: Client, stream: Stream) -> None:
+    path = f"/streams/{stream.client_id}/settings/"
+    Usage.objects.create(stream=stream, month=month_of(time.time()), video_s=10_801)
+    log_state(stream.id, quota_s=10_800)
+    shown = fields_of(browser.get(path))
+    assert shown["kind"] == "developer"
+    assert browser.post(path, shown | {"kind": "enterprise"}).status_code == 302
     stream.refresh_from_db()
-    assert (stream.kind, stream.owner_id, stream.client_id, stream.removed_at) == before
+    assert stream.kind == "enterprise"
+    assert list(stream.state_changes.order_by("id").values_list("state", flat=True)) == ["enabled", "quota", "enabled"]
+
+
+def test_a_form_from_before_the_choice_leaves_the_kind_alone(browser: Client, stream: Stream) -> None:
+    Stream.objects.update(kind="enterprise")
+    given = {name: value for name, value in AS_MADE.items() if name != "kind"}
+    assert browser.post(f"/streams/{stream.client_id}/settings/", given | {"name": "Other"}).status_code == 302
+    stream.refresh_from_db()
+    assert (stream.name, stream.kind) == ("Other", "enterprise")
+
+
+@pytest.mark.parametrize("changes", [{"enterprise_without_billing": "staff"}, {"stripe_secret_key": "sk_test_1"}])
+def test_the_kind_is_not_for_this_form_where_staff_or_a_card_decides(
+    browser: Client, stream: Stream, settings: Settings, changes: dict[str, str]
+) -> None:
+    settings.ONLOOKER = msgspec.structs.replace(settings.ONLOOKER, **changes)
+    path = f"/streams/{stream.client_id}/settings/"
+    assert "kind" not in fields_of(browser.get(path))
+    assert browser.post(path, AS_MADE | {"kind": "enterprise"}).status_code == 302
+    stream.refresh_from_db()
+    assert stream.kind == "developer"
+
+
+def test_the_kind_is_not_for_this_form_while_a_subscription_stands_for_it(
+    browser: Client, stream: Stream, owner: Account
+) -> None:
+    Stream.objects.update(kind="enterprise")
+    Subscription.objects.create(stream=stream, customer=Customer.objects.create(account=owner))
+    browser.post(f"/streams/{stream.client_id}/settings/", AS_MADE | {"kind": "developer"})
+    stream.refresh_from_db()
+    assert stream.kind == "enterprise"
+
+
+def test_expression_is_switched_on_beside_what_the_law_wants(browser: Client, stream: Stream) -> None:
+    path = f"/streams/{stream.client_id}/settings/"
+    answer = browser.get(path)
+    assert READING_NOTICE in answer.content.decode()
+    browser.post(path, fields_of(answer) | {"reads_expression": "on"})
+    stream.refresh_from_db()
+    assert stream.reads_expression
+
+
+def test_the_owner_is_not_for_this_form(browser: Client, stream: Stream, stranger: Account) -> None:
+    given = AS_MADE | {"owner": str(stranger.pk), "client_id": "0", "removed_at": "2026-01-01"}
+    browser.post(f"/streams/{stream.client_id}/settings/", given)
+    before = (stream.owner_id, stream.client_id, stream.removed_at)
+    stream.refresh_from_db()
+    assert (stream.owner_id, stream.client_id, stream.removed_at) == before
 
 
 def test_a_removed_stream_has_no_settings(browser: Client, stream: Stream) -> None:

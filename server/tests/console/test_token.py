@@ -1,5 +1,6 @@
 """The token endpoint: who gets a token, what is in it, and that every refusal is the same."""
 
+import gzip
 import json
 import time
 from datetime import timedelta
@@ -98,7 +99,6 @@ def test_every_wrong_credential_gets_one_and_the_same_answer(camera: Camera, own
     wrong = [
         camera.body("nobody@example.org"),
         camera.body("stranger@example.org"),
-        camera.body(""),
         camera.body("owner@example.org\0"),
         camera.body("x" * 10_000),
         camera.body(access_token="wrong"),
@@ -109,7 +109,10 @@ def test_every_wrong_credential_gets_one_and_the_same_answer(camera: Camera, own
     ]
     bodies = {ask(body, address=f"203.0.113.{number}").content for number, body in enumerate(wrong)}
     assert len(bodies) == 1
-    assert b'"code":"bad_credentials"' in bodies.pop()
+    body = json.loads(bodies.pop())
+    assert body["code"] == "bad_credentials"
+    assert body["non_field_errors"] == ["The username, the client_id or the access_token is wrong."]
+    assert not {"username", "client_id", "access_token"} & set(body)
 
 
 @pytest.mark.parametrize("change", ["inactive", "unverified", "removed"])
@@ -172,6 +175,50 @@ BROKEN = [
 def test_what_is_no_right_object_is_a_bad_request(db: None, body: bytes) -> None:
     answer = program().generic("POST", PATH, body, CONTENT_TYPE="application/json")
     assert (answer.status_code, answer.json()["code"]) == (400, "bad_request")
+
+
+WRONG_FIELDS = [
+    ({}, ["username", "client_id", "access_token"]),
+    ({"username": "a", "client_id": "b"}, ["access_token"]),
+    ({"username": 1, "client_id": "b", "access_token": "c"}, ["username"]),
+    ({"username": "a", "client_id": None, "access_token": ["c"]}, ["client_id", "access_token"]),
+    ({"username": "", "client_id": "b", "access_token": ""}, ["username", "access_token"]),
+]
+
+
+@pytest.mark.parametrize(("body", "named"), WRONG_FIELDS, ids=range(len(WRONG_FIELDS)))
+def test_a_wrong_field_is_named_as_a_member_of_the_problem(db: None, body: object, named: list[str]) -> None:
+    """A wrong field is also named as a member of the problem body, each a list of sentences."""
+    answer = program().generic("POST", PATH, json.dumps(body).encode(), CONTENT_TYPE="application/json")
+    problem = answer.json()
+    assert (answer.status_code, problem["code"]) == (400, "bad_request")
+    members = {"username", "client_id", "access_token", "non_field_errors"} & set(problem)
+    assert members == set(named)
+    for name in named:
+        assert [sentence for sentence in problem[name] if name in sentence] == problem[name]
+        assert len(problem[name]) == 1
+
+
+@pytest.mark.parametrize("body", [b"", b"{", b"[]", b"null"])
+def test_a_body_without_fields_is_wrong_as_a_whole(db: None, body: bytes) -> None:
+    """... else `non_field_errors`."""
+    problem = program().generic("POST", PATH, body, CONTENT_TYPE="application/json").json()
+    assert problem["non_field_errors"] == [problem["detail"]]
+
+
+def test_a_byte_order_mark_before_the_json_does_no_harm(camera: Camera) -> None:
+    body = b"\xef\xbb\xbf" + json.dumps(camera.body()).encode()
+    assert program().generic("POST", PATH, body, CONTENT_TYPE="application/json").status_code == 200
+
+
+def test_a_compressed_body_is_refused_with_the_remedy(camera: Camera) -> None:
+    body = json.dumps(camera.body()).encode()
+    headers = {"CONTENT_TYPE": "application/json", "HTTP_CONTENT_ENCODING": "gzip"}
+    problem = program().generic("POST", PATH, gzip.compress(body), **headers).json()
+    assert (problem["status"], problem["code"]) == (415, "unsupported_media_type")
+    assert "uncompressed" in problem["detail"]
+    headers["HTTP_CONTENT_ENCODING"] = "identity"
+    assert program().generic("POST", PATH, body, **headers).status_code == 200
 
 
 def test_a_bad_request_does_not_repeat_what_was_sent(db: None) -> None:

@@ -47,6 +47,26 @@ def read_out(chunks: Iterator[bytes]) -> int:
     return sum(len(chunk) for chunk in chunks)
 
 
+def test_a_mean_has_six_digits_in_pages_and_tables_alike(question: Question) -> None:
+    angry, happy = (0.1, 0.0, 0.0, 0.128, 0.0), (0.1, 0.572, 0.0, 0.0, 0.333)
+    question.write(
+        seen(question.stream, "2026-03-02T09:30:00Z", still_s=6, look_s=3, expression=angry),
+        seen(question.stream, "2026-03-02T09:40:00Z", still_s=4, look_s=2, expression=angry),
+        seen(question.stream, "2026-03-02T10:10:00Z", still_s=4, look_s=2, expression=angry),
+        seen(question.stream, "2026-03-02T10:20:00Z", still_s=4, look_s=2, expression=happy),
+        seen(question.stream, "2026-03-02T10:40:00Z", still_s=5, look_s=3, expression=happy),
+    )
+    asked = {"metrics": "stop_time,satisfaction", "time": "by_hour", "from_date": "2026-03-02T09:00:00Z"}
+    asked["to_date"] = "2026-03-02T11:00:00Z"
+    means = [
+        {"stop_time": {"value": 5.0}, "satisfaction": {"value": 0.436}},
+        {"stop_time": {"value": 4.333333}, "satisfaction": {"value": 0.558333}},
+    ]
+    assert list(question.body(**asked)["entities"].values()) == means
+    rows = rows_of(question.ask(TABLE, **asked))
+    assert [(row["stop_time"], row["satisfaction"]) for row in rows] == [("5.0", "0.436"), ("4.333333", "0.558333")]
+
+
 def test_it_says_what_the_pages_say(question: Question) -> None:
     question.write(
         seen(question.stream, "2026-03-02T09:30:00Z", still_s=6, look_s=3),

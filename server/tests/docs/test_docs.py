@@ -106,6 +106,15 @@ def test_all_relative_links_resolve() -> None:
     assert broken == {}
 
 
+def test_every_folder_and_file_that_the_architecture_names_is_there() -> None:
+    """In its tables; paths are relative to the repository, to a package, or to the console."""
+    bases = ("", "server/src/onlooker", "server/src/onlooker/console", "client/src/onlooker_client")
+    lines = (ROOT / "ARCHITECTURE.md").read_text(encoding="utf-8").splitlines()
+    named = {path for line in lines if line.startswith("|") for path in re.findall(r"`([\w./-]+(?:/|\.py))`", line)}
+    assert len(named) > 100
+    assert sorted(path for path in named if not any((ROOT / base / path).exists() for base in bases)) == []
+
+
 def test_every_page_of_the_documentation_can_be_reached_from_the_readme() -> None:
     reached, waiting = set[Path](), [ROOT / "README.md"]
     while waiting:

@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from onlooker.catalogue.scene_analysis import EVENTS
+from onlooker.compute import frame_time
 from onlooker.compute.scene import attention, cadence, events, settling, stillness, timing
 from onlooker.compute.scene.heading import WALKING
 from onlooker.compute.scene.movement import HEIGHT, WIDTH
@@ -32,7 +33,7 @@ SENTENCES = {
         f"{Options().needed('appearance'):g} at 0.5 (when absent)",
         f"moved by {events.AGE_MOVED_YEARS:g} years",
         f"slower than {WALKING:g} sizes of the own head a second",
-        f"up to {timing.LATE_AT_MOST_MS / 1000:g} seconds earlier",
+        f"up to {frame_time.LATE_AT_MOST_MS / 1000:g} seconds earlier",
         f"more than {timing.AHEAD_AT_MOST_S / 60:g} minutes ahead",
         f"eyes every {cadence.EYES_EVERY_MS / 1000:g} seconds",
         f"{SILENT_S:g} to {SILENT_S + recorder.SILENCE_EVERY_S:g} seconds after the last picture",

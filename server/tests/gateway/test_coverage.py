@@ -11,6 +11,7 @@ import pytest
 from clients import client_of
 from feeding import exchange, open_feed, part, results_of
 from onlooker.streams.coverage import Reason
+from onlooker.streams.video_time import as_duration
 from onlooker.testing import Stack, TestStream
 from pictures import empty_wall
 from watching import QUOTA_S, await_refusals, coverage_of, refusals_of, watch
@@ -230,6 +231,7 @@ def test_frames_of_a_stream_that_may_not_compute_are_counted_by_state(watched_st
         wait_for(lambda: watch(client).status_code, lambda status: status == 403, limit_s=3)
         feed_frame = client.post("/services/watch/1/jobs", json={})
         assert feed_frame.json()["code"] == "quota_exceeded"
+        assert f"computes {as_duration(QUOTA_S)} of video a month." in feed_frame.json()["detail"]
     wait_for(
         lambda: set(refusals_of(watched_stack, stream)), lambda found: found == {"stream_disabled", "quota_exceeded"}
     )

@@ -52,6 +52,37 @@ def test_a_head_within_the_limit_is_read(stack: Stack) -> None:
         assert connection.recv(1000).startswith(b"HTTP/1.1 200")
 
 
+@pytest.mark.parametrize(
+    ("head", "status"),
+    [
+        (b"GET /livez HTTP/1.1\r\nHost: x\r\n", 200),
+        (b"GET /livez HTTP/1.1\r\n", 400),
+        (b"GET /livez HTTP/1.1\r\nHost: x\r\nHost: x\r\n", 400),
+        (b"GET http://x/livez HTTP/1.1\r\n", 400),
+        (b"GET /livez HTTP/1.0\r\n", 200),
+        (b"GET /livez HTTP/1.0\r\nHost: x\r\nHost: y\r\n", 400),
+    ],
+    ids=["one", "none", "two", "none, but an address", "none in 1.0", "two in 1.0"],
+)
+@pytest.mark.parametrize("port", ["http_port", "console_http_port", "data_http_port"])
+def test_a_request_names_its_host_once(stack: Stack, port: str, head: bytes, status: int) -> None:
+    with socket.create_connection(("127.0.0.1", int(stack.setting(port))), timeout=10) as connection:
+        connection.sendall(head + b"Connection: close\r\n\r\n")
+        answer = b"".join(iter(lambda: connection.recv(65536), b""))
+    assert int(answer.split()[1]) == status
+    if status == 400:
+        assert b"content-type: application/problem+json" in answer.lower()
+        assert b'"code":"bad_request"' in answer
+
+
+def test_what_is_no_http_is_a_problem_too(stack: Stack) -> None:
+    with _connect(stack) as connection:
+        connection.sendall(b"nonsense\r\n\r\n")
+        answer = b"".join(iter(lambda: connection.recv(65536), b""))
+    assert answer.startswith(b"HTTP/1.1 400")
+    assert b'"code":"bad_request"' in answer
+
+
 def test_a_body_that_goes_on_after_its_refusal_is_cut_off(stack: Stack) -> None:
     with _connect(stack) as connection:
         head = b"POST /blobs HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n"

@@ -1,5 +1,6 @@
 """What a worker is told of the stream that sent a frame, and of when it came."""
 
+import json
 import time
 
 import httpx2
@@ -7,18 +8,29 @@ import pytest
 
 from clients import client_of
 from feeding import exchange, open_feed, part, results_of
-from onlooker.testing import Stack
+from onlooker.testing import Stack, TestStream
 from watching import run_cli, watch
 from wire import finished, paused, wait_for
 
+pytestmark = pytest.mark.alone
+
 pytest_plugins = ["stacks"]
-DEFAULTS = {"reads_age": True, "reads_gender": True, "reads_expression": True, "retention_days": 365}
+READS = {"reads_age": True, "reads_gender": True, "reads_expression": True}
+DEFAULTS = READS | {"retention_days": 365, "time_zone": "UTC"}
 
 
-def test_by_default_everything_is_read_and_visits_are_kept_for_a_year(watched_stack: Stack) -> None:
+def test_a_worker_is_told_what_is_read_and_how_long_visits_are_kept(watched_stack: Stack) -> None:
     stream = watched_stack.create_stream()
     with client_of(watched_stack, stream) as client:
         assert watch(client).json()["sender"] == DEFAULTS | {"stream_id": stream.id}
+
+
+def test_a_stream_made_on_the_command_line_reads_no_expression(watched_stack: Stack) -> None:
+    said = json.loads(run_cli(watched_stack, "stream", "create", "Front door", "--json"))
+    stream = TestStream(0, said["client_id"], said["access_token"])
+    with client_of(watched_stack, stream) as client:
+        told = watch(client).json()["sender"]
+    assert (told["reads_age"], told["reads_gender"], told["reads_expression"]) == (True, True, False)
 
 
 @pytest.mark.parametrize(
@@ -27,6 +39,7 @@ def test_by_default_everything_is_read_and_visits_are_kept_for_a_year(watched_st
         (("--no-age",), {"reads_age": False}),
         (("--no-gender", "--no-expression"), {"reads_gender": False, "reads_expression": False}),
         (("--retention-days", "3650"), {"retention_days": 3650}),
+        (("--time-zone", "Asia/Kathmandu"), {"time_zone": "Asia/Kathmandu"}),
     ],
 )
 def test_a_streams_switches_reach_the_worker(

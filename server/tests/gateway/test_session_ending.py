@@ -13,10 +13,10 @@ from typing import Any
 import pytest
 
 from clients import client_of
-from onlooker.bus.buckets import Bucket
 from onlooker.bus.connection import Bus, connect
-from onlooker.bus.session_state import SessionState, encode_state
-from onlooker.bus.subjects import SESSIONS, VISITS, ended_subject
+from onlooker.bus.session_bucket import SessionBucket
+from onlooker.bus.session_state import SessionState, decode_state, encode_state
+from onlooker.bus.subjects import VISITS, ended_subject
 from onlooker.settings import Settings
 from onlooker.testing import Stack
 from onlooker.up.bus import prepare_bus
@@ -38,14 +38,14 @@ def over_bus(stack: Stack, user: str, act: Callable[[Bus], Awaitable[Any]]) -> A
     return asyncio.run(run())
 
 
-def keep_state(stack: Stack, stream_id: int, state: SessionState) -> tuple[str, bytes]:
-    """A session with this state, as a worker leaves it; its path and the state's bytes."""
+def keep_state(stack: Stack, stream_id: int, state: SessionState) -> str:
+    """A session with this state, as a worker leaves it; its path."""
     session_id = uuid.uuid4()
     state.last_seen = time.time()
     value = encode_state(state)
     key = f"{stream_id}.watch-1.{session_id.hex}"
-    over_bus(stack, "gateway", lambda bus: Bucket(bus, SESSIONS, shards=1).put(key, value))
-    return f"/services/watch/1/sessions/{session_id}", value
+    over_bus(stack, "worker-1", lambda bus: SessionBucket(bus, Settings()).replace(key, value, revision=0))
+    return f"/services/watch/1/sessions/{session_id}"
 
 
 def left_behind(stack: Stack, stream_id: int) -> list[bytes]:
@@ -62,18 +62,22 @@ def left_behind(stack: Stack, stream_id: int) -> list[bytes]:
 
 
 @pytest.mark.parametrize("state", WITH_VISITS, ids=["visits", "outbox"])
-def test_the_state_of_a_session_with_visits_is_kept_as_it_is(watched_stack: Stack, state: SessionState) -> None:
+def test_what_a_session_has_to_say_of_visits_is_kept_and_nothing_else(
+    watched_stack: Stack, state: SessionState
+) -> None:
     stream = watched_stack.create_stream()
-    path, value = keep_state(watched_stack, stream.id, state)
+    state.service, state.result, state.job_ids = {"where": [1, 2]}, b'{"seen": 1}', [uuid.uuid4().hex]
+    path = keep_state(watched_stack, stream.id, state)
     with client_of(watched_stack, stream) as client, paused(watched_stack, "recorder"):
         assert client.delete(path).status_code == 204
-        assert left_behind(watched_stack, stream.id) == [value]
+        [kept] = map(decode_state, left_behind(watched_stack, stream.id))
+        assert kept == SessionState(state.last_seen, visits=state.visits, outbox=state.outbox)
         assert_problem(client.delete(path), 404, "not_found")
 
 
 def test_a_session_without_visits_leaves_nothing(watched_stack: Stack) -> None:
     stream = watched_stack.create_stream()
-    path, _ = keep_state(watched_stack, stream.id, SessionState(0.0, service=3))
+    path = keep_state(watched_stack, stream.id, SessionState(0.0, service=3))
     with client_of(watched_stack, stream) as client, paused(watched_stack, "recorder"):
         assert client.delete(path).status_code == 204
         assert left_behind(watched_stack, stream.id) == []
@@ -92,7 +96,7 @@ def without_visit_stream(stack: Stack) -> Iterator[None]:
 
 def test_a_session_whose_visits_the_bus_does_not_take_goes_on(watched_stack: Stack) -> None:
     stream = watched_stack.create_stream()
-    path, _ = keep_state(watched_stack, stream.id, SessionState(0.0, visits=b"folded"))
+    path = keep_state(watched_stack, stream.id, SessionState(0.0, visits=b"folded"))
     with client_of(watched_stack, stream) as client:
         with without_visit_stream(watched_stack):
             assert "Retry-After" in client.delete(path).headers

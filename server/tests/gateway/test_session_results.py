@@ -41,12 +41,26 @@ def test_every_call_can_be_read_again_when_the_session_has_moved_on(client: http
         assert again.json() == answer
 
 
-def test_results_stay_when_the_session_is_ended(client: httpx2.Client) -> None:
+def test_results_go_when_the_session_is_deleted(client: httpx2.Client) -> None:
     session_id = str(uuid.uuid4())
-    answer = call(client, session_id, "before")
+    before = call(client, session_id, "before")
     assert client.delete(f"/services/dummy/1/sessions/{session_id}").status_code == 204
-    assert client.get(str(answer["url"])).json() == answer
-    assert call(client, session_id, "after")["calls"] == 1
+    assert client.get(str(before["url"])).status_code == 404
+    after = call(client, session_id, "after")
+    assert after["calls"] == 1
+    assert client.get(str(after["url"])).json() == after
+    assert client.get(str(before["url"])).status_code == 404
+
+
+def test_a_session_that_was_deleted_and_began_again_can_be_deleted_again(client: httpx2.Client) -> None:
+    session_id = str(uuid.uuid4())
+    path = f"/services/dummy/1/sessions/{session_id}"
+    for _ in range(3):
+        answer = call(client, session_id, "once more")
+        assert answer["calls"] == 1
+        assert client.delete(path).status_code == 204
+        assert client.get(str(answer["url"])).status_code == 404
+        assert client.delete(path).status_code == 404
 
 
 def test_deleting_one_leaves_the_session_and_its_other_results(client: httpx2.Client) -> None:

@@ -48,6 +48,16 @@ def test_a_developer_stream_is_told_what_is_left_of_its_month(stack: Stack) -> N
     said = said_of(stack, stream)
     assert said["state"] == "ready"
     assert (said["month"]["used_s"], said["month"]["quota_s"]) == (600.5, QUOTA_S)  # type: ignore[index]
+    assert said["month"]["nearly_used_up"] is False  # type: ignore[index]
+
+
+@pytest.mark.parametrize(("used_s", "is_warned"), [(8639, False), (8640, True), (10_800, False)])
+def test_a_month_is_nearly_used_up_from_80_percent_on(stack: Stack, used_s: float, is_warned: bool) -> None:
+    developer, enterprise = stack.create_stream(kind="developer"), stack.create_stream()
+    for stream in (developer, enterprise):
+        use(stack, stream, used_s)
+    assert said_of(stack, developer)["month"]["nearly_used_up"] is is_warned  # type: ignore[index]
+    assert said_of(stack, enterprise)["month"]["nearly_used_up"] is False  # type: ignore[index]
 
 
 def test_what_was_computed_a_moment_ago_counts_already(stack: Stack) -> None:

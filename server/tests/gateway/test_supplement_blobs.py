@@ -123,6 +123,38 @@ def test_an_orphan_is_swept_and_a_waiting_attachment_is_not(stored: StoredStack)
     assert orphan not in stored.paths("jobs")
 
 
+def test_jobs_that_have_ended_leave_no_folders(stored: StoredStack, owner: httpx2.Client) -> None:
+    """Attachments are removed when the job ends, and with the last one the folder that they were in."""
+    before = folders_of(stored)
+    accepted = [measure(owner, **{"async": True}) for _ in range(200)]
+    assert {answer.status_code for answer in accepted} == {202}
+    for answer in accepted:
+        assert finished(owner, answer.json()["url"], limit_s=60).status_code == 200
+    jobs = {uuid.UUID(answer.json()["uuid"]).hex for answer in accepted}
+    wait_for(lambda: jobs & {path.split("/")[1] for path in stored.paths("jobs")}, lambda left: not left)
+    wait_for(lambda: folders_of(stored) - before, lambda left: left <= {"jobs"})
+
+
+def folders_of(stored: StoredStack) -> set[str]:
+    """Below the folder of blobs; a bucket has none."""
+    root = stored.stack.home / "blobs"
+    return {str(path.relative_to(root)) for path in root.rglob("*") if path.is_dir()} if root.exists() else set()
+
+
+def test_empty_folders_of_an_earlier_version_are_removed_when_a_dispatcher_starts(brief_stack: Stack) -> None:
+    """They were left behind by every async job; one with an attachment in it is somebody's."""
+    jobs = brief_stack.home / "blobs" / "jobs"
+    empty = [jobs / uuid.uuid4().hex for _ in range(50)]
+    for folder in empty:
+        folder.mkdir(parents=True)
+    waiting = jobs / uuid.uuid4().hex / "image"
+    waiting.parent.mkdir()
+    waiting.write_bytes(b"pixels")
+    assert brief_stack.kill("dispatcher")
+    wait_for(lambda: [folder for folder in empty if folder.exists()], lambda left: not left, limit_s=20)
+    assert waiting.exists()
+
+
 def test_an_old_orphan_is_swept_when_a_dispatcher_starts(brief_stack: Stack) -> None:
     """Attachments whose job was never committed, older than any job lives, are removed without anybody asking."""
     folder = brief_stack.home / "blobs" / "jobs" / uuid.uuid4().hex

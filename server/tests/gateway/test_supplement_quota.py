@@ -20,7 +20,6 @@ CAMERAS = {
     "10 a second": [0, 0.1, 0.2, 0.3],
     "faster than 30 a second": [0, 0.001, 0.002],
     "slower than 1 a second": [0, 1, 3, 3600],
-    "the same moment": [0, 0, 0],
     "backwards": [0, 0.5, 0.2, 0.7, -5, 0.9],
     "on the edges": [0, FRAME_S, 1 + FRAME_S, 1.5],
 }
@@ -59,6 +58,17 @@ def test_frames_of_a_session_count_by_their_timestamps(stack: Stack) -> None:
                 assert measure(client, state=state, timestamp=timestamp).status_code == 201
     for stream, moments in streams:
         await_use(stack, stream, seconds_of(moments), within_s=1e-4)
+
+
+def test_frames_of_a_session_with_the_same_timestamp_count_by_arrival(stack: Stack) -> None:
+    """They are timed by the timestamp plus what has passed since its first frame arrived."""
+    stream, state, moments = stack.create_stream(), new_state(), []
+    with client_of(stack, stream) as client:
+        for pause_s in (0, 0.25, 0.01, 1.2):
+            time.sleep(pause_s)
+            moments.append(time.monotonic())
+            measure(client, state=state, timestamp=NOON.isoformat())
+    await_use(stack, stream, seconds_of(moments), within_s=0.1)
 
 
 def test_frames_of_a_session_count_by_arrival_where_there_is_no_timestamp(stack: Stack) -> None:
@@ -166,6 +176,7 @@ def test_at_the_quota_the_gateway_refuses_until_the_stream_is_upgraded(stack: St
         assert measure(client).status_code == 201
         assert_problem(measure(client), 403, "quota_exceeded")
         assert_problem(measure(client, state=new_state()), 403, "quota_exceeded")
+        assert "computes 3 h of video a month." in measure(client).json()["detail"]
         stack.execute("UPDATE streams_stream SET kind = 'enterprise' WHERE id = %s", stream.id)
         wait_for(lambda: measure(client).status_code, lambda status: status == 201, limit_s=3)
 

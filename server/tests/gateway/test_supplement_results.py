@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from pictures import empty_wall, labelled, on_a_wall, portrait
-from wire import assert_problem, multipart, new_state
+from wire import multipart, new_state
 
 COMMON = {"url", "uuid", "status", "expires_at"}
 FACE = {"roi", "roi_confidence"}
@@ -99,12 +99,7 @@ def test_row_gaze_analysis(client: httpx2.Client) -> None:
 
 
 def test_row_motion_detection(client: httpx2.Client) -> None:
-    """(needs a session): `input_size, nb_targets, targets[mean_position, mean_velocity, confidence]`."""
-    refused = client.post(
-        "/services/motion_detection/1/jobs",
-        files=multipart({"async": False, "image": "attachment://image"}, image=empty_wall()),
-    )
-    assert_problem(refused, 400, "bad_request")
+    """`input_size, nb_targets, targets[mean_position, mean_velocity, confidence]`."""
     state = {"state": new_state()}
     shots = [on_a_wall(portrait(), left=100 + 12 * step, top=100) for step in range(3)]
     results = [compute_with(client, "motion_detection", state, image=shot) for shot in shots]
@@ -113,6 +108,13 @@ def test_row_motion_detection(client: httpx2.Client) -> None:
     assert set(target) == {"mean_position", "mean_velocity", "confidence"}
     assert target["mean_velocity"] == pytest.approx([12, 0], abs=2.4)
     assert 0 <= target["confidence"] <= 1
+
+
+def test_row_motion_detection_without_a_session_has_no_targets(client: httpx2.Client) -> None:
+    """There is nothing to compare with."""
+    for left in (100, 112):
+        result = compute(client, "motion_detection", image=on_a_wall(portrait(), left=left, top=100))
+        assert result == {"input_size": [480, 640], "nb_targets": 0, "targets": []}
 
 
 def test_row_sound_localization(client: httpx2.Client) -> None:

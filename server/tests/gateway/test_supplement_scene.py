@@ -6,6 +6,7 @@ import time
 import uuid
 from datetime import UTC, datetime, timedelta
 from typing import Any
+from zoneinfo import ZoneInfo
 
 import cv2
 import httpx2
@@ -36,9 +37,9 @@ from onlooker.catalogue import read_catalogue
 from onlooker.gateway.opening import open_engine
 from onlooker.settings import read_settings
 from onlooker.testing import Stack, TestStream
-from pictures import encoded, photograph, portrait
+from pictures import encoded, on_a_wall, photograph, portrait
 from watching import await_refusals
-from wire import assert_problem, multipart
+from wire import assert_problem, multipart, wait_for
 
 RESULT = {"timestamp", "input_size", "events", "entities", "bodies"}
 
@@ -169,7 +170,7 @@ def test_row_camera_position(camera: Camera, position: str) -> None:
     [
         *({"camera_position": position} for position in ("wall", "", 3)),
         *({"sensitivity": value} for value in (0.5, [], "high", {"appearance": 1.1}, {"appearance": "1"})),
-        *({"timestamp": text} for text in ("2026-01-01T00:00:00", "noon", 0, "")),
+        *({"timestamp": text} for text in ("2026-01-01", "00:00", "noon", 0, "")),
         *({"store": value} for value in ("yes", 1)),
     ],
 )
@@ -208,14 +209,15 @@ def test_a_frame_that_fails_leaves_the_scene_as_it_was(camera: Camera) -> None:
     assert set(camera.see(HERE)[0]["entities"]) == set(before["entities"])
 
 
-@pytest.mark.parametrize("offset_s", [0, -0.1, -10])
-def test_row_a_frame_not_newer_than_the_last_gets_the_last_entities(
+@pytest.mark.parametrize("offset_s", [-0.1, -10])
+def test_row_a_frame_older_than_the_last_gets_the_last_entities_and_is_called_late(
     stack: Stack, stream: TestStream, camera: Camera, offset_s: float
 ) -> None:
-    """A frame not newer than the last, by up to 10 s, is answered with the last known entities and counted."""
+    """A frame older than the last, by up to 10 s, is answered with the last known entities and counted; `late`."""
     last = camera.see(*[HERE] * 4, store=True)[-1]
     late = camera.see_at(NOBODY, offset_s, store=True)
-    assert (late["entities"], late["events"]) == (last["entities"], [])
+    assert (late["entities"], late["events"], late["late"]) == (last["entities"], [], True)
+    assert "late" not in last
     (after,) = camera.see(HERE, store=True)
     assert set(after["entities"]) == set(last["entities"])
     assert only_entity(after)["face_confidence"] > 0
@@ -225,11 +227,104 @@ def test_row_a_frame_not_newer_than_the_last_gets_the_last_entities(
 def test_row_a_clock_that_was_set_back_restarts_the_session(camera: Camera) -> None:
     """Older than that, the clock was set back and the session restarts: the same person is somebody new."""
     last = camera.see(*[HERE] * 4)[-1]
-    assert camera.see_at(HERE, -10.1)["entities"] == {}
+    back = camera.see_at(HERE, -10.1)
+    check_gone(back, last)
     camera.at -= timedelta(seconds=10.1)
+    assert camera.see(HERE)[0]["entities"] == {}
     again = camera.see(*[HERE] * 3)[-1]
     assert len(again["entities"]) == 1
     assert not set(again["entities"]) & set(last["entities"])
+
+
+def check_gone(result: Result, last: Result) -> None:
+    """Who was in the last answer disappears with this one, which shows them once more."""
+    assert last["entities"]
+    gone = [(event["entity_id"], event["type"]) for event in result["events"]]
+    assert gone == [(id, "disappearance") for id in last["entities"]]
+    assert set(result["entities"]) == set(last["entities"])
+    for entity in result["entities"].values():
+        assert set(entity) == ENTITY
+        assert {entity[name] for name in CONFIDENCES} == {0}
+
+
+def test_row_who_disappears_is_still_in_entities_when_no_frame_came_for_seconds(camera: Camera) -> None:
+    last = camera.see(*[HERE] * 4)[-1]
+    check_gone(camera.see_at(HERE, 7.1), last)
+
+
+def test_row_who_disappears_is_still_in_entities_when_the_pictures_size_changes(camera: Camera) -> None:
+    last = camera.see(*[HERE] * 4)[-1]
+    check_gone(camera.see(on_a_wall(portrait(), left=LEFT, top=TOP, size=(800, 600)))[0], last)
+    assert camera.see(on_a_wall(portrait(), left=LEFT, top=TOP, size=(800, 600)))[0]["entities"] == {}
+
+
+def test_row_who_disappears_is_still_in_entities_after_silence(camera: Camera) -> None:
+    last = camera.see(*[HERE] * 4)[-1]
+    results = camera.see(*[NOBODY] * 50)
+    (farewell,) = (result for result in results if result["events"])
+    check_gone(farewell, last)
+    assert results[-1]["entities"] == {}
+
+
+def test_row_every_event_is_about_an_entity_and_a_member_of_it(camera: Camera) -> None:
+    """`entities[event.entity_id][event.key]`, without asking."""
+    eager = {"sensitivity": dict.fromkeys(EVENTS, 1)}
+    results = camera.see(*walk_in(portrait()), *[HERE] * 6, *[NOBODY] * 50, **eager)
+    events = [(event, result["entities"]) for result in results for event in result["events"]]
+    assert {event["type"] for event, _ in events} == set(EVENTS)
+    for event, entities in events:
+        assert event["key"] in entities[event["entity_id"]]
+
+
+def test_row_a_timestamp_without_an_offset_is_read_in_the_streams_time_zone(stack: Stack) -> None:
+    """By which it is stored, too: of a zone that is ahead of UTC, now would otherwise be hours ahead."""
+    zone = ZoneInfo("Asia/Tokyo")
+    stream = stack.create_stream()
+    stack.execute("UPDATE streams_stream SET time_zone = 'Asia/Tokyo' WHERE id = %s", stream.id)
+    began = datetime.now(UTC) - timedelta(seconds=60)
+    with client_of(stack, stream) as client:
+        camera = Camera(client)
+        for number in range(25):
+            local = (began + timedelta(seconds=number / 5)).astimezone(zone).replace(tzinfo=None).isoformat()
+            result = camera.ask(HERE, timestamp=local, store=True)
+            assert result["timestamp"] == local
+            assert "error" not in result
+        client.delete(f"/services/scene_analysis/1/sessions/{camera.state['session_id']}")
+    query = "SELECT began_at FROM visits_visit WHERE stream_id = %s"
+    ((began_at,),) = wait_for(lambda: stack.execute(query, stream.id), bool)
+    assert abs(began_at - began) < timedelta(seconds=1)
+
+
+def test_row_frames_with_the_same_timestamp_are_timed_by_arrival(stack: Stack) -> None:
+    """The timestamp plus what has passed since its first frame arrived; and so counts the video time."""
+    stream = stack.create_stream()
+    with client_of(stack, stream) as client:
+        camera = Camera(client)
+        stamp, started = camera.at.isoformat(), time.monotonic()
+        while (passed_s := time.monotonic() - started) < 3:
+            result = camera.ask(HERE, timestamp=stamp, store=True)
+            assert "late" not in result
+            time.sleep(0.1)
+        assert only_entity(result)["face_confidence"] > 0
+        client.delete(f"/services/scene_analysis/1/sessions/{camera.state['session_id']}")
+    query = "SELECT began_at, upper(present) FROM visits_visit WHERE stream_id = %s AND ended"
+    ((began_at, ended_at),) = wait_for(lambda: stack.execute(query, stream.id), bool)
+    assert abs(began_at - camera.at) < timedelta(seconds=0.5)
+    assert abs((ended_at - began_at).total_seconds() - passed_s) < 1
+    used = "SELECT sum(video_s) FROM streams_usage WHERE stream_id = %s"
+    wait_for(lambda: stack.execute(used, stream.id)[0][0] or 0, lambda used_s: abs(used_s - passed_s) < 0.5)
+
+
+def test_row_frames_with_timestamps_of_whole_seconds_are_all_looked_at(camera: Camera) -> None:
+    results = []
+    started = time.monotonic()
+    while time.monotonic() - started < 3:
+        now = datetime.now(UTC)
+        results.append(camera.ask(HERE, timestamp=now.isoformat(timespec="seconds"), store=True))
+        time.sleep(0.1)
+    assert not [result for result in results if "late" in result]
+    assert types_of(results).count("appearance") == 1
+    assert "disappearance" not in types_of(results)
 
 
 def test_row_without_a_timestamp_the_time_of_arrival_counts(camera: Camera) -> None:

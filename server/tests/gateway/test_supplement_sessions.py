@@ -96,12 +96,13 @@ def test_delete_ends_no_other_session(stack: Stack, client: httpx2.Client) -> No
     assert dummy(client, state=state).json()["calls"] == 2
 
 
-def test_results_outlive_the_session_they_were_made_in(client: httpx2.Client) -> None:
-    """`DELETE .../sessions/<session_id>` ends the session: its jobs can still be read."""
+def test_results_of_a_deleted_session_are_gone(client: httpx2.Client) -> None:
+    """`DELETE .../sessions/<session_id>` ends the session, and nothing of it stays."""
     state = new_state()
     job = dummy(client, state=state).json()
-    client.delete(session_path(state))
     assert client.get(job["url"]).json() == job
+    client.delete(session_path(state))
+    assert_problem(client.get(job["url"]), 404, "not_found")
 
 
 def test_requests_of_a_session_are_processed_in_order_of_arrival(client: httpx2.Client) -> None:

@@ -11,6 +11,8 @@ import pytest
 from clients import EXTRA_SERVICES, client_of
 from onlooker.testing import Stack, fresh_database, running_stack
 
+pytestmark = pytest.mark.alone
+
 
 @pytest.fixture(scope="module")
 def narrow() -> Iterator[Stack]:

@@ -19,6 +19,7 @@ import pytest
 from clients import client_of
 from onlooker.testing import Stack, free_ports, fresh_database, running_stack
 from onlooker.up.certificates import ensure_certificate
+from wire import assert_problem
 
 
 def _environment(pid: int) -> dict[str, str]:
@@ -139,6 +140,21 @@ def test_what_is_under_way_when_it_stops_is_still_computed() -> None:
     assert statuses[201] > 0
     assert set(statuses) <= {201, 429}
     assert took_s < 10
+    assert "Traceback" not in output
+
+
+def test_what_takes_longer_than_the_grace_when_it_stops_is_to_be_sent_again() -> None:
+    """503 `overloaded` with `Retry-After`, and nothing in the log that looks like a fault."""
+    with fresh_database() as url, running_stack(url, extra_services="extra.trouble") as stack:
+        with client_of(stack, stack.create_stream()) as client, ThreadPoolExecutor(1) as cameras:
+            fields = {"sleep_s": 20, "async": False}
+            sending = cameras.submit(client.post, "/services/trouble/1/jobs", json=fields)
+            time.sleep(1)
+            stack.stop()
+            answer = sending.result(timeout=10)
+        output = stack.output.read_text()
+    assert_problem(answer, 503, "overloaded")
+    assert int(answer.headers["retry-after"]) >= 1
     assert "Traceback" not in output
 
 

@@ -15,6 +15,8 @@ import pytest
 from clients import EXTRA_SERVICES, client_of
 from onlooker.testing import Stack, fresh_database, running_stack
 
+pytestmark = pytest.mark.alone
+
 TROUBLE = "/services/trouble/1/jobs"
 
 

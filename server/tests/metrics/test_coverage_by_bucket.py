@@ -46,6 +46,9 @@ class Camera:
         row = (self.stream_id, at, state)
         self._write("INSERT INTO streams_statechange (stream_id, at, state) VALUES (%s, %s, %s)", [row])
 
+    def is_created(self, at: datetime) -> None:
+        self._write("UPDATE streams_stream SET created_at = %s WHERE id = %s", [(at, self.stream_id)])
+
     def keeps_visits_since(self, at: datetime) -> None:
         self._write("INSERT INTO visits_kept (stream_id, since) VALUES (%s, %s)", [(self.stream_id, at)])
 
@@ -105,6 +108,27 @@ def test_a_slot_that_was_watched_from_end_to_end_lacks_nothing(camera: Camera) -
 def test_slots_of_which_nothing_is_written_down_were_offline(camera: Camera) -> None:
     camera.covers(NOON, slots=1)
     assert camera.coverage(NOON, NOON + HOUR) == (BucketCoverage(3600, 900, {"offline": 2700}, None),)
+
+
+@pytest.mark.parametrize("known_since", [NOON - DAY, NOON + 3 * HOUR])
+def test_before_it_was_created_a_stream_was_not_offline(camera: Camera, known_since: datetime) -> None:
+    """Not even where nobody would know any more."""
+    camera.is_created(NOON + 2 * HOUR + 5 * MINUTE)
+    camera.keeps_visits_since(known_since + HOUR)
+    camera.becomes("disabled", NOON)  # a log that begins before its stream says nothing
+    camera.becomes("enabled", NOON + 2 * HOUR + 5 * MINUTE)
+    camera.covers(NOON + 2 * HOUR, video_s=400)
+    before, half = camera.coverage(NOON + HOUR, NOON + 3 * HOUR, by=Time.BY_HOUR)
+    assert before == BucketCoverage(3600, 0, {"not_created": 3600}, None)
+    assert half.covered_s == 400
+    assert half.missing["not_created"] == 300
+    assert sum(half.missing.values()) == 3200
+
+
+def test_a_film_of_a_time_before_the_stream_covers_it(camera: Camera) -> None:
+    camera.is_created(NOON + DAY)
+    camera.covers(NOON, video_s=600)
+    assert camera.coverage(NOON, NOON + HOUR) == (BucketCoverage(3600, 600, {"not_created": 3000}, None),)
 
 
 def test_another_streams_slots_cover_nothing(camera: Camera) -> None:

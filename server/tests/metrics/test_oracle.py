@@ -19,6 +19,8 @@ pytest_plugins = ["migrated"]
 
 WORLDS = 40
 EXPIRING_WORLDS = 15
+BATCHES_AT_MOST = 8
+"""What a seed draws depends on what else is imported, so a few worlds may miss what they are there for."""
 SEED = 20261115
 KNOWN = Known(senior_age=50, gender_above=0.5)
 HAPPY = (0.0, 1.0, 0.0, 0.0, 0.0)
@@ -161,8 +163,11 @@ def test_every_number_of_random_worlds_is_the_oracles(played: tuple[Player, Play
 
 def test_numbers_of_deleted_visits_are_exact_or_say_that_they_are_not(played: tuple[Player, Play]) -> None:
     player, play = played
-    disagreement = try_worlds(play, count=EXPIRING_WORLDS, seed=SEED, expiring=True)
-    assert disagreement is None, str(disagreement)
+    for seed in range(SEED, SEED + BATCHES_AT_MOST):
+        disagreement = try_worlds(play, count=EXPIRING_WORLDS, seed=seed, expiring=True)
+        assert disagreement is None, str(disagreement)
+        if player.tally.inexact_pages:
+            break
     assert player.tally.expired_streams
     assert player.tally.inexact_pages
     assert player.tally.exact_pages_of_expired

@@ -26,7 +26,8 @@ def complaint(**changes: str) -> str:
 
 
 def test_what_is_left_out_has_its_default() -> None:
-    expected = Query(7, ("interested",), datetime(2026, 11, 1, tzinfo=UTC), NOW, ZoneInfo("Europe/Paris"), Time.GLOBAL)
+    from_at, zone = datetime(2026, 11, 1, tzinfo=UTC), ZoneInfo("Europe/Paris")
+    expected = Query(7, ("interested",), from_at, NOW, zone, Time.GLOBAL, from_offset=UTC)
     assert parse_query(GIVEN, stream_id=7, time_zone="Europe/Paris", now=NOW) == (expected, 1)
 
 

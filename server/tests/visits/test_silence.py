@@ -8,10 +8,9 @@ from collections.abc import Awaitable, Callable, Iterator
 import msgspec
 import pytest
 
-from onlooker.bus.buckets import Bucket
 from onlooker.bus.connection import Bus
+from onlooker.bus.session_bucket import SessionBucket
 from onlooker.bus.session_state import SessionState, encode_state
-from onlooker.bus.subjects import SESSIONS
 from onlooker.compute.sightings import Estimate, Seen, SeenFrame, Sighting
 from onlooker.database import Pool, load_queries, open_pool
 from onlooker.visits.partitions import Partitions
@@ -69,7 +68,9 @@ def row_of(recording: Recording, stream_id: int) -> tuple[bool, int, int] | None
 
 def write_state(recording: Recording, key: str, state: bytes) -> None:
     async def put(bus: Bus) -> None:
-        await Bucket(bus, SESSIONS, shards=1).put(key, state)
+        bucket = SessionBucket(bus, recording.settings)
+        entry = await bucket.get(key)
+        await bucket.replace(key, state, revision=entry.revision if entry else 0)
 
     asyncio.run(recording.with_bus("worker-1", put))
 
@@ -79,7 +80,7 @@ def look(recording: Recording, *, idle_s: float = 0.3, margin_s: float = 0.2) ->
 
     async def close(bus: Bus) -> int:
         async with open_pool(recording.settings) as pool:
-            sessions = Bucket(bus, SESSIONS, shards=1)
+            sessions = SessionBucket(bus, recording.settings)
             writer = VisitWriter(pool, Partitions(pool))
             return await Silence(pool, writer, sessions, idle_s=idle_s, margin_s=margin_s).close_silent()
 

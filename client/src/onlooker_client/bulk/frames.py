@@ -24,6 +24,8 @@ class Frame:
     image: bytes
     pixels: Any = None
     """What was encoded, where somebody wants to see it."""
+    unanswered: int = 0
+    """How often it was sent without an answer: each time the server may have it, or not."""
 
 
 class FramesAhead:

@@ -6,6 +6,8 @@ import threading
 import time
 from collections import deque
 from collections.abc import Iterable, Iterator
+from dataclasses import replace
+from datetime import timedelta
 from typing import Any, Callable
 
 from onlooker_client.bulk.frames import Frame
@@ -18,6 +20,8 @@ from onlooker_client.wire.answers import read_json, read_refusal
 from onlooker_client.wire.transport import pause_s
 
 RATE_LIMITED, CREATED = 429, 201
+OLDER_EACH_TIME = timedelta(milliseconds=1)
+"""Two frames with one timestamp are two pictures to the server; one that is older than the last, it passes over."""
 LAST_WORD_S = 2.0
 """What is under way when somebody stops it has so long."""
 
@@ -29,7 +33,7 @@ class Stopped(OnlookerError):
 
 
 class Sender:
-    """A frame that is sent twice is harmless: it has the same timestamp, and the server passes over it."""
+    """A frame that may have reached the server is sent again as a little older: it is never counted twice."""
 
     def __init__(self, session: Session, plan: Plan, fields: dict[str, Any], *, patience_s: float) -> None:
         self._session = session
@@ -60,6 +64,7 @@ class Sender:
                     break
                 answer = self._pipeline.receive()
             except (LinkError, NotNow) as error:
+                self._doubt_under_way()
                 self._send_again(error)
                 continue
             if answer.status == CREATED:
@@ -93,8 +98,17 @@ class Sender:
 
     def _send(self, frame: Frame) -> None:
         service = self._session.service
-        body = service.body(self._fields, frame.image, self._plan.moment(frame.seconds))
+        taken_at = self._plan.moment(frame.seconds) - frame.unanswered * OLDER_EACH_TIME
+        body = service.body(self._fields, frame.image, taken_at)
         self._pipeline.send(service.jobs_path, self._transport.headers(body.content_type), body.content)
+
+    def _doubt_under_way(self) -> None:
+        self._under_way = deque(map(_doubted, self._under_way))
+
+    def _take_refused(self, status: int) -> Frame:
+        """The frame at the head. Only too many requests say for sure that the server does not have it."""
+        frame = self._under_way.popleft()
+        return frame if status == RATE_LIMITED else _doubted(frame)
 
     def _send_again(self, error: LinkError | NotNow) -> None:
         """What has no answer, after a while."""
@@ -110,18 +124,19 @@ class Sender:
         if not isinstance(error, NotNow):
             raise error
         self._lookahead.narrow()
-        passed: deque[Frame] = deque([self._under_way.popleft()])
+        passed: deque[Frame] = deque([self._take_refused(error.status)])
         while self._under_way:
             try:
                 answer = self._pipeline.receive()
             except LinkError:
+                self._doubt_under_way()
                 break  # the rest is sent again
             if answer.status == CREATED:
                 self.overtaken += len(passed)
                 passed.clear()
                 yield self._under_way.popleft(), read_json(answer)
             else:
-                passed.append(self._under_way.popleft())
+                passed.append(self._take_refused(answer.status))
         self._under_way.extendleft(reversed(passed))
         self._send_again(error)
 
@@ -140,3 +155,8 @@ class Sender:
         self.on_wait(error, waited_s)
         asked_s = error.retry_after_s if isinstance(error, NotNow) else None
         self._is_stopped.wait(asked_s if asked_s is not None else pause_s(self._failures))
+
+
+def _doubted(frame: Frame) -> Frame:
+    """The server may have it, or not."""
+    return replace(frame, unanswered=frame.unanswered + 1)

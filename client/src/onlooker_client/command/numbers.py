@@ -103,11 +103,11 @@ def show_table(terminal: Terminal, metrics: Metrics) -> None:
 
 
 def _range(metrics: Metrics) -> str:
-    """Where it begins and ends, to the second where that matters, in the words of whoever asked."""
-    ends = (metrics.from_date, metrics.to_date)
+    """Where it begins and ends, to the second where that matters, both by one clock."""
+    ends = [moment.astimezone(metrics.to_date.tzinfo) for moment in (metrics.from_date, metrics.to_date)]
     form = "%d %b %Y %H:%M:%S" if any(moment.second for moment in ends) else "%d %b %Y %H:%M"
     begin, end = (moment.strftime(form) for moment in ends)
-    return f"{begin} to {end} {metrics.query.tz or ends[1].tzname()}"
+    return f"{begin} to {end} {getattr(ends[1].tzinfo, 'key', ends[1].tzname())}"
 
 
 def _head(column: str) -> str:

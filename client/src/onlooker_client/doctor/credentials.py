@@ -10,9 +10,6 @@ from onlooker_client.errors import BadCredentials, BadRequest
 from onlooker_client.moments import in_hours, read_moment
 from onlooker_client.wire.transport import Repeat
 
-NEARLY = 0.8
-"""Part of the month's quota from which on it is worth a word."""
-
 
 def check_credentials(examination: Examination) -> Finding:
     if not (examination.config.client_id and examination.config.access_token):
@@ -51,8 +48,8 @@ def check_quota(examination: Examination) -> Finding:
     if examination.stream.get("state") == "month_used_up" or used_s >= quota_s:
         return bad(f"used up: {figure}", f"Nothing is computed until {resets}. Wait, or {upgrade}.")
     rest = f"A camera that runs all day uses the rest up in {in_hours(quota_s - used_s)}"
-    if used_s >= NEARLY * quota_s:
-        return warn(figure, f"{rest}. Then wait for {resets}, or {upgrade}.")
+    if month.get("nearly_used_up"):
+        return warn(figure, f"{rest}. Then nothing is computed until {resets}. To go on, {upgrade}.")
     return good(figure, f"{rest}; frames without anybody in view are sent less often, and count all the same.")
 
 

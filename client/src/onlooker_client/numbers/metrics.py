@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from datetime import date, datetime
 from typing import Any, Callable, Union
 from urllib.parse import urlencode
+from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from onlooker_client.errors import BadArgument, LinkError
 from onlooker_client.numbers.bucket import Bucket, parse_moment
@@ -83,13 +84,13 @@ class Metrics:
 
     @property
     def from_date(self) -> datetime:
-        """Where the range begins, as the server understood it."""
-        return parse_moment(self._first_page()["from_date"])
+        """Where the range begins, as the server understood it; in the time zone that was asked for, if any."""
+        return self._as_asked(parse_moment(self._first_page()["from_date"]))
 
     @property
     def to_date(self) -> datetime:
         """Where it ends."""
-        return parse_moment(self._first_page()["to_date"])
+        return self._as_asked(parse_moment(self._first_page()["to_date"]))
 
     @property
     def is_exact(self) -> bool:
@@ -112,6 +113,13 @@ class Metrics:
         from onlooker_client.numbers.tables import to_polars
 
         return to_polars(self)
+
+    def _as_asked(self, moment: datetime) -> datetime:
+        """By the clock of `tz`; as the server wrote it where there is none, or where this machine knows no zones."""
+        try:
+            return moment.astimezone(ZoneInfo(self.query.tz)) if self.query.tz else moment
+        except ZoneInfoNotFoundError:
+            return moment
 
     def _first_page(self) -> Mapping[str, Any]:
         if not self._said:
@@ -137,7 +145,9 @@ class Metrics:
         if (following and not entities) or len(self._buckets) + len(entities) > BUCKETS_AT_MOST:
             raise LinkError("The answer has no end. Ask for a shorter range.")
         starts = {"global": page.get("from_date")}
-        self._buckets += [Bucket(parse_moment(starts.get(key) or key), values) for key, values in entities.items()]
+        self._buckets += [
+            Bucket(self._as_asked(parse_moment(starts.get(key) or key)), values) for key, values in entities.items()
+        ]
         inexact = self._said.get("exact") is False or page.get("exact") is False
         self._said = {**page, "entities": None, "exact": not inexact}
         self._next = following.partition("?")[2] or None

@@ -46,9 +46,11 @@ def as_box(numbers: Any) -> Box:
 
 def describe_person(person: Mapping[str, Any]) -> tuple[str, ...]:
     """Gender and age, then mood; what is not known is left out."""
-    gender, age = person.get("gender"), person.get("age")
-    unsure = "?" if gender and person.get("gender_confidence", 0) < SURE else ""
-    who = f"{gender or ''}{unsure} {'' if age is None else f'{age:.0f}'}".strip()
+    gender, age = person.get("gender"), person.get("age") or 0.0
+    is_gender_known = gender in ("female", "male")
+    is_age_known = age > 0 or person.get("age_confidence", 0) > 0
+    unsure = "?" if person.get("gender_confidence", 0) < SURE else ""
+    who = f"{f'{gender}{unsure}' if is_gender_known else ''} {f'{age:.0f}' if is_age_known else ''}".strip()
     shares = {word: person.get(f"emotion_{name}") or 0.0 for name, word in MOODS.items()}
     mood = max(shares, key=lambda word: shares[word])
     return tuple(line for line in (who, mood if shares[mood] else "") if line)

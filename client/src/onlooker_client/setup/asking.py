@@ -31,9 +31,10 @@ class Asker:
         prompt = f"{question} [{shown}]: " if shown else f"{question}: "
         return input(prompt).strip() or default
 
-    def secret(self, question: str, default: str = "") -> str:
-        """One that is not shown while it is typed."""
-        prompt = f"{question} (not shown) [as it is]: " if default else f"{question} (not shown): "
+    def secret(self, question: str, default: str = "", *, empty: str = "") -> str:
+        """One that is not shown while it is typed; `empty` says what Enter alone does."""
+        shown = f"(not shown; Enter alone {empty})" if empty else "(not shown)"
+        prompt = f"{question} {shown} [as it is]: " if default else f"{question} {shown}: "
         return getpass.getpass(prompt).strip() or default
 
     def agree(self, question: str) -> bool:

@@ -25,6 +25,7 @@ class Conversation:
         self._given = given
         self._folder = folder
         """For what is fetched; it goes when setup ends."""
+        self._refused_login = ""
         self._refused_source = ""
 
     def hold(self) -> Config:
@@ -52,12 +53,16 @@ class Conversation:
         return self._known.url is None or self._known.url.rstrip("/") in candidates(text)
 
     def _ask_credentials(self, config: Config) -> Config:
-        """Both anew where they are refused: the server does not say which of them is wrong."""
-        login = self._asker.until_it_works(self._ask_login)
-        config = Config(client_id=login).over(config)
-        secret = self._asker.secret("3. Password", config.access_token or "")
-        self._known = replace(config, access_token=None)
-        config = replace(config, access_token=secret)
+        """Where the two are refused, the Password alone is asked for again; Enter leads back to the Login."""
+        secret, login = "", self._refused_login
+        if login:
+            secret = self._asker.secret("3. Password", empty="changes the Login")
+        if not secret:
+            known, login = login, self._asker.until_it_works(self._ask_login)
+            kept = "" if login == known else Config(client_id=login).over(config).access_token or ""
+            secret = self._asker.secret("3. Password", kept)
+        config = replace(Config(client_id=login).over(config), access_token=secret)
+        self._known, self._refused_login = replace(config, access_token=None), login
         self._say(try_credentials(config))
         return config
 

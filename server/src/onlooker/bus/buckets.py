@@ -1,20 +1,12 @@
-"""The key-value buckets: their limits, and reading and writing them."""
+"""The key-value buckets: reading and writing them."""
 
 from dataclasses import dataclass
 
 import msgspec
-from nats.js.api import DiscardPolicy, StorageType, StreamConfig
-from nats.js.client import JetStreamContext
-from nats.js.errors import NotFoundError
 
 from onlooker.bus.connection import Bus
-from onlooker.bus.publishing import ANSWER_LIMIT_S, NotKept, publish_kept
-from onlooker.bus.subjects import FEEDS, RESULTS, SESSIONS, shard_of
-from onlooker.settings import Settings
-
-KEPT_AFTER_USE_S = 60
-"""How much longer than its use an entry stays on disk; readers check the exact time themselves."""
-FEEDS_DISK_BYTES = 64 * 1024**2
+from onlooker.bus.publishing import ANSWER_LIMIT_S, EXPECTED_REVISION, WRONG_REVISION, NotKept, publish_kept
+from onlooker.bus.subjects import shard_of
 
 
 @dataclass(frozen=True)
@@ -37,8 +29,6 @@ class WrongRevision(Exception):
     """Somebody else wrote since the revision that was named."""
 
 
-_WRONG_REVISION = (10071, 10164)
-_EXPECTED = "Nats-Expected-Last-Subject-Sequence"
 _DELETE = {"KV-Operation": "DEL"}
 
 
@@ -81,7 +71,7 @@ class Bucket:
 
     async def replace(self, key: str, value: bytes, *, revision: int) -> int:
         """Compare-and-set; raises WrongRevision when somebody else wrote since."""
-        return await self._write(key, value, {_EXPECTED: str(revision)})
+        return await self._write(key, value, {EXPECTED_REVISION: str(revision)})
 
     async def remove(self, key: str) -> None:
         await self._write(key, b"", _DELETE)
@@ -90,62 +80,6 @@ class Bucket:
         try:
             return await publish_kept(self._bus, self._subject(key), value, headers=headers)
         except NotKept as refusal:
-            if refusal.code in _WRONG_REVISION:
+            if refusal.code in WRONG_REVISION:
                 raise WrongRevision(key) from None
             raise
-
-
-@dataclass(frozen=True)
-class BucketLimits:
-    """How long entries of a kind of bucket are kept, over how many shards, in how much disk each."""
-
-    age_s: float
-    shards: int
-    disk_bytes: int
-    keeps_past: bool = False
-    """Whether older values of a key stay too, until they are too old."""
-
-
-def bucket_limits(settings: Settings) -> dict[str, BucketLimits]:
-    shards, disk_bytes = settings.bucket_shards, settings.results_disk_bytes
-    return {
-        SESSIONS: BucketLimits(
-            max(settings.session_idle_s, settings.session_result_retention_s), shards, disk_bytes, keeps_past=True
-        ),
-        RESULTS: BucketLimits(settings.result_retention_s, shards, disk_bytes),
-        FEEDS: BucketLimits(settings.feed_idle_s * 2, 1, FEEDS_DISK_BYTES),
-    }
-
-
-def disk_needed(settings: Settings) -> int:
-    """What all buckets may fill together."""
-    return sum(limits.shards * limits.disk_bytes for limits in bucket_limits(settings).values())
-
-
-async def prepare_buckets(jetstream: JetStreamContext, settings: Settings) -> None:
-    """Make every bucket, or bring its limits to what the settings say."""
-    for name, limits in bucket_limits(settings).items():
-        for index in range(limits.shards):
-            config = _bucket_config(f"{name}-{index}", limits)
-            try:
-                await jetstream.stream_info(f"KV_{name}-{index}")
-            except NotFoundError:
-                await jetstream.add_stream(config)
-            else:
-                await jetstream.update_stream(config)
-
-
-def _bucket_config(bucket: str, limits: BucketLimits) -> StreamConfig:
-    age_s = limits.age_s + KEPT_AFTER_USE_S
-    return StreamConfig(
-        name=f"KV_{bucket}",
-        subjects=[f"$KV.{bucket}.>"],
-        max_msgs_per_subject=-1 if limits.keeps_past else 1,
-        max_age=age_s,
-        max_bytes=limits.disk_bytes,
-        discard=DiscardPolicy.OLD,
-        storage=StorageType.FILE,
-        allow_direct=True,
-        deny_delete=True,
-        duplicate_window=min(age_s, 120),
-    )

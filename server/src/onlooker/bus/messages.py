@@ -14,6 +14,8 @@ class Sender(msgspec.Struct, frozen=True, array_like=True, gc=False):
     reads_gender: bool = True
     reads_expression: bool = True
     retention_days: int = 365
+    time_zone: str = "UTC"
+    """In which a timestamp without an offset is read."""
 
 
 class Task(msgspec.Struct, frozen=True, array_like=True, gc=False):
@@ -51,7 +53,7 @@ class Skipped(enum.StrEnum):
     """Why a frame was answered and yet not looked at."""
 
     OUT_OF_ORDER = "out_of_order"
-    """Not newer than the session's last one."""
+    """Older than the session's last one."""
 
 
 class Reply(msgspec.Struct, frozen=True, array_like=True, gc=False):

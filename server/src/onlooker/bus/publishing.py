@@ -5,6 +5,10 @@ import msgspec
 from onlooker.bus.connection import Bus, BusError
 
 ANSWER_LIMIT_S = 2.0
+EXPECTED_REVISION = "Nats-Expected-Last-Subject-Sequence"
+"""Header of a compare-and-set; 0: nothing may be there yet."""
+WRONG_REVISION = (10071, 10164)
+"""Codes of a refusal because somebody else wrote since."""
 
 
 class NotKept(BusError):

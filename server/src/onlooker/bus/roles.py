@@ -2,7 +2,17 @@
 
 from dataclasses import dataclass
 
-from onlooker.bus.subjects import COMPUTE, FEEDS, RESULTS, SESSIONS, VISITS, ended_subject, visits_subject
+from onlooker.bus.key_buckets import KEY_BUCKETS
+from onlooker.bus.subjects import (
+    COMPUTE,
+    FEEDS,
+    RESULTS,
+    SESSION_KEYS,
+    SESSION_STATES,
+    VISITS,
+    ended_subject,
+    visits_subject,
+)
 
 GATEWAY = "gateway"
 DISPATCHER = "dispatcher"
@@ -28,7 +38,11 @@ def inbox_of(user: str) -> str:
 def _bucket_access(*buckets: str, shards: int) -> tuple[str, ...]:
     """Subjects for writing and reading buckets; a wildcard can't stand for part of a name."""
     names = [f"{bucket}-{index}" for bucket in buckets for index in range(shards)]
-    return (*(f"$KV.{name}.>" for name in names), *(f"$JS.API.DIRECT.GET.KV_{name}.>" for name in names))
+    return (*(f"$KV.{name}.>" for name in names), *_reading(*buckets, shards=shards))
+
+
+def _reading(*buckets: str, shards: int) -> tuple[str, ...]:
+    return tuple(f"$JS.API.DIRECT.GET.KV_{bucket}-{index}.>" for bucket in buckets for index in range(shards))
 
 
 def gateway_role(*, shards: int) -> Role:
@@ -39,8 +53,10 @@ def gateway_role(*, shards: int) -> Role:
             f"$SRV.*.{COMPUTE}",
             f"$SRV.*.{COMPUTE}.>",
             "feed.*",
-            *_bucket_access(SESSIONS, RESULTS, FEEDS, shards=shards),
-            *(f"$JS.API.DIRECT.GET.KV_{SESSIONS}-{index}" for index in range(shards)),
+            *_bucket_access(SESSION_STATES, RESULTS, FEEDS, shards=shards),
+            *(f"$JS.API.DIRECT.GET.KV_{SESSION_STATES}-{index}" for index in range(shards)),
+            *_reading(SESSION_KEYS, shards=KEY_BUCKETS),
+            *(f"$JS.API.STREAM.MSG.DELETE.KV_{SESSION_KEYS}-{index}" for index in range(KEY_BUCKETS)),
             ended_subject("*"),
         ),
         subscribe=(f"{inbox_of(GATEWAY)}.>", "feed.*"),
@@ -64,7 +80,8 @@ def recorder_role(*, shards: int) -> Role:
             f"$JS.API.CONSUMER.MSG.NEXT.{VISITS}.{RECORDER}",
             f"$JS.API.CONSUMER.INFO.{VISITS}.{RECORDER}",
             f"$JS.ACK.{VISITS}.{RECORDER}.>",
-            *(f"$JS.API.DIRECT.GET.KV_{SESSIONS}-{index}.>" for index in range(shards)),
+            *_reading(SESSION_STATES, shards=shards),
+            *_reading(SESSION_KEYS, shards=KEY_BUCKETS),
         ),
         subscribe=(f"{inbox_of(RECORDER)}.>",),
     )
@@ -77,7 +94,11 @@ def worker_role(name: str, *, shards: int) -> Role:
     ]
     return Role(
         user=name,
-        publish=(*_bucket_access(SESSIONS, shards=shards), visits_subject("*")),
+        publish=(
+            *_bucket_access(SESSION_STATES, shards=shards),
+            *_bucket_access(SESSION_KEYS, shards=KEY_BUCKETS),
+            visits_subject("*"),
+        ),
         subscribe=(f"{inbox_of(name)}.>", f"{COMPUTE}.{name}.>", *control),
         answers=True,
     )

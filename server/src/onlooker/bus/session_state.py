@@ -15,11 +15,17 @@ class SessionState(msgspec.Struct, array_like=True):
     result: bytes = b"{}"
     error_code: str | None = None
     last_frame_at: float | None = None
-    """Unix time of the last frame, by its timestamp or its arrival."""
+    """Unix time of the last frame, by its timestamp and its arrival."""
     visits: bytes | None = None
     """What the sink of visits remembers of the people who were seen; None where nothing is stored."""
     outbox: list[bytes] = msgspec.field(default_factory=list)
     """Encoded visits that must reach JetStream before the call is answered."""
+    told_at: float = 0.0
+    """What the last frame's timestamp says; 0 where an older release wrote this."""
+    told_since: float = 0.0
+    """When the first frame with that timestamp arrived."""
+    arrived_at: float = 0.0
+    """When the last frame arrived."""
 
 
 encode_state = msgspec.msgpack.Encoder().encode

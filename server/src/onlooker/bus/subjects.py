@@ -37,7 +37,8 @@ def ended_subject(stream_id: int | str) -> str:
     return f"ended.{stream_id}"
 
 
-SESSIONS = "sessions"
+SESSION_STATES = "session-states"
+SESSION_KEYS = "session-keys"
 RESULTS = "results"
 FEEDS = "feeds"
 

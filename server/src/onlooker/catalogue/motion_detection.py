@@ -6,7 +6,7 @@ from onlooker.catalogue.service import Service
 SERVICE = Service(
     name="motion_detection",
     version=1,
-    description="Finds what moved since the session's previous picture.",
+    description="Finds what moved since the session's previous picture; without a session, nothing.",
     fields=(IMAGE,),
     result={
         "input_size": FACES["input_size"],
@@ -15,5 +15,4 @@ SERVICE = Service(
         "the previous picture, `confidence`.",
     },
     implementation="onlooker.compute.services.motion_detection",
-    needs_session=True,
 )

@@ -19,7 +19,11 @@ SERVICE = Service(
     description="Follows people through a session: who is there, where each looks, how old, which gender and mood.",
     fields=(
         IMAGE,
-        Field("timestamp", Kind.TIMESTAMP, "When the picture was taken; time of arrival when absent."),
+        Field(
+            "timestamp",
+            Kind.TIMESTAMP,
+            "When the picture was taken; without an offset in the stream's time zone; time of arrival when absent.",
+        ),
         Field("store", Kind.BOOLEAN, "Whether visits are kept for the metrics; false when absent."),
         Field("camera_position", Kind.TEXT, "Where the camera hangs.", choices=("facing", "ceiling")),
         Field(
@@ -31,7 +35,8 @@ SERVICE = Service(
         ),
     ),
     result={
-        "timestamp": "Time of the picture, as it was sent, or of its arrival.",
+        "timestamp": "Time of the picture, as it was sent, or of its arrival. With `late` beside it, true, the picture "
+        "came too late to be looked at.",
         "input_size": "`[height, width]` of the picture, in pixels.",
         "events": "What changed with this picture: `entity_id`, `entity_type` (`human`), `type`, `confidence`, `key`.",
         "entities": "The people whose face was seen, by id: `face_roi`, `face_roi_confidence`, `full_body_roi`, "

@@ -4,8 +4,9 @@ import enum
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import date, datetime
 from typing import Any
+from zoneinfo import ZoneInfo
 
 
 class Kind(enum.StrEnum):
@@ -15,7 +16,7 @@ class Kind(enum.StrEnum):
     BOOLEAN = "boolean"
     POSITIVE = "positive number"
     FRACTION = "number from 0 to 1"
-    TIMESTAMP = "ISO 8601 time with UTC offset"
+    TIMESTAMP = "ISO 8601 time"
     MEDIA = "attachment or blob"
     FRACTIONS = "object of numbers from 0 to 1"
 
@@ -43,13 +44,27 @@ _CHECKS: dict[Kind, Callable[[Any], bool]] = {
 }
 
 
-def parse_timestamp(text: str) -> datetime | None:
-    """The moment an ISO 8601 text names, or None when it has no offset or is no time at all."""
+def parse_timestamp(text: str, *, time_zone: str = "UTC") -> datetime | None:
+    """The moment an ISO 8601 text names, or None when it names none; without an offset it is local time of the zone.
+
+    Of a local hour that comes twice the first is meant. One that is skipped is read as if the clock had not changed.
+    """
     try:
         moment = datetime.fromisoformat(text)
     except ValueError:
         return None
-    return moment if moment.tzinfo is not None else None
+    if moment.tzinfo is not None:
+        return moment
+    return None if _is_date(text) else moment.replace(tzinfo=ZoneInfo(time_zone))
+
+
+def _is_date(text: str) -> bool:
+    """Whether a text names a whole day, which Python reads as its midnight."""
+    try:
+        date.fromisoformat(text)
+    except ValueError:
+        return False
+    return True
 
 
 @dataclass(frozen=True)
@@ -88,7 +103,6 @@ class Service:
     """Name and meaning of each member of a result."""
     implementation: str
     """Module with a `compute` function, imported by workers only."""
-    needs_session: bool = False
     makes_visits: bool = False
     """Whether frames sent to it with `store` become visits, so that its coverage is kept."""
     models: tuple[str, ...] = ()

@@ -8,9 +8,18 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from onlooker.cli.opening import open_django
+from onlooker.streams.choices import READING_NOTICE, check_name, check_time_zone
+from onlooker.streams.kinds import Way, way_to_enterprise
 
 if TYPE_CHECKING:
     from onlooker.streams.models import Stream
+
+_KIND = click.Choice(["developer", "enterprise"])
+_KINDS = (
+    "Developer: for non-commercial use only, and stops after 3 hours of video each month (ONLOOKER_DEVELOPER_QUOTA_S). "
+    "Enterprise: no monthly limit."
+)
+_EXPRESSION = f"Whether people's expression is read. {READING_NOTICE}"
 
 
 @click.group()
@@ -20,8 +29,6 @@ def stream() -> None:
 
 def _check(context: click.Context, parameter: click.Parameter, value: str | None) -> str | None:
     """A name or a time zone that a stream can have."""
-    from onlooker.streams.choices import check_name, check_time_zone
-
     try:
         return value if value is None else (check_name if parameter.name == "name" else check_time_zone)(value)
     except ValueError as error:
@@ -34,17 +41,21 @@ _time_zone = click.option("--time-zone", callback=_check, help="IANA name, such 
 @stream.command("create")
 @click.argument("name", callback=_check)
 @click.option("--owner", default="owner@localhost", show_default=True, help="E-mail address of the account.")
-@click.option("--kind", type=click.Choice(["developer", "enterprise"]), default="developer", show_default=True)
+@click.option("--kind", type=_KIND, help=f"{_KINDS} Enterprise when not set; developer where there is billing.")
 @_time_zone
+@click.option("--expression", "reads_expression", is_flag=True, help=f"Read people's expression. {READING_NOTICE}")
 @click.option("--json", "form", flag_value="json", help="Print one JSON object.")
 @click.option("--env", "form", flag_value="env", help="Print CLIENT_ID= and ACCESS_TOKEN= lines for a shell's eval.")
-def create(name: str, owner: str, kind: str, time_zone: str | None, form: str | None) -> None:
+def create(name: str, owner: str, form: str | None, **given: Any) -> None:
     """Make a stream and print its credentials; the access_token is shown this once."""
-    open_django()
+    settings = open_django()
     from onlooker.streams.administration import RefusedError, account_of, create_stream
 
+    if not given["kind"]:  # anyone who may use this command line counts as staff
+        given["kind"] = "enterprise" if way_to_enterprise(settings, is_staff=True) is Way.CHOICE else "developer"
+    chosen = {key: value for key, value in given.items() if value is not None}
     try:
-        made = create_stream(name, owner=account_of(owner), kind=kind, time_zone=time_zone or "UTC")
+        made = create_stream(name, owner=account_of(owner), **chosen)
     except RefusedError as error:
         raise click.ClickException(str(error)) from None
     members = {"client_id": str(made.stream.client_id), "access_token": made.access_token}
@@ -54,7 +65,7 @@ def create(name: str, owner: str, kind: str, time_zone: str | None, form: str | 
     if form == "env":
         click.echo("\n".join(f"{key.upper()}={value}" for key, value in members.items()))
         return
-    click.echo(f"Stream {name!r} ({kind}), owned by {owner}.\n")
+    click.echo(f"Stream {name!r} ({made.stream.kind}), owned by {owner}.\n")
     _show_credentials(members)
 
 
@@ -86,11 +97,11 @@ def list_all() -> None:
 @stream.command("set")
 @click.argument("client_id")
 @click.option("--name", callback=_check, help="What people call it.")
-@click.option("--kind", type=click.Choice(["developer", "enterprise"]), help="Developer streams have a monthly quota.")
+@click.option("--kind", type=_KIND, help=_KINDS)
 @click.option("--enabled/--disabled", default=None, help="Whether it may compute and store.")
 @click.option("--age/--no-age", "reads_age", default=None, help="Whether people's age is computed.")
 @click.option("--gender/--no-gender", "reads_gender", default=None, help="Whether people's gender is computed.")
-@click.option("--expression/--no-expression", "reads_expression", default=None, help="Whether their mood is computed.")
+@click.option("--expression/--no-expression", "reads_expression", default=None, help=_EXPRESSION)
 @click.option("--retention-days", type=click.IntRange(1, 3650), help="How long visits are kept.")
 @_time_zone
 @click.option(

@@ -2,9 +2,11 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any
 
 from onlooker.bus.messages import Sender, Skipped
+from onlooker.compute.frame_time import FrameClock, FrameTime, time_frame, told_time_us
 from onlooker.compute.sightings import Seen
 
 
@@ -37,6 +39,16 @@ class Call:
     """Where a service that follows people puts what it saw of them, if it is to be kept."""
     skipped: list[Skipped] = field(default_factory=list)
     """Where a service says why it did not look at the frame; such a frame counts no video time."""
+    clock: FrameClock | None = None
+    """Of the session, as its last frame left it."""
+    idle_state: Any = None
+    """The state of a session under the same id that ended by idling; only the first call after it gets that."""
+
+    @cached_property
+    def time(self) -> FrameTime:
+        """When its frame was taken. Whatever counts or stores the frame goes by this."""
+        told_us = told_time_us(self.params, time_zone=self.sender.time_zone)
+        return time_frame(told_us, round(self.arrived_at * 1e6), self.clock)
 
 
 Compute = Callable[[Call, Any], tuple[dict[str, Any], Any]]

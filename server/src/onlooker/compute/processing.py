@@ -11,9 +11,9 @@ from onlooker.bus.connection import BusError
 from onlooker.bus.messages import Outcome, Reply, Task, failure
 from onlooker.bus.session_state import SessionState
 from onlooker.bus.subjects import visits_subject
-from onlooker.catalogue.service import parse_timestamp
 from onlooker.compute import counters
 from onlooker.compute.call import BAD_TIMESTAMP, Call, ComputeError, Memory
+from onlooker.compute.frame_time import FrameClock, FrameTime
 from onlooker.compute.hosting import Hosted
 from onlooker.compute.sessions import REMEMBERED_JOBS, Session, Sessions, StateConflict, StateNotKept
 from onlooker.compute.sightings import Seen
@@ -26,8 +26,6 @@ log = logging.getLogger(__name__)
 
 RESULT_LIMIT_BYTES = 1024**2
 CONFLICT_TRIES = 4
-OUT_OF_ORDER_S = 10.0
-"""A frame that is older than the last by more than this says that the clock was set back."""
 
 
 class Computed(msgspec.Struct, frozen=True):
@@ -37,6 +35,7 @@ class Computed(msgspec.Struct, frozen=True):
     state: Any
     error_code: str | None
     compute_s: float
+    time: FrameTime
     seen: list[Seen] = []
     skipped: str = ""
     """Why the frame was not looked at; nothing where it was."""
@@ -65,10 +64,12 @@ class Processor:
                     if task.id in state.job_ids:
                         return _kept(Reply(Outcome.DONE, state.result, state.error_code), session)
                     started = time.time()
-                    computed = await self._compute(hosted, task, state.service, session.memory)
+                    idled = session.state if state is not session.state else None
+                    call = _call_of(task, state, memory=session.memory, idled=idled)
+                    computed = await self._compute(hosted, call, state.service, task)
                     next_state, video_s = _next_state(hosted, task, state, computed)
-                    if session.state and state is not session.state:
-                        next_state.outbox = self._outlet.sink.close(session.state.visits)  # it ended by idling
+                    if idled:
+                        next_state.outbox = self._outlet.sink.close(idled.visits)
                     self._fold(next_state, task, computed.seen)
                     await self._sessions.write(session, next_state)
                     await self._publish(session, task)
@@ -106,22 +107,38 @@ class Processor:
         if time.time() > task.deadline:
             return None
         started = time.time()
-        computed = await self._compute(hosted, task, None, Memory())
+        computed = await self._compute(hosted, _call_of(task, SessionState(0.0), memory=Memory()), None, task)
         video_s = SINGLE_JOB_S if hosted.service.takes_media and not computed.skipped else 0.0
         return _reply(hosted, task, computed, started, video_s=video_s)
 
-    async def _compute(self, hosted: Hosted, task: Task, state: Any, memory: Memory) -> Computed:
-        call = Call(
-            task.params,
-            task.attachments,
-            in_session=task.session is not None,
-            memory=memory,
-            arrived_at=task.arrived_at or task.sent_at,
-            sender=task.sender,
-        )
+    async def _compute(self, hosted: Hosted, call: Call, state: Any, task: Task) -> Computed:
         computed = await self._threads.run(partial(_call_service, hosted, call, state, task.request_id))
         counters.compute_time(task.service).observe(computed.compute_s)
         return computed
+
+
+def _call_of(task: Task, state: SessionState, *, memory: Memory, idled: SessionState | None = None) -> Call:
+    return Call(
+        task.params,
+        task.attachments,
+        in_session=task.session is not None,
+        memory=memory,
+        arrived_at=task.arrived_at or task.sent_at,
+        sender=task.sender,
+        clock=clock_of(state),
+        idle_state=idled.service if idled else None,
+    )
+
+
+def clock_of(state: SessionState) -> FrameClock | None:
+    """As the session's last frame left it; None before the first one."""
+    if state.last_frame_at is None:
+        return None
+    # A state of an older release says no more than this.
+    told_at = state.told_at or state.last_frame_at
+    arrived_at = state.arrived_at or state.last_seen
+    seconds = (told_at, state.told_since or arrived_at, arrived_at, state.last_frame_at)
+    return FrameClock(*(round(value * 1e6) for value in seconds))
 
 
 def _call_service(hosted: Hosted, call: Call, state: Any, request_id: str) -> Computed:
@@ -140,8 +157,8 @@ def _call_service(hosted: Hosted, call: Call, state: Any, request_id: str) -> Co
         result = failure(code, "The service failed on this input. The server's log says why.")
     else:
         skipped = call.skipped[-1] if call.skipped else ""
-        return Computed(result, next_state, None, time.perf_counter() - started, call.seen, skipped)
-    return Computed(result, state, code, time.perf_counter() - started)
+        return Computed(result, next_state, None, time.perf_counter() - started, call.time, call.seen, skipped)
+    return Computed(result, state, code, time.perf_counter() - started, call.time)
 
 
 def _next_state(hosted: Hosted, task: Task, state: SessionState, computed: Computed) -> tuple[SessionState, float]:
@@ -154,22 +171,21 @@ def _next_state(hosted: Hosted, task: Task, state: SessionState, computed: Compu
         error_code=computed.error_code,
         last_frame_at=state.last_frame_at,
         visits=state.visits,
+        told_at=state.told_at,
+        told_since=state.told_since,
+        arrived_at=state.arrived_at,
     )
     if not hosted.service.takes_media or computed.skipped or computed.error_code == BAD_TIMESTAMP:
         return next_state, 0.0
-    frame_at = _frame_at(task)
-    gap_s = None if state.last_frame_at is None else frame_at - state.last_frame_at
+    gap_s = None if state.last_frame_at is None else computed.time.at_s - state.last_frame_at
     # Only a frame that was looked at moves the clock: a broken one stamped ahead would make those after it look late.
-    if computed.error_code is None and (gap_s is None or gap_s > 0 or gap_s < -OUT_OF_ORDER_S):
-        next_state.last_frame_at = frame_at
+    if computed.error_code is None:
+        _set_clock(next_state, computed.time.clock)
     return next_state, count_frame(gap_s)
 
 
-def _frame_at(task: Task) -> float:
-    """Unix time of the task's frame."""
-    timestamp = task.params.get("timestamp")
-    moment = parse_timestamp(timestamp) if isinstance(timestamp, str) else None
-    return moment.timestamp() if moment else task.arrived_at or task.sent_at
+def _set_clock(state: SessionState, clock: FrameClock) -> None:
+    state.told_at, state.told_since, state.arrived_at, state.last_frame_at = (value / 1e6 for value in clock)
 
 
 def _reply(hosted: Hosted, task: Task, computed: Computed, started: float, *, video_s: float) -> Reply:
@@ -182,7 +198,7 @@ def _reply(hosted: Hosted, task: Task, computed: Computed, started: float, *, vi
         video_s=video_s,
         queue_s=max(started - task.sent_at, 0.0),
         compute_s=computed.compute_s,
-        frame_at=_frame_at(task) if hosted.service.takes_media else 0.0,
+        frame_at=computed.time.at_s if hosted.service.takes_media else 0.0,
         skipped=computed.skipped,
     )
 

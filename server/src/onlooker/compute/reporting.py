@@ -10,6 +10,8 @@ from onlooker.compute.vision.decoding import Picture
 from onlooker.compute.vision.faces import Face
 
 DECIMALS = 4
+UNKNOWN_AGE, UNKNOWN_GENDER = 0.0, "unknown"
+"""With confidence 0: historic programs format the number and the word without asking."""
 
 
 def report_faces(picture: Picture, faces: Sequence[Face], more: Sequence[Mapping[str, Any]] = ()) -> dict[str, Any]:

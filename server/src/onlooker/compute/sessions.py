@@ -5,8 +5,9 @@ import time
 from collections import OrderedDict
 from dataclasses import dataclass, field
 
-from onlooker.bus.buckets import Bucket, WrongRevision
+from onlooker.bus.buckets import WrongRevision
 from onlooker.bus.connection import BusError
+from onlooker.bus.session_bucket import SessionBucket
 from onlooker.bus.session_state import SessionState, decode_state, encode_state
 from onlooker.compute import counters
 from onlooker.compute.call import Memory
@@ -43,7 +44,7 @@ class Session:
 class Sessions:
     """The sessions of one worker."""
 
-    def __init__(self, bucket: Bucket, *, idle_s: float) -> None:
+    def __init__(self, bucket: SessionBucket, *, idle_s: float) -> None:
         self._bucket = bucket
         self._idle_s = idle_s
         self._held: OrderedDict[str, Session] = OrderedDict()
@@ -75,6 +76,7 @@ class Sessions:
     def _drop(self, key: str) -> None:
         if not self._held[key].lock.locked():
             del self._held[key]
+            self._bucket.forget(key)
 
     async def read(self, session: Session) -> SessionState:
         """The current state; a new one when the session never began, or has ended and `session.state` was its last."""

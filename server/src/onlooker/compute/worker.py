@@ -10,11 +10,11 @@ from nats.errors import Error as ClientError
 from nats.micro import add_service
 from nats.micro.request import Request
 
-from onlooker.bus.buckets import Bucket
 from onlooker.bus.connection import connect
 from onlooker.bus.messages import Outcome, Reply, decode_task, encode_reply, failure
 from onlooker.bus.publishing import publish_kept
-from onlooker.bus.subjects import COMPUTE, SESSIONS, worker_subject
+from onlooker.bus.session_bucket import SessionBucket
+from onlooker.bus.subjects import COMPUTE, worker_subject
 from onlooker.catalogue import read_catalogue
 from onlooker.compute import counters
 from onlooker.compute.hosting import Hosted, host_services, load_models
@@ -104,7 +104,7 @@ async def run_worker(settings: Settings, sink: Sink) -> None:
     load_models(hosted_services, provider=settings.inference_provider, threads=settings.inference_threads)
     bus = await connect(settings, name=settings.worker_name)
     stop = stop_signal()
-    sessions = Sessions(Bucket(bus, SESSIONS, shards=settings.bucket_shards), idle_s=settings.session_idle_s)
+    sessions = Sessions(SessionBucket(bus, settings), idle_s=settings.session_idle_s)
     processor = Processor(sessions, Outlet(sink, partial(publish_kept, bus)), threads=settings.worker_threads)
     worker = Worker(processor, queue_limit=settings.worker_queue_limit)
     announced = await add_service(

@@ -10,7 +10,7 @@ from django.core.asgi import get_asgi_application
 from starlette.applications import Starlette
 from starlette.middleware.gzip import GZipMiddleware
 from starlette.responses import Response
-from starlette.routing import Mount
+from starlette.routing import Mount, Route
 from starlette.staticfiles import StaticFiles
 from starlette.types import ASGIApp
 
@@ -20,6 +20,7 @@ from onlooker.console.chores import do_chores_for_ever
 from onlooker.console.event_streams import EventStreams
 from onlooker.console.health import is_database_there
 from onlooker.console.secret import require_secret_key
+from onlooker.console.tokens.origins import TOKEN_PATHS, open_to_all_origins
 from onlooker.database import Pool, open_pool
 from onlooker.listening.servers import make_server, open_listeners
 from onlooker.logs import fields
@@ -46,7 +47,8 @@ def build_app(settings: Settings, pool: Pool) -> Starlette:
     static = GZipMiddleware(OwnFiles(packages=[(name, "static") for name in STATIC_PACKAGES]), compresslevel=6)
     pages = Bounds(cast(ASGIApp, get_asgi_application()), requests_limit=settings.console_requests_limit)
     live = EventStreams(pages, limit=settings.console_live_limit, account_limit=settings.console_live_limit_per_account)
-    app = Starlette(routes=[Mount("/static", static), Mount("/", live)])
+    tokens = [Route(path, open_to_all_origins(live)) for path in TOKEN_PATHS]
+    app = Starlette(routes=[Mount("/static", static), *tokens, Mount("/", live)])
     app.state.pool, app.state.live = pool, live
     return app
 

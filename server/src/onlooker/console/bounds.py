@@ -6,6 +6,7 @@ from starlette.datastructures import Headers
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from onlooker.errors import Code, Problem, bad_request, overloaded
+from onlooker.listening.refusal import refuse
 
 BODY_LIMIT_BYTES = 256 * 1024
 BODY_TIME_LIMIT_S = 20.0
@@ -74,11 +75,3 @@ def _replay(body: bytes, receive: Receive) -> Receive:
 
 def _too_large() -> Problem:
     return Problem(Code.TOO_LARGE, f"The console takes {BODY_LIMIT_BYTES // 1024} KiB a request.")
-
-
-async def refuse(problem: Problem, send: Send) -> None:
-    """Answer with a problem, and close the connection."""
-    headers = {"content-type": "application/problem+json", "connection": "close"} | problem.headers
-    pairs = [(name.lower().encode(), value.encode()) for name, value in headers.items()]
-    await send({"type": "http.response.start", "status": problem.status, "headers": pairs})
-    await send({"type": "http.response.body", "body": problem.body()})

@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from onlooker.console import counters
-from onlooker.console.bounds import refuse
 from onlooker.errors import Problem, overloaded
+from onlooker.listening.refusal import refuse
 
 GOES_ON = "onlooker.goes_on"
 """Where a page leaves word, in the scope of its request, that its answer goes on."""

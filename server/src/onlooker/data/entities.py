@@ -1,6 +1,5 @@
 """`GET /api/1/entities`: a page of buckets with the metrics that were asked for."""
 
-from datetime import datetime
 from typing import Any
 from urllib.parse import urlencode
 
@@ -32,8 +31,8 @@ def members_of(answer: Answer, *, data_url: str) -> dict[str, Any]:
     members = {
         "entities": answer.entities,
         "time": query.time,
-        "from_date": _local(query, query.from_at),
-        "to_date": _local(query, query.to_at),
+        "from_date": _from_date(query),
+        "to_date": _to_date(query),
         "total_results": answer.total_results,
         "nb_of_pages": answer.nb_of_pages,
         "page": answer.page,
@@ -49,8 +48,8 @@ def _next_page(answer: Answer, data_url: str) -> str:
     query = answer.query
     parameters = {
         "metrics": ",".join(query.metrics),
-        "from_date": _local(query, query.from_at),
-        "to_date": _local(query, query.to_at),
+        "from_date": _from_date(query),
+        "to_date": _to_date(query),
         "time": query.time.value,
         "tz": query.zone.key,
         "page": answer.page + 1,
@@ -58,5 +57,10 @@ def _next_page(answer: Answer, data_url: str) -> str:
     return f"{data_url}{PATH}?{urlencode(parameters)}"
 
 
-def _local(query: Query, moment: datetime) -> str:
-    return moment.astimezone(query.zone).isoformat()
+def _from_date(query: Query) -> str:
+    """With the offset that it was asked with."""
+    return query.from_at.astimezone(query.from_offset or query.zone).isoformat()
+
+
+def _to_date(query: Query) -> str:
+    return query.to_at.astimezone(query.to_offset or query.zone).isoformat()

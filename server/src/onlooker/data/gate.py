@@ -93,6 +93,9 @@ class Passage:
             await self._refuse(overloaded(detail, retry_after_s=2))
         except ClientDisconnect:
             self._status = 499
+        except asyncio.CancelledError:
+            # Only a server that stops cancels requests, those that take longer than its grace.
+            await self._refuse(overloaded("This server is stopping. Ask again in a moment.", retry_after_s=5))
         except Exception:
             log.exception("request failed", extra=fields(request_id=scope["request_id"]))
             await self._refuse(

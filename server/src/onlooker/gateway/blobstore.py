@@ -1,6 +1,8 @@
 """Where bytes wait: a folder on one machine, an S3 bucket in a cluster."""
 
+import os
 from collections.abc import AsyncIterator
+from contextlib import suppress
 from datetime import datetime, timedelta
 from pathlib import Path
 from urllib.parse import urlsplit
@@ -14,15 +16,23 @@ from onlooker.settings import Settings, SettingsError
 
 Store = LocalStore | S3Store
 
-__all__ = ["JOBS_PREFIX", "BlobStore", "StoreError", "attachment_path", "blob_path", "open_store"]
+__all__ = [
+    "JOBS_PREFIX",
+    "BlobStore",
+    "StoreError",
+    "attachment_path",
+    "blob_path",
+    "open_store",
+    "remove_empty_folders",
+]
 
 
 def open_store(settings: Settings) -> Store:
     """The store that `blob_store_url` names."""
     if not settings.blob_store_url:
-        folder = settings.home_path / "blobs"
+        folder = _folder(settings)
         folder.mkdir(parents=True, exist_ok=True, mode=0o700)
-        return LocalStore(Path(folder))
+        return LocalStore(folder, automatic_cleanup=True)  # a job's folder goes with its last attachment
     url = urlsplit(settings.blob_store_url)
     if url.scheme != "s3" or not url.netloc:
         raise SettingsError("ONLOOKER_BLOB_STORE_URL must be s3://bucket or s3://bucket/prefix, or empty for a folder.")
@@ -37,6 +47,21 @@ def open_store(settings: Settings) -> Store:
         retry_config={"max_retries": 2, "retry_timeout": timedelta(seconds=5)},
         virtual_hosted_style_request=False,
     )
+
+
+def _folder(settings: Settings) -> Path:
+    return settings.home_path / "blobs"
+
+
+def remove_empty_folders(settings: Settings) -> None:
+    """Folders of jobs that a killed process, or an earlier version, left behind. A gateway creates its own again."""
+    folder = _folder(settings) / JOBS_PREFIX
+    if settings.blob_store_url or not folder.is_dir():
+        return
+    with os.scandir(folder) as found:
+        for entry in found:
+            with suppress(OSError):  # it has an attachment in it
+                Path(entry).rmdir()
 
 
 class BlobStore:

@@ -1,6 +1,7 @@
 """Reading request bodies: JSON, or multipart with `meta` and attachments, within limits."""
 
 import asyncio
+from codecs import BOM_UTF8
 from collections.abc import AsyncIterator
 from dataclasses import dataclass, field
 from typing import Any
@@ -17,6 +18,7 @@ from starlette.requests import Request
 
 from onlooker.errors import Code, Problem, bad_request
 from onlooker.gateway.parts import holding_of
+from onlooker.listening.content_encoding import require_uncompressed
 from onlooker.settings import Settings
 
 PARTS_LIMIT = 32
@@ -38,6 +40,7 @@ class Body:
 
 async def read_body(request: Request, settings: Settings) -> Body:
     """A job's or a feed's body, JSON or multipart."""
+    require_uncompressed(",".join(request.headers.getlist("content-encoding")))
     media_type, options = parse_options_header(request.headers.get("content-type", ""))
     if media_type not in ("application/json", "multipart/form-data"):
         raise Problem(
@@ -45,10 +48,12 @@ async def read_body(request: Request, settings: Settings) -> Body:
             "Send application/json, or multipart/form-data with a part named `meta`.",
             headers=CLOSE,
         )
-    chunks = _arriving(request, settings.body_limit_bytes)
+    is_json = media_type == "application/json"
+    limit_bytes = settings.body_limit_bytes
+    chunks = _arriving(request, min(limit_bytes, META_LIMIT_BYTES) if is_json else limit_bytes)
     try:
         async with asyncio.timeout(settings.body_time_limit_s):
-            if media_type == "application/json":
+            if is_json:
                 return Body(parse_object(b"".join([chunk async for chunk in chunks])))
             return await _read_multipart(chunks, options.get("boundary", ""))
     except TimeoutError:
@@ -71,7 +76,7 @@ async def _arriving(request: Request, limit_bytes: int) -> AsyncIterator[bytes]:
             if chunk:
                 yield chunk
     if received > limit_bytes:
-        raise Problem(Code.TOO_LARGE, f"A request may have {limit_bytes} bytes. Send a smaller one.", headers=CLOSE)
+        raise Problem(Code.TOO_LARGE, f"This request may have {limit_bytes} bytes. Send a smaller one.", headers=CLOSE)
 
 
 async def _read_multipart(chunks: AsyncIterator[bytes], boundary: str) -> Body:
@@ -116,7 +121,8 @@ async def _segments(chunks: AsyncIterator[bytes], boundary: str) -> AsyncIterato
 
 
 def parse_object(data: bytes) -> dict[str, Any]:
-    """A JSON object, or a bad request that says what is wrong with it."""
+    """A JSON object, or a bad request that says what is wrong with it; some editors put a byte order mark before it."""
+    data = data.removeprefix(BOM_UTF8)
     if not data.strip():
         raise bad_request("There is no JSON: the body, or its part `meta`, is empty.")
     try:

@@ -1,5 +1,6 @@
 """Around every request: an id, the credentials, the rate, a problem body, a count and a log line."""
 
+import asyncio
 import logging
 import re
 import time
@@ -112,6 +113,9 @@ class Passage:
             )
         except ClientDisconnect:
             self._status = 499
+        except asyncio.CancelledError:
+            # Only a server that stops cancels requests, those that take longer than its grace.
+            await self._refuse(overloaded("This server is stopping. Send it again in a moment.", retry_after_s=5))
         except Exception:
             log.exception("request failed", extra=fields(request_id=scope["request_id"]))
             await self._refuse(

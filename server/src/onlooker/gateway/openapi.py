@@ -66,10 +66,11 @@ _STREAM: dict[str, Any] = {
         "state": {"type": "string", "enum": ["ready", "disabled", "month_used_up"]},
         "month": {
             "type": "object",
-            "required": ["used_s", "quota_s", "resets_at"],
+            "required": ["used_s", "quota_s", "nearly_used_up", "resets_at"],
             "properties": {
                 "used_s": _NUMBER,
                 "quota_s": {"type": ["number", "null"], "description": "null: no limit"},
+                "nearly_used_up": _SWITCH | {"description": "Whether it is worth a warning: 80 % or more are used"},
                 "resets_at": _MOMENT,
             },
         },
@@ -172,7 +173,7 @@ def _fields(service: Service, *, with_media: bool) -> dict[str, Any]:
     required = [field.name for field in fields if field.required]
     return {
         "type": "object",
-        "required": [*required, "state"] if service.needs_session else required,
+        "required": required,
         "properties": {field.name: _schema(field) for field in fields}
         | {"async": {"type": "boolean"}, "state": _STATE},
     }

@@ -6,7 +6,8 @@ from contextlib import AsyncExitStack, asynccontextmanager
 
 from onlooker.bus.buckets import Bucket
 from onlooker.bus.connection import connect
-from onlooker.bus.subjects import FEEDS, RESULTS, SESSIONS
+from onlooker.bus.session_bucket import SessionBucket
+from onlooker.bus.subjects import FEEDS, RESULTS
 from onlooker.catalogue import read_catalogue
 from onlooker.database import open_pool
 from onlooker.gateway.accepted.order import SessionOrder
@@ -47,7 +48,7 @@ async def open_parts(settings: Settings) -> AsyncIterator[Parts]:
         engine, workers = await stack.enter_async_context(open_engine(settings, name="gateway"))
         pool = await stack.enter_async_context(open_pool(settings))
         bus = engine.bus
-        sessions = Bucket(bus, SESSIONS, shards=settings.bucket_shards)
+        sessions = SessionBucket(bus, settings)
         parts = Parts(
             settings=settings,
             catalogue=read_catalogue(settings.extra_services),

@@ -7,6 +7,7 @@ from starlette.requests import Request
 
 from onlooker.bus.buckets import Bucket
 from onlooker.bus.connection import Bus
+from onlooker.bus.session_bucket import SessionBucket
 from onlooker.catalogue import Catalogue
 from onlooker.catalogue.service import Service
 from onlooker.database import Pool
@@ -41,7 +42,7 @@ class Parts:
     turns: Turns
     order: SessionOrder
     results: Results
-    sessions: Bucket
+    sessions: SessionBucket
     feeds: Bucket
     blobs: BlobStore
     memory: BodyMemory

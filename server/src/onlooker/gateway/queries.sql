@@ -40,7 +40,7 @@ FROM free, streams_stream stream
 WHERE gateway_job.number = free.number AND stream.id = gateway_job.stream_id
 RETURNING gateway_job.number, job_id, stream_id, service, version, session, request_id, params, attachments,
           extract(epoch FROM accepted_at)::float AS accepted, extract(epoch FROM deadline_at)::float AS deadline,
-          worker_deaths, reads_age, reads_gender, reads_expression, retention_days;
+          worker_deaths, reads_age, reads_gender, reads_expression, retention_days, time_zone;
 
 -- name: renew_leases  this dispatcher still works on them
 UPDATE gateway_job SET leased_until = now() + %(lease_s)s * interval '1 second'

@@ -31,8 +31,6 @@ def read_requested(service: Service, fields: dict[str, Any]) -> Requested:
     if not isinstance(is_async, bool):
         raise bad_request("`async` must be true or false.")
     session_id = _read_session(fields["state"]) if "state" in fields else None
-    if service.needs_session and session_id is None:
-        raise bad_request(f"{service.name} needs a session: send `state` with a `session_id`.")
     if service.makes_visits and fields.get("store") is True and session_id is None:
         raise bad_request("`store` needs a session to follow people in: send `state` with a `session_id`.")
     for field in service.fields:

@@ -9,7 +9,7 @@ import msgspec
 from onlooker.bus.buckets import Bucket
 from onlooker.bus.connection import BusError
 from onlooker.bus.messages import Reply, Task
-from onlooker.bus.subjects import shard_index
+from onlooker.bus.session_bucket import SessionBucket
 from onlooker.catalogue.service import Service
 from onlooker.gateway import counters
 from onlooker.gateway.session_results import SessionResults, is_session_job, name_job
@@ -46,8 +46,9 @@ def _key(stream_id: int, job_id: uuid.UUID) -> str:
 class Results:
     """A bucket for jobs without a session; the session's own states for the others."""
 
-    def __init__(self, results: Bucket, sessions: Bucket, settings: Settings) -> None:
+    def __init__(self, results: Bucket, sessions: SessionBucket, settings: Settings) -> None:
         self._results = results
+        self._sessions = sessions
         self._session_results = SessionResults(sessions)
         self._settings = settings
 
@@ -55,8 +56,7 @@ class Results:
         """Store a result, if its session's state does not hold it already."""
         settings = self._settings
         if task.session and reply.revision:
-            shard = shard_index(task.session, settings.bucket_shards)
-            job_id = name_job(task.id, shard=shard, revision=reply.revision)
+            job_id = name_job(task.id, shard=self._sessions.shard(task.session), revision=reply.revision)
             return Kept(job_id, reply.kept_at + settings.session_result_retention_s)
         retention_s = settings.session_result_retention_s if task.session else settings.result_retention_s
         kept = Kept(uuid.UUID(task.id), time.time() + retention_s)

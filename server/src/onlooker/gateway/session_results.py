@@ -2,7 +2,7 @@
 
 import uuid
 
-from onlooker.bus.buckets import Bucket
+from onlooker.bus.session_bucket import SessionBucket
 from onlooker.bus.session_state import SessionState, decode_state
 from onlooker.catalogue.service import Service
 
@@ -25,7 +25,7 @@ def is_session_job(job_id: uuid.UUID) -> bool:
 class SessionResults:
     """Finds the state that a job left behind."""
 
-    def __init__(self, sessions: Bucket) -> None:
+    def __init__(self, sessions: SessionBucket) -> None:
         self._sessions = sessions
 
     async def find(self, stream_id: int, service: Service, job_id: uuid.UUID) -> SessionState | None:

@@ -6,7 +6,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from onlooker.bus.publishing import publish_kept
-from onlooker.bus.session_state import decode_state
+from onlooker.bus.session_state import SessionState, decode_state, encode_state
 from onlooker.bus.subjects import ended_subject
 from onlooker.errors import not_found
 from onlooker.gateway.parts import id_of, parts_of, service_of, stream_of
@@ -14,21 +14,26 @@ from onlooker.gateway.requested import session_key
 
 
 async def end_session(request: Request) -> Response:
-    """Remove the state; the worker that holds it in memory notices at its next compare-and-set."""
+    """Remove the state and results; the worker that holds it in memory notices at its next compare-and-set."""
     session_id: uuid.UUID = id_of(request, "session")
     parts, stream = parts_of(request), stream_of(request)
     key = session_key(stream, service_of(request), session_id)
     async with parts.turns.take(key):
         entry = await parts.sessions.get(key)
         if entry is None or not entry.value:
+            await parts.sessions.destroy(key)  # what is left of it: results, or a try to end it that failed half-way
             raise not_found("session")
-        if _has_visits(entry.value):
+        last = _last_state(entry.value)
+        if last:
             # First, so that visits that are still open are closed whatever happens to us.
-            await publish_kept(parts.bus, ended_subject(stream.id), entry.value)
+            await publish_kept(parts.bus, ended_subject(stream.id), encode_state(last))
         await parts.sessions.remove(key)
     return Response(status_code=204)
 
 
-def _has_visits(value: bytes) -> bool:
+def _last_state(value: bytes) -> SessionState | None:
+    """What a recorder needs of the state to close its visits; None where there are none."""
     state = decode_state(value)
-    return state is not None and (state.visits is not None or bool(state.outbox))
+    if state is None or (state.visits is None and not state.outbox):
+        return None
+    return SessionState(state.last_seen, visits=state.visits, outbox=state.outbox)

@@ -13,6 +13,7 @@ from onlooker.gateway.auth import read_credentials
 from onlooker.gateway.limits.permits import state_of
 from onlooker.gateway.parts import Parts, parts_of, stream_of
 from onlooker.streams.credentials import StreamRecord
+from onlooker.streams.kinds import is_nearly_used_up
 from onlooker.streams.state import State
 from onlooker.streams.video_time import month_end
 
@@ -27,14 +28,17 @@ async def show_stream(request: Request) -> Response:
 
 def describe_stream(parts: Parts, stream: StreamRecord, client_id: str) -> dict[str, Any]:
     now = time.time()
+    used_s = parts.metering.usage.used_s(stream.id, known_s=stream.video_s)
+    quota_s = parts.settings.developer_quota_s if stream.kind == "developer" else None
     return {
         "client_id": str(uuid.UUID(client_id)),
         "kind": stream.kind,
         "enabled": stream.enabled,
         "state": STATES[state_of(parts, stream)],
         "month": {
-            "used_s": round(parts.metering.usage.used_s(stream.id, known_s=stream.video_s), 3),
-            "quota_s": parts.settings.developer_quota_s if stream.kind == "developer" else None,
+            "used_s": round(used_s, 3),
+            "quota_s": quota_s,
+            "nearly_used_up": is_nearly_used_up(used_s, quota_s),
             "resets_at": month_end(now).isoformat(),
         },
         "retention_days": stream.retention_days,

@@ -4,6 +4,8 @@ import asyncio
 
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
+from onlooker.errors import bad_request
+
 HEAD_LIMIT_BYTES = 64 * 1024
 """Of a head, of trailers, of a chunk's extensions: of what is neither a body nor a whole head."""
 UNREAD_LIMIT_BYTES = 10 * 1024**2
@@ -34,6 +36,16 @@ class BoundedProtocol(HttpToolsProtocol):
             self._start_timer()  # most heads come in one piece and need none
         if self._head_bytes > HEAD_LIMIT_BYTES and not self.transport.is_closing():
             self.send_400_response("The head of the request is too large.")
+
+    def send_400_response(self, msg: str) -> None:
+        """As a problem, like every other refusal."""
+        body = bad_request(msg).body()
+        head = (
+            "HTTP/1.1 400 Bad Request\r\ncontent-type: application/problem+json\r\n"
+            f"content-length: {len(body)}\r\nconnection: close\r\n\r\n"
+        )
+        self.transport.write(head.encode("ascii") + body)
+        self.transport.close()
 
     def on_message_begin(self) -> None:
         super().on_message_begin()

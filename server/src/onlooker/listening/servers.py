@@ -6,6 +6,7 @@ from dataclasses import dataclass
 import uvicorn
 from starlette.types import ASGIApp
 
+from onlooker.listening.host import RequiredHost
 from onlooker.listening.protocol import BoundedProtocol
 from onlooker.monitoring import EmbeddedServer, listen
 from onlooker.settings import Settings
@@ -31,7 +32,7 @@ def open_listeners(settings: Settings, *, https: str, http: str) -> list[Listene
 def make_server(settings: Settings, app: ASGIApp, listener: Listener) -> EmbeddedServer:
     return EmbeddedServer(
         uvicorn.Config(
-            app,
+            RequiredHost(app),
             http=BoundedProtocol,
             ws="none",
             lifespan="off",

@@ -24,6 +24,8 @@ class Absence(StrEnum):
     """It had used up its month."""
     REFUSED = "refused"
     """Frames came, and were not computed."""
+    NOT_CREATED = "not_created"
+    """The stream did not exist yet."""
     OFFLINE = "offline"
     """Nothing came: the camera was off."""
     UNKNOWN = "unknown"
@@ -48,7 +50,7 @@ class BucketCoverage:
 
 @dataclass(frozen=True)
 class Closure:
-    """A time in which the stream could not compute."""
+    """A time in which the stream could not compute: it did not exist yet, was disabled, or had used up its month."""
 
     absence: Absence
     from_at: datetime
@@ -114,7 +116,7 @@ def _slots_cut_by(closures: Iterable[Closure]) -> Iterator[datetime]:
 
 def closed_between(from_at: datetime, to_at: datetime, closures: Sequence[Closure]) -> dict[Absence, float]:
     """How many seconds of a time were closed. Closures are in order, and none lies in another."""
-    closed = {Absence.DISABLED: 0.0, Absence.QUOTA: 0.0}
+    closed = {Absence.NOT_CREATED: 0.0, Absence.DISABLED: 0.0, Absence.QUOTA: 0.0}
     first = bisect_right(closures, from_at, key=lambda closure: closure.to_at)
     for closure in takewhile(lambda closure: closure.from_at < to_at, islice(closures, first, None)):
         closed[closure.absence] += (min(closure.to_at, to_at) - max(closure.from_at, from_at)).total_seconds()

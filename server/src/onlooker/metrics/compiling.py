@@ -64,14 +64,13 @@ cut AS (
               AND reaches_at > ends.beyond) reaching
         WHERE (SELECT EXISTS (SELECT FROM metrics_slot WHERE stream_id = {stream_id} AND far > 0))) crossing),
 raw AS MATERIALIZED (
-    SELECT slot_at, slot_at < (SELECT since FROM visits_kept WHERE stream_id = {stream_id}) IS TRUE AS gone
-    FROM (
-        SELECT slot_at FROM cut
-        UNION
-        SELECT slot_at FROM visits_mark
-        WHERE stream_id = {stream_id} AND slot_at < {window_to}
-          AND (slot_at > {window_from} - interval '15 minutes'
-               OR (slot_at < {from_at} AND reaches_at > {window_from}))) changed)"""
+    SELECT slot_at, slot_at < (SELECT since FROM visits_kept WHERE stream_id = {stream_id}) IS TRUE AS gone FROM cut
+    UNION
+    SELECT slot_at, false FROM visits_mark
+    WHERE stream_id = {stream_id} AND slot_at < {window_to}
+      AND slot_at < (SELECT since FROM visits_kept WHERE stream_id = {stream_id}) IS NOT TRUE
+      AND (slot_at > {window_from} - interval '15 minutes'
+           OR (slot_at < {from_at} AND reaches_at > {window_from})))"""
 
 # Days are added up one by one, which is cheaper than to group: their slots follow one another in the index.
 _ROLLED_UP = """

@@ -11,6 +11,8 @@ GENDER_KNOWN_ABOVE = 0.5
 """Confidence goes from 0, a coin toss, to 1; a child's is at most 0.5."""
 AGE_BANDS = {"0-14": 0, "15-24": 15, "25-34": 25, "35-44": 35, "45-54": 45, "55-64": 55, "65+": 65}
 """By the age from which on one is in it."""
+DIGITS = 6
+"""Of a mean, behind the point."""
 EMOTIONS = ("neutral", "happiness", "surprise", "anger", "sadness")
 
 Number = int | float | None
@@ -47,11 +49,11 @@ def _number(name: str, meaning: str, condition: str) -> Metric:
 
 
 def _mean(name: str, meaning: str, figures: Mapping[str, str], *, unit: float) -> Metric:
-    """The first figure divided by the second."""
+    """The first figure divided by the second; expressions are kept as 4-byte floats, which have no seventh digit."""
 
     def shape(found: Figures) -> Value:
         total, count = found
-        return {"value": total / unit / count if count else None}
+        return {"value": round(total / unit / count, DIGITS) if count else None}
 
     return Metric(name, meaning, figures, shape)
 

@@ -22,13 +22,17 @@ def parse_query(parameters: Mapping[str, str], *, stream_id: int, time_zone: str
     zone = ZoneInfo(_parse_zone(parameters["tz"]) if "tz" in parameters else time_zone)
     if "from_date" not in parameters:
         raise bad_request("`from_date` is missing: an ISO 8601 date-time, such as 2026-11-01T09:00:00+01:00.")
+    from_date = _parse_date("from_date", parameters["from_date"])
+    to_date = _parse_date("to_date", parameters["to_date"]) if "to_date" in parameters else now
     query = Query(
         stream_id=stream_id,
         metrics=_parse_metrics(parameters.get("metrics")),
-        from_at=_parse_date("from_date", parameters["from_date"], zone),
-        to_at=_parse_date("to_date", parameters["to_date"], zone) if "to_date" in parameters else now,
+        from_at=_as_moment("from_date", from_date, zone),
+        to_at=_as_moment("to_date", to_date, zone),
         zone=zone,
         time=_parse_time(parameters.get("time", Time.GLOBAL)),
+        from_offset=from_date.tzinfo,
+        to_offset=to_date.tzinfo if "to_date" in parameters else None,
     )
     if query.from_at >= query.to_at:
         until = "`to_date`" if "to_date" in parameters else "now, since there is no `to_date`"
@@ -61,18 +65,22 @@ def _parse_zone(text: str) -> str:
         ) from None
 
 
-def _parse_date(name: str, text: str, zone: ZoneInfo) -> datetime:
-    """A moment in UTC; without an offset it is read in the zone."""
+def _parse_date(name: str, text: str) -> datetime:
+    """With its offset, or without one."""
     try:
         if not _DATE.fullmatch(text):  # Python takes any character between date and time, and some after both
             raise ValueError
-        date = datetime.fromisoformat(text)
+        return datetime.fromisoformat(text)
     except ValueError:
         hint = " A plus sign in a URL is written %2B." if " " in text else ""
         raise bad_request(
             f"`{name}` is not an ISO 8601 date-time: {_shown(text)}. "
             f"It looks like 2026-11-01T09:00:00+01:00, percent-encoded in a URL.{hint}"
         ) from None
+
+
+def _as_moment(name: str, date: datetime, zone: ZoneInfo) -> datetime:
+    """In UTC; a date without an offset is read in the zone."""
     if EARLIEST.year - 1 <= date.year <= LATEST.year:
         moment = (date if date.tzinfo else date.replace(tzinfo=zone)).astimezone(UTC)
         if EARLIEST <= moment <= LATEST:

@@ -42,15 +42,23 @@ LEFT JOIN (SELECT greatest(%(now)s - retention_days * interval '24 hours', kept.
            FROM streams_stream stream LEFT JOIN visits_kept kept ON kept.stream_id = stream.id
            WHERE stream.id = %(stream_id)s) known ON true;
 
--- name: read_closures  when a stream could not compute, inside a range; a used-up month is over when the month is
+-- name: read_closures  when a stream could not compute, inside a range: before it was created, and by its log of states;
+-- a used-up month is over when the month is
+WITH stream AS (SELECT created_at FROM streams_stream WHERE id = %(stream_id)s),
+logged AS (
+    SELECT state, at,
+           least(lead(at) OVER (ORDER BY id),
+                 CASE WHEN state = 'quota'
+                      THEN (date_trunc('month', at AT TIME ZONE 'UTC') + interval '1 month') AT TIME ZONE 'UTC'
+                      ELSE 'infinity' END) AS until_at
+    FROM streams_statechange WHERE stream_id = %(stream_id)s),
+closure AS (
+    SELECT 'not_created' AS state, '-infinity' AS at, created_at AS until_at FROM stream
+    UNION ALL
+    SELECT state, greatest(at, created_at), until_at FROM logged, stream WHERE state <> 'enabled')
 SELECT state, greatest(at, %(from_at)s) AS from_at, least(until_at, %(to_at)s) AS to_at
-FROM (SELECT state, at,
-             least(lead(at) OVER (ORDER BY id),
-                   CASE WHEN state = 'quota'
-                        THEN (date_trunc('month', at AT TIME ZONE 'UTC') + interval '1 month') AT TIME ZONE 'UTC'
-                        ELSE 'infinity' END) AS until_at
-      FROM streams_statechange WHERE stream_id = %(stream_id)s) logged
-WHERE state <> 'enabled' AND at < %(to_at)s AND until_at > %(from_at)s AND at < until_at
+FROM closure
+WHERE at < %(to_at)s AND until_at > %(from_at)s AND at < until_at
 ORDER BY at;
 
 -- name: read_coverage  what was computed and what refused between cuts that follow one another, added up by each slot's

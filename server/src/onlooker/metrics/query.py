@@ -1,7 +1,7 @@
 """What is asked of a stream's visits: a value, whoever asks."""
 
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, tzinfo
 from enum import StrEnum
 from zoneinfo import ZoneInfo
 
@@ -29,3 +29,6 @@ class Query:
     """No longer part of the range."""
     zone: ZoneInfo
     time: Time = Time.GLOBAL
+    from_offset: tzinfo | None = None
+    """Of `from_date` as it was asked with, for the answer; None where it had none: then the zone's."""
+    to_offset: tzinfo | None = None

@@ -53,14 +53,22 @@ def account_of(email: str) -> "AbstractBaseUser":
 
 @transaction.atomic
 def create_stream(
-    name: str, *, owner: "AbstractBaseUser", kind: str, time_zone: str = "UTC", at_most: int | None = None
+    name: str,
+    *,
+    owner: "AbstractBaseUser",
+    kind: str,
+    time_zone: str = "UTC",
+    reads_expression: bool = False,
+    at_most: int | None = None,
 ) -> NewStream:
     """`at_most` is how many streams the owner may have; None: as many as they like."""
     if at_most is not None:
         get_user_model().objects.select_for_update(no_key=True).get(pk=owner.pk)  # two at a time count one by one
         if Stream.objects.filter(owner=owner.pk, removed_at=None).count() >= at_most:
             raise RefusedError(f"An account has at most {at_most} streams. Remove one that is not used any more.")
-    stream = Stream.objects.create(name=name, owner_id=owner.pk, kind=kind, time_zone=time_zone)
+    stream = Stream.objects.create(
+        name=name, owner_id=owner.pk, kind=kind, time_zone=time_zone, reads_expression=reads_expression
+    )
     StateChange.objects.create(stream=stream, state=State.ENABLED)
     return NewStream(stream, _add_access_token(stream))
 

@@ -1,10 +1,14 @@
-"""What a person may choose for a stream: its name and its time zone."""
+"""What a person may choose for a stream: its name, its time zone, and what is read of people."""
 
 import unicodedata
 from functools import cache
 from zoneinfo import available_timezones
 
 LONGEST_NAME = 100
+READING_NOTICE = (
+    "If age, gender or expression is read, tell the people in front of the camera (EU AI Act, art. 50(3): biometric "
+    "categorisation and emotion recognition); reading expression at work and in schools is forbidden (art. 5(1)(f))."
+)
 _AREAS = ("Africa", "America", "Antarctica", "Arctic", "Asia", "Atlantic", "Australia", "Europe", "Indian", "Pacific")
 _NO_PLACE = {"Factory", "localtime", "posixrules"}
 _CONTROL = {"Cc", "Cs", "Zl", "Zp"}

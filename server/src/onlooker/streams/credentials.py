@@ -41,6 +41,7 @@ class StreamRecord:
     reads_gender: bool
     reads_expression: bool
     retention_days: int
+    time_zone: str
     is_trial: bool = False
     """Whether it was opened with a trial token: nothing may be stored of what it sends."""
 

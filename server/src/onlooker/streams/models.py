@@ -29,7 +29,8 @@ class Stream(models.Model):
     created_at = models.DateTimeField(auto_now_add=True)
     reads_age = models.BooleanField(default=True, db_default=True)
     reads_gender = models.BooleanField(default=True, db_default=True)
-    reads_expression = models.BooleanField(default=True, db_default=True)
+    reads_expression = models.BooleanField(default=False, db_default=False)
+    """Off at first: it needs a notice to the people before the camera, and is forbidden at work and in schools."""
     retention_days = models.PositiveSmallIntegerField(default=365, db_default=365)
     time_zone = models.TextField(default="UTC", db_default="UTC")
     silence_alert_minutes = models.PositiveSmallIntegerField(default=15, db_default=15)

@@ -1,6 +1,6 @@
 -- name: find_stream  a stream by its client_id, with its live tokens, this month's use and the state the log has
 SELECT stream.id, stream.kind, stream.enabled AND owner.is_active AS enabled,
-       stream.reads_age, stream.reads_gender, stream.reads_expression, stream.retention_days,
+       stream.reads_age, stream.reads_gender, stream.reads_expression, stream.retention_days, stream.time_zone,
        coalesce(usage.video_s, 0) AS video_s,
        (SELECT change.state FROM streams_statechange change
         WHERE change.stream_id = stream.id ORDER BY change.id DESC LIMIT 1) AS logged_state,

@@ -30,3 +30,13 @@ def month_end(unix_time: float) -> datetime:
     first = month_of(unix_time)
     year, month = (first.year + 1, 1) if first.month == 12 else (first.year, first.month + 1)
     return datetime(year, month, 1, tzinfo=UTC)
+
+
+def as_duration(seconds: float) -> str:
+    """As people say it: 2 h 5 min, 4 min 10 s, 0.1 s."""
+    if seconds < 60:
+        return f"{seconds:.1f} s".replace(".0 s", " s") if seconds < 59.95 else "1 min"
+    minutes, rest_s = divmod(int(seconds), 60)
+    hours, rest = divmod(minutes, 60)
+    parts = [(hours, "h"), (rest, "min"), (0 if hours else rest_s, "s")]
+    return " ".join(f"{amount} {unit}" for amount, unit in parts if amount)

@@ -26,6 +26,15 @@ class Known:
 
 
 @dataclass(frozen=True)
+class Rounding:
+    """What each visit of a slot gains where the slot's sums are rounded, since its visits are gone."""
+
+    still_us: float = 0.0
+    looking_us: float = 0.0
+    balance: float = 0.0
+
+
+@dataclass(frozen=True)
 class Judged:
     """A visit as far as it lies inside a range. Times are microseconds."""
 
@@ -36,6 +45,8 @@ class Judged:
     still_us: int
     longest_still_us: int
     looking_us: int
+    rounding: Rounding = Rounding()
+    """Changes sums, and no verdict."""
 
     @property
     def passed_by(self) -> bool:
@@ -87,11 +98,15 @@ def figures_of(bucket: list[Judged], known: Known) -> Figures:
     return {
         "passing_by": {"value": sum(one.passed_by for one in bucket)},
         "interested": {"value": len(interested)},
-        "stop_time": {"value": mean([one.still_us / SECOND_US for one in interested])},
-        "attention_time": {"value": mean([one.looking_us / SECOND_US for one in interested])},
+        "stop_time": {"value": mean([(one.still_us + one.rounding.still_us) / SECOND_US for one in interested])},
+        "attention_time": {
+            "value": mean([(one.looking_us + one.rounding.looking_us) / SECOND_US for one in interested])
+        },
         "category": count(CATEGORIES, [category_of(person, known) for person in people]),
         "gender": count(("?", "female", "male"), [gender_of(person, known) for person in people]),
-        "satisfaction": {"value": mean([balance_of(person) for person in people if person.expression])},
+        "satisfaction": {
+            "value": mean([balance_of(one.visit) + one.rounding.balance for one in interested if one.visit.expression])
+        },
         "age": count((*AGE_BANDS, "?"), [age_band_of(person) for person in people]),
         "emotion": count((*EMOTIONS, "?"), [emotion_of(person) for person in people]),
     }

@@ -91,21 +91,26 @@ class Stack:
             cursor = connection.execute(query, values)
             return cursor.fetchall() if cursor.description else []
 
-    def create_stream(self, *, kind: str = "enterprise", enabled: bool = True) -> TestStream:
-        """A stream made straight in the database."""
+    def create_stream(
+        self, *, kind: str = "enterprise", enabled: bool = True, reads_expression: bool = True
+    ) -> TestStream:
+        """A stream made straight in the database; one that may do everything, unless told otherwise."""
         access_token = new_access_token()
         rows = self.execute(
             """WITH owner AS (INSERT INTO accounts_account
                                      (password, is_superuser, email, is_staff, is_active, created_at)
                               VALUES ('!', false, 'owner@example.org', false, true, now())
                               ON CONFLICT (email) DO UPDATE SET email = excluded.email RETURNING id),
-                    made AS (INSERT INTO streams_stream (owner_id, name, client_id, kind, enabled, created_at)
-                             SELECT id, 'test', gen_random_uuid(), %s, %s, now() FROM owner RETURNING id, client_id),
+                    made AS (INSERT INTO streams_stream
+                                    (owner_id, name, client_id, kind, enabled, reads_expression, created_at)
+                             SELECT id, 'test', gen_random_uuid(), %s, %s, %s, now() FROM owner
+                             RETURNING id, client_id),
                     token AS (INSERT INTO streams_accesstoken (stream_id, sha256, created_at)
                               SELECT id, %s, now() FROM made)
                SELECT id, client_id FROM made""",
             kind,
             enabled,
+            reads_expression,
             hash_access_token(access_token),
         )
         stream = TestStream(rows[0][0], str(rows[0][1]), access_token)

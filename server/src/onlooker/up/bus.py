@@ -12,7 +12,7 @@ from urllib.parse import urlsplit
 
 import nats
 
-from onlooker.bus.buckets import disk_needed, prepare_buckets
+from onlooker.bus.bucket_limits import disk_needed, prepare_buckets
 from onlooker.bus.roles import (
     DISPATCHER,
     GATEWAY,

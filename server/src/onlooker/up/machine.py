@@ -20,6 +20,7 @@ import nats.errors
 from onlooker.catalogue import read_catalogue
 from onlooker.compute.hosting import chosen_services
 from onlooker.compute.models import require_models
+from onlooker.compute.telemetry import SWITCHES
 from onlooker.console.secret import ensure_secret_key
 from onlooker.settings import OF_THE_CLIENT, PREFIX, Settings, SettingsError, describe_settings, variable_name
 from onlooker.up.bus import (
@@ -53,6 +54,7 @@ PASSED_TO_WORKERS = (
     "inference_threads",
     "log_level",
     "session_idle_s",
+    "session_result_retention_s",
     "worker_queue_limit",
     "worker_services",
     "worker_threads",
@@ -242,7 +244,12 @@ def _system_environment() -> dict[str, str]:
 def _worker_environment(settings: Settings, name: str) -> dict[str, str]:
     """Named variables only: a worker decodes what strangers send, and knows no secret but its own."""
     passed = {variable_name(field): str(getattr(settings, field)) for field in PASSED_TO_WORKERS}
-    return _system_environment() | passed | {"ONLOOKER_NATS_URL": settings.nats_url, "ONLOOKER_WORKER_NAME": name}
+    return (
+        _system_environment()
+        | SWITCHES
+        | passed
+        | {"ONLOOKER_NATS_URL": settings.nats_url, "ONLOOKER_WORKER_NAME": name}
+    )
 
 
 def _require_free_port(url: str) -> None:

@@ -11,10 +11,9 @@ import psycopg
 from nats.aio.msg import Msg
 from psycopg_pool import PoolTimeout
 
-from onlooker.bus.buckets import Bucket
 from onlooker.bus.connection import Bus, BusError, connect
+from onlooker.bus.session_bucket import SessionBucket
 from onlooker.bus.session_state import decode_state
-from onlooker.bus.subjects import SESSIONS
 from onlooker.bus.visit_stream import VisitQueue, deliveries
 from onlooker.database import Pool, open_pool
 from onlooker.logs import fields
@@ -167,7 +166,7 @@ async def run_recorder(settings: Settings, follow: Callable[[Pool, Settings], Co
         queue, partitions = VisitQueue(bus), Partitions(pool)
         writer = VisitWriter(pool, partitions)
         recorder = Recorder(pool, queue, writer, batch=settings.recorder_batch)
-        sessions = Bucket(bus, SESSIONS, shards=settings.bucket_shards)
+        sessions = SessionBucket(bus, settings)
         silence = Silence(pool, writer, sessions, idle_s=settings.session_idle_s)
         await queue.start()
         log.info("recorder ready")

@@ -3,7 +3,7 @@
 import logging
 import time
 
-from onlooker.bus.buckets import Bucket
+from onlooker.bus.session_bucket import SessionBucket
 from onlooker.bus.session_state import SessionState, decode_state
 from onlooker.database import Pool, load_queries
 from onlooker.logs import fields
@@ -26,7 +26,7 @@ class Silence:
     """Looks for sessions whose open visits nobody writes any more."""
 
     def __init__(
-        self, pool: Pool, writer: VisitWriter, sessions: Bucket, *, idle_s: float, margin_s: float = MARGIN_S
+        self, pool: Pool, writer: VisitWriter, sessions: SessionBucket, *, idle_s: float, margin_s: float = MARGIN_S
     ) -> None:
         self._pool = pool
         self._writer = writer

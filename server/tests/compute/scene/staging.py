@@ -8,7 +8,6 @@ from typing import Any
 
 import numpy as np
 
-from onlooker.compute.scene.entities import describe_people
 from onlooker.compute.scene.events import raise_events
 from onlooker.compute.scene.observing import observe
 from onlooker.compute.scene.options import Options
@@ -141,11 +140,12 @@ class Stage:
         scene = unpack(self.packed) or SceneState(START_MS + at_ms, WIDTH, HEIGHT)
         sight = StagedSight(actors, self.asked, at_ms)
         step = observe(scene, sight, moved, at_ms=START_MS + at_ms, options=self.options)
-        self.events += [(at_ms, event["type"], event) for event in raise_events(scene, step.ended, self.options)]
+        raised = raise_events(scene, step.ended, self.options)
+        self.events += [(at_ms, event["type"], event) for event in raised.events]
         add_frame(scene, self.options)
         self.seen.append(settle(scene, self.options))
         self.state, self.packed = scene, pack(scene)
-        return describe_people(scene, self.options)[0]
+        return raised.entities
 
     def raised(self, name: str) -> list[int]:
         """When an event was."""

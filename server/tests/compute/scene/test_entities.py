@@ -5,7 +5,7 @@ import uuid
 import pytest
 from staging import HEIGHT, WIDTH, Actor, Stage
 
-from onlooker.compute.scene.entities import describe_people, name_of
+from onlooker.compute.scene.entities import describe_bodies, name_of
 from onlooker.compute.tracking.boxes import Box
 
 MEMBERS = {
@@ -76,12 +76,13 @@ def test_id_is_one_uuid_for_the_whole_visit() -> None:
 
 def test_person_whose_face_was_never_seen_is_a_body() -> None:
     stage = Stage()
+    entities = {}
     for at_ms in range(0, 3_000, 100):
-        stage.show(at_ms, Actor(x=100 + 0.1 * at_ms, has_face=False), moved=[Box(0, 0, WIDTH, HEIGHT)])
+        actor = Actor(x=100 + 0.1 * at_ms, has_face=False)
+        entities |= stage.show(at_ms, actor, moved=[Box(0, 0, WIDTH, HEIGHT)])
     assert stage.state is not None
-    entities, bodies = describe_people(stage.state, stage.options)
     assert entities == {}
-    (body,) = bodies.values()
+    (body,) = describe_bodies(stage.state).values()
     assert {"full_body_roi", "full_body_roi_confidence"} <= set(body) < MEMBERS
 
 

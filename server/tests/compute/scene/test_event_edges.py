@@ -49,9 +49,10 @@ class Unsure(StagedSight):
         return [Body(body.left, body.top, body.right, body.bottom, 0.45) for body in super().bodies()]
 
 
-def test_a_body_of_low_confidence_appears(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_body_of_low_confidence_appears_with_its_face(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(staging, "StagedSight", Unsure)
     stage = Stage()
-    for at_ms in range(0, 5_000, 100):
-        stage.show(at_ms, Actor(x=100 + 0.1 * at_ms, has_face=False), moved=[Box(0, 0, WIDTH, HEIGHT)])
-    assert stage.raised("appearance")
+    for at_ms in range(0, 5_100, 100):
+        actor = Actor(x=100 + 0.1 * at_ms, has_face=at_ms == 5_000)
+        stage.show(at_ms, actor, moved=[Box(0, 0, WIDTH, HEIGHT)])
+    assert stage.raised("appearance") == [5_000]

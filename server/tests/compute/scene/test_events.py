@@ -129,9 +129,42 @@ def test_blip_raises_nothing() -> None:
     assert stage.events == []
 
 
-def test_body_alone_appears_by_its_body() -> None:
-    stage = Stage()
+KEEN = Options(sensitivity=dict.fromkeys(EVENTS, 1.0))
+
+
+def test_body_alone_raises_nothing() -> None:
+    stage = Stage(KEEN)
     for at_ms in range(0, 4_000, 100):
         stage.show(at_ms, Actor(x=100 + 0.1 * at_ms, has_face=False), moved=[Box(0, 0, WIDTH, HEIGHT)])
-    assert [event["key"] for _, name, event in stage.events if name == "appearance"] == ["full_body_roi"]
-    assert stage.raised("age_estimated") == stage.raised("focus_locked") == []
+    stage.play(since_ms=4_000, until_ms=20_000)
+    assert stage.events == []
+
+
+def test_body_appears_when_its_face_is_first_seen() -> None:
+    stage = Stage(KEEN)
+    for at_ms in range(0, 4_500, 100):
+        actor = Actor(x=100 + 0.1 * at_ms, has_face=at_ms >= 4_000)
+        entities = stage.show(at_ms, actor, moved=[Box(0, 0, WIDTH, HEIGHT)])
+        assert len(entities) == (at_ms >= 4_000)
+    assert stage.events[0][:2] == (4_000, "appearance")
+    assert stage.raised("appearance") == [4_000]
+
+
+def test_who_disappears_is_shown_once_more_and_then_no_more() -> None:
+    stage = Stage()
+    stage.play(Actor(), until_ms=2_000)
+    shown = {at_ms: stage.show(at_ms) for at_ms in range(2_000, 10_000, 100)}
+    (gone_ms,) = stage.raised("disappearance")
+    (entity,) = shown[gone_ms].values()
+    assert {entity[name] for name in entity if name.endswith("confidence")} == {0}
+    assert [at_ms for at_ms, entities in shown.items() if entities] == list(range(2_000, gone_ms + 1, 100))
+
+
+def test_nothing_is_said_of_a_person_before_they_appear() -> None:
+    """Though an age may be sure enough for its own sensitivity."""
+    sensitivity = dict.fromkeys(EVENTS, 1.0) | {"appearance": 0.0}
+    stage = Stage(Options(sensitivity=sensitivity))
+    shown = [len(stage.show(at_ms, Actor(confidence=0.66))) for at_ms in (0, 500, 1_000, 1_500)]
+    assert shown == [0, 0, 1, 1]
+    assert stage.events[0][:2] == (1_000, "appearance")
+    assert len(stage.raised("age_estimated")) == 1

@@ -52,7 +52,7 @@ def test_without_age_and_gender_no_net_is_asked_for_them(monkeypatch: pytest.Mon
     stage, entity = visit(Options(stored=True, reads_age=False, reads_gender=False, sensitivity=KEEN))
     assert stage.raised("age_estimated") == stage.raised("gender_estimated") == []
     assert stage.raised("emotion_detected")
-    assert entity["age"] is entity["gender"] is None
+    assert (entity["age"], entity["gender"]) == (0.0, "unknown")
     assert entity["age_confidence"] == entity["gender_confidence"] == 0
     (estimate,) = stage.seen[-1].estimates.values()
     assert estimate.age is estimate.gender is None
@@ -75,8 +75,9 @@ def test_one_of_age_and_gender_is_told_without_the_other(off: str, on: str) -> N
     stage, entity = visit(options)
     assert stage.raised(f"{off}_estimated") == []
     assert len(stage.raised(f"{on}_estimated")) == 1
-    assert entity[off] is None
-    assert entity[on] is not None
+    unknown = {"age": 0.0, "gender": "unknown"}
+    assert entity[off] == unknown[off]
+    assert entity[on] != unknown[on]
     (estimate,) = stage.seen[-1].estimates.values()
     assert getattr(estimate, off) is None
     assert getattr(estimate, on) is not None

@@ -1,11 +1,12 @@
 """How a result shows the people of a scene: every entity has every member, as the historic clients expect."""
 
+from collections.abc import Sequence
 from typing import Any
 
-from onlooker.compute.reporting import rounded
+from onlooker.compute.reporting import UNKNOWN_AGE, UNKNOWN_GENDER, rounded
 from onlooker.compute.scene.mood import Mood
 from onlooker.compute.scene.options import Options
-from onlooker.compute.scene.person import FaceView, Person
+from onlooker.compute.scene.person import Person
 from onlooker.compute.scene.state import SceneState
 from onlooker.compute.tracking.boxes import Box
 from onlooker.compute.tracking.tracks import Track
@@ -18,24 +19,38 @@ def name_of(person: bytes) -> str:
     return f"{text[:8]}-{text[8:12]}-{text[12:16]}-{text[16:20]}-{text[20:]}"
 
 
-def describe_people(state: SceneState, options: Options) -> tuple[dict[str, Any], dict[str, Any]]:
-    """Entities and bodies by id: who is confirmed and has not left. Bodies are people whose face was never seen."""
-    entities: dict[str, Any] = {}
-    bodies: dict[str, Any] = {}
-    for track in state.tracks:
-        person = state.people.get(track.id)
-        if person is None or not track.confirmed:
-            continue
-        body = _body(state, track)
-        if person.view is None:
-            bodies[name_of(track.id)] = body | {"direction": person.heading}
-        else:
-            entities[name_of(track.id)] = _entity(state, track, person, person.view, options) | body
-    return entities, bodies
+def describe_entities(state: SceneState, options: Options) -> dict[str, Any]:
+    """By id: who has appeared and not disappeared."""
+    people = [(track, state.people.get(track.id)) for track in state.tracks]
+    return {
+        name_of(track.id): _entity(state, track, person, options, visible=track.face_ms == state.at_ms)
+        for track, person in people
+        if person and person.is_entity
+    }
 
 
-def _entity(state: SceneState, track: Track, person: Person, view: FaceView, options: Options) -> dict[str, Any]:
-    visible = track.face_ms == state.at_ms
+def describe_gone(state: SceneState, tracks: Sequence[Track], options: Options) -> dict[str, Any]:
+    """By id: people as they were last seen, all confidences 0."""
+    return {
+        name_of(track.id): _entity(state, track, state.people[track.id], options, visible=False)
+        | {"full_body_roi_confidence": 0.0}
+        for track in tracks
+    }
+
+
+def describe_bodies(state: SceneState) -> dict[str, Any]:
+    """By id: who is there, and whose face was never seen."""
+    people = [(track, state.people.get(track.id)) for track in state.tracks]
+    return {
+        name_of(track.id): _body(state, track) | {"direction": person.heading}
+        for track, person in people
+        if person and track.confirmed and person.view is None
+    }
+
+
+def _entity(state: SceneState, track: Track, person: Person, options: Options, *, visible: bool) -> dict[str, Any]:
+    view = person.view
+    assert view  # it appeared by its face
     face_confidence = rounded(track.face_confidence) if visible else 0.0
     looking = rounded(person.looking_confidence) if visible else 0.0
     return (
@@ -54,16 +69,17 @@ def _entity(state: SceneState, track: Track, person: Person, view: FaceView, opt
         }
         | _age_and_gender(person, options, visible=visible)
         | _emotion(person.mood if options.reads_expression else Mood(), visible=visible)
+        | _body(state, track)
     )
 
 
 def _age_and_gender(person: Person, options: Options, *, visible: bool) -> dict[str, Any]:
-    """Null with confidence 0 where it is not known yet or must not be read."""
+    """0 and `unknown` with confidence 0 where it is not known yet or must not be read."""
     estimate = person.estimate(reads_age=options.reads_age, reads_gender=options.reads_gender)
     return {
-        "age": estimate.age,
+        "age": UNKNOWN_AGE if estimate.age is None else estimate.age,
         "age_confidence": rounded(estimate.age_confidence) if visible else 0.0,
-        "gender": estimate.gender,
+        "gender": estimate.gender or UNKNOWN_GENDER,
         "gender_confidence": rounded(estimate.gender_confidence) if visible else 0.0,
     }
 

@@ -1,18 +1,23 @@
-"""The seven events of a scene: each is raised once, as soon as it is sure enough for the request's sensitivity."""
+"""The seven events of a scene: each is raised once, as soon as it is sure enough for the request's sensitivity.
 
-from collections.abc import Callable, Sequence
+They are about people whose face was seen: those are the ones that an answer shows as entities.
+"""
+
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any, NamedTuple
 
 import msgspec
 
 from onlooker.compute.reporting import rounded
-from onlooker.compute.scene.entities import name_of
+from onlooker.compute.scene.entities import describe_entities, describe_gone, name_of
 from onlooker.compute.scene.options import Options
 from onlooker.compute.scene.person import Person
 from onlooker.compute.scene.state import SceneState
 from onlooker.compute.tracking.tracker import patience_s
 from onlooker.compute.tracking.tracks import Track
 
+PLACE = "face_roi"
+"""The member that changes when somebody comes or goes."""
 FOCUS_S = 1.0
 """After a look of so long it is as likely as not that the person means it."""
 AGE_MOVED_YEARS = 8.0
@@ -37,31 +42,45 @@ class Event(NamedTuple):
     """What to remember, so that it is not raised again."""
 
 
-def raise_events(state: SceneState, ended: Sequence[Track], options: Options) -> list[dict[str, Any]]:
+class Raised(NamedTuple):
+    """What changed, and everyone it is about: who disappears is among the entities once more."""
+
+    events: list[dict[str, Any]]
+    entities: dict[str, Any]
+
+
+def raise_events(state: SceneState, ended: Sequence[Track], options: Options) -> Raised:
     """What changed with this frame, person by person; remembers what was raised."""
-    raised = []
+    events, gone = [], []
     for track in [*state.tracks, *ended]:
         person = state.people.get(track.id)
-        if person is None or not track.confirmed:
+        if person is None or person.view is None or not track.confirmed:
             continue
-        moment = Moment(state, track, person, options)
-        for name, find in _FINDERS.items():
-            event = find(moment)
-            sure_enough = event and event.confidence >= options.needed(name)
-            if event and (sure_enough or (name == "disappearance" and person.ended)):
-                raised.append(_described(track, name, event))
-                person.announced = msgspec.structs.replace(person.announced, **event.announced)
-    return raised
+        for name, event in _find_events(Moment(state, track, person, options)):
+            events.append(_described(track, name, event))
+            if name == "disappearance":
+                gone.append(track)
+    return Raised(events, describe_gone(state, gone, options) | describe_entities(state, options))
 
 
-def say_farewell(state: SceneState) -> list[dict[str, Any]]:
-    """The scene is over: whoever was announced has disappeared."""
-    gone = [(track, state.people[track.id]) for track in state.tracks if track.id in state.people]
-    return [
-        _described(track, "disappearance", Event(1.0, _place_key(person), {}))
-        for track, person in gone
-        if person.announced.here
-    ]
+def end_scene(state: SceneState, options: Options) -> Raised:
+    """The scene is over: everyone who appeared disappears."""
+    gone = [track for track in state.tracks if (person := state.people.get(track.id)) and person.is_entity]
+    events = [_described(track, "disappearance", Event(1.0, PLACE, {})) for track in gone]
+    return Raised(events, describe_gone(state, gone, options))
+
+
+def _find_events(moment: Moment) -> Iterator[tuple[str, Event]]:
+    """Before a person has appeared, and after they have disappeared, nothing else is said of them."""
+    person = moment.person
+    for name, find in _FINDERS.items():
+        if not person.announced.here and name != "appearance":
+            return
+        event = find(moment)
+        sure_enough = event and event.confidence >= moment.options.needed(name)
+        if event and (sure_enough or (name == "disappearance" and person.ended)):
+            person.announced = msgspec.structs.replace(person.announced, **event.announced)
+            yield name, event
 
 
 def _described(track: Track, name: str, event: Event) -> dict[str, Any]:
@@ -74,17 +93,13 @@ def _described(track: Track, name: str, event: Event) -> dict[str, Any]:
     }
 
 
-def _place_key(person: Person) -> str:
-    return "face_roi" if person.view else "full_body_roi"
-
-
 def _appearance(moment: Moment) -> Event | None:
     person, track = moment.person, moment.track
     if person.announced.here or track.seen_ms != moment.state.at_ms:
         return None
     # Each sighting may be wrong by itself, all of them together hardly.
     confidence = 1 - (1 - person.confidence) ** track.sightings
-    return Event(confidence, _place_key(person), {"here": True})
+    return Event(confidence, PLACE, {"here": True})
 
 
 def _disappearance(moment: Moment) -> Event | None:
@@ -93,7 +108,7 @@ def _disappearance(moment: Moment) -> Event | None:
     if not person.announced.here or unseen_s <= 0:
         return None
     confidence = 1.0 if person.ended else min(unseen_s / patience_s(track, state.width, state.height), 1.0)
-    return Event(confidence, _place_key(person), {"here": False, "focus": False})
+    return Event(confidence, PLACE, {"here": False, "focus": False})
 
 
 def _age(moment: Moment) -> Event | None:

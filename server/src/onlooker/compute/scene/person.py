@@ -64,6 +64,11 @@ class Person(msgspec.Struct, array_like=True, gc=False):
     confirmed: bool = False
     ended: bool = False
 
+    @property
+    def is_entity(self) -> bool:
+        """Whether the person has appeared, by their face, and not disappeared."""
+        return self.announced.here and self.view is not None
+
     def estimate(self, *, reads_age: bool, reads_gender: bool, reads_expression: bool = True) -> Estimate:
         """As visits have it; what a stream has switched off is not there."""
         age = self.profile.age() if reads_age else None

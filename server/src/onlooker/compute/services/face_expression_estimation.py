@@ -10,11 +10,14 @@ from onlooker.compute.vision.expression import EXPRESSIONS, read_expressions
 from onlooker.compute.vision.faces import find_faces
 
 READINGS = 5
+UNKNOWN = dict.fromkeys(EXPRESSIONS, 0.0)
 
 
 def compute(call: Call, state: Any) -> tuple[dict[str, Any], Any]:
     picture = decode_picture(call.attachments["image"])
     faces = find_faces(picture)
+    if not call.sender.reads_expression:  # neither asked for, nor told from before, nor kept
+        return report_faces(picture, faces, [UNKNOWN] * len(faces)), None
     seen, missing = follow(recall(state, values=len(EXPRESSIONS)), faces)
     readings = [list(reading.values()) for reading in read_expressions(picture, faces)]
     read = [read_again(face, reading, of_last=READINGS) for face, reading in zip(seen, readings, strict=True)]

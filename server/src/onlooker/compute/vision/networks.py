@@ -4,10 +4,10 @@ from collections.abc import Iterable
 from typing import Any, cast
 
 import numpy as np
-import onnxruntime as ort
 from numpy.typing import NDArray
 
 from onlooker.compute.models import model_file
+from onlooker.compute.vision.onnx_runtime import ort
 from onlooker.settings import SettingsError
 
 Tensor = NDArray[np.float32]

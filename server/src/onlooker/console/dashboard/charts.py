@@ -2,14 +2,13 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from datetime import datetime
 from typing import Any
 
 from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
 
-from onlooker.console.dashboard.figures import NOTHING, was_watched
-from onlooker.console.dashboard.period import Period, seconds_before
+from onlooker.console.dashboard.figures import NOTHING, is_before_stream, was_watched
+from onlooker.console.dashboard.period import Period
 from onlooker.console.dashboard.points import Point
 from onlooker.console.dashboard.report import COUNTS, Report
 from onlooker.console.dashboard.week import DAYS
@@ -31,6 +30,8 @@ _NAMES = {
 _ROW = '<tr><th scope="row">{}</th><td>{}</td><td>{}</td><td>{}</td></tr>\n'
 _DAY = '<a href="?from={0}&amp;to={0}">{1}</a>'
 """Not in the template: a year has hundreds of rows, and a template takes longer for them."""
+_READ_FROM = {"gender": ["gender"], "category": ["age", "gender"], "age": ["age"], "emotion": ["expression"]}
+"""Breakdowns, and what must be read of people for each."""
 _WHOSE = {"category": "Of the interested of known age and gender"}
 
 
@@ -56,24 +57,21 @@ class Breakdown:
     """Why there is nothing to draw."""
 
 
-def chart_data(report: Report, breakdowns: list[Breakdown], *, made_at: datetime) -> dict[str, Any]:
-    """What the page's own scripts draw from; `made_at` is when the stream was made."""
+def chart_data(report: Report, breakdowns: list[Breakdown]) -> dict[str, Any]:
+    """What the page's own scripts draw from."""
     labels = label_buckets([point.key for point in report.points], report.period.time)
     drawn = {one.metric: None if one.trouble else report.values[one.metric] for one in breakdowns}
     return {
         "time": report.period.time.value,
         "zone": report.period.zone.key,
-        "points": [
-            _drawn(point, label, report.period, made_at) for point, label in zip(report.points, labels, strict=True)
-        ],
+        "points": [_drawn(point, label, report.period) for point, label in zip(report.points, labels, strict=True)],
         **drawn,
         "week": [[None if mean is None else round(mean, 2) for mean in day] for day in report.week],
     }
 
 
-def _drawn(point: Point, label: str, period: Period, made_at: datetime) -> dict[str, Any]:
+def _drawn(point: Point, label: str, period: Period) -> dict[str, Any]:
     share = watched_share(point.watched)
-    unmade_s = seconds_before(made_at, max(point.from_at, period.from_at), min(point.to_at, period.to_at))
     say = say_gap if point.gap else say_watched
     return {
         "key": point.key,
@@ -83,7 +81,7 @@ def _drawn(point: Point, label: str, period: Period, made_at: datetime) -> dict[
         "interested": point.interested,
         "watched": None if share is None else round(share, 4),
         "gap": point.gap,
-        "words": say(point.watched, unmade_s=unmade_s),
+        "words": say(point.watched),
     }
 
 
@@ -104,32 +102,30 @@ def week_rows(data: Mapping[str, Any]) -> list[tuple[str, list[float | None]]]:
 
 
 def make_breakdowns(report: Report, stream: Stream) -> list[Breakdown]:
-    is_read = {
-        "gender": ("Gender", stream.reads_gender),
-        "category": ("Category", stream.reads_gender and stream.reads_age),
-        "age": ("Age", stream.reads_age),
-        "emotion": ("Emotion", stream.reads_expression),
-    }
-    return [_breakdown(metric, report, *of) for metric, of in is_read.items()]
+    is_read = {"age": stream.reads_age, "gender": stream.reads_gender, "expression": stream.reads_expression}
+    off = {name for name, is_on in is_read.items() if not is_on}
+    return [_breakdown(metric, report, [name for name in of if name in off]) for metric, of in _READ_FROM.items()]
 
 
-def _breakdown(metric: str, report: Report, heading: str, is_read: bool) -> Breakdown:
+def _breakdown(metric: str, report: Report, off: list[str]) -> Breakdown:
     """What was read before it was switched off is shown."""
     counts = report.values[metric]
     total = sum(count or 0 for count in counts.values())
     is_known = any(count for part, count in counts.items() if part != "?")
     trouble = ""
-    if not is_read and not is_known:
-        trouble = "Not read: switched off in the settings."
+    if off and not is_known:
+        trouble = f"{' and '.join(off).capitalize()} {'are' if len(off) > 1 else 'is'} switched off for this stream."
     elif not total:
         trouble = _say_nobody(report)
     parts = [
         Part(_name(part), count, say_share((count or 0) / total) if total else "") for part, count in counts.items()
     ]
-    return Breakdown(metric, heading, _WHOSE.get(metric, "Of the interested"), parts, trouble)
+    return Breakdown(metric, metric.capitalize(), _WHOSE.get(metric, "Of the interested"), parts, trouble)
 
 
 def _say_nobody(report: Report) -> str:
+    if is_before_stream(report):
+        return "The stream did not exist yet."
     if not was_watched(report):
         return "Not watched."
     return "Nobody to show." if report.values["interested"]["value"] else "Nobody was interested."

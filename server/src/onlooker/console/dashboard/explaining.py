@@ -1,9 +1,8 @@
 """Why is this zero? How much of a period was watched, why not the rest, and what follows from it. Pure."""
 
 from dataclasses import dataclass
-from datetime import datetime
 
-from onlooker.console.dashboard.period import seconds_before
+from onlooker.console.dashboard.figures import is_before_stream
 from onlooker.console.dashboard.report import Report
 from onlooker.console.dashboard.words import say_missing, say_share, watched_share
 from onlooker.metrics.absences import Absence
@@ -21,6 +20,7 @@ class Explanation:
 
 
 _CAUSES = {
+    Absence.NOT_CREATED: "the stream did not exist for most of this time",
     Absence.OFFLINE: "the camera sent nothing",
     Absence.DISABLED: "the stream was disabled",
     Absence.QUOTA: "the stream's month was used up",
@@ -29,25 +29,20 @@ _CAUSES = {
 }
 
 
-def explain(report: Report, *, made_at: datetime, ever_seen: bool) -> Explanation:
-    """`made_at`: when the stream was made; `ever_seen`: whether any frame of it ever came."""
+def explain(report: Report, *, ever_seen: bool) -> Explanation:
+    """`ever_seen`: whether any frame of the stream ever came."""
+    is_before = is_before_stream(report)
     nobody = not report.values["passing_by"]["value"] and not report.values["interested"]["value"]
     return Explanation(
-        watched=_say_watched(report, made_at) if ever_seen and not _is_before(report, made_at) else "",
-        zero=_say_zero(report, made_at=made_at, ever_seen=ever_seen) if nobody else "",
-        leads_to_setup=nobody and not ever_seen,
+        watched=_say_watched(report) if ever_seen and not is_before else "",
+        zero=_say_zero(report, ever_seen=ever_seen) if nobody else "",
+        leads_to_setup=nobody and not ever_seen and not is_before,
     )
 
 
-def _is_before(report: Report, made_at: datetime) -> bool:
-    """Whether the stream was not there yet; what was filmed before may have been sent later."""
-    return report.period.to_at <= made_at and report.watched.covered_s < 1
-
-
-def _say_watched(report: Report, made_at: datetime) -> str:
+def _say_watched(report: Report) -> str:
     share = watched_share(report.watched)
-    unmade_s = seconds_before(made_at, report.period.from_at, report.period.to_at)
-    missing = say_missing(report.watched, unmade_s=unmade_s)
+    missing = say_missing(report.watched)
     if share is None:
         return "For some of this time it is not known any more whether the camera watched."
     if not missing:
@@ -55,12 +50,12 @@ def _say_watched(report: Report, made_at: datetime) -> str:
     return f"The camera watched {say_share(share)} of this time. The rest: {'; '.join(missing)}."
 
 
-def _say_zero(report: Report, *, made_at: datetime, ever_seen: bool) -> str:
+def _say_zero(report: Report, *, ever_seen: bool) -> str:
     share = watched_share(report.watched)
+    if is_before_stream(report):
+        return "The stream did not exist yet."
     if not ever_seen:
         return "No frame has arrived yet. Numbers appear within a minute of the first person that the camera sees."
-    if _is_before(report, made_at):
-        return "The stream did not exist then."
     if share is None:
         return "Nobody was counted. It is not known any more whether the camera watched all the time."
     if not say_missing(report.watched):

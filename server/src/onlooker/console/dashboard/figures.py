@@ -9,6 +9,7 @@ import msgspec
 from onlooker.console.dashboard.points import gap_of
 from onlooker.console.dashboard.report import Report
 from onlooker.console.dashboard.words import watched_share
+from onlooker.metrics.absences import Absence
 from onlooker.metrics.definitions import METRICS, Number, Value
 
 
@@ -80,7 +81,8 @@ MANY_TIMES = 10
 """From here on percentages say nothing."""
 _NOTHING_BEFORE = Change("none", "no comparison")
 _NOT_WATCHED = Change("none", "not watched")
-_NOT_READ = Change("none", "not read: switched off in the settings")
+_NOT_CREATED = Change("none", "the stream did not exist yet")
+_NOT_READ = Change("none", "expression is switched off for this stream")
 
 
 def make_figures(report: Report, *, reads_expression: bool) -> list[Figure]:
@@ -91,7 +93,8 @@ def make_figures(report: Report, *, reads_expression: bool) -> list[Figure]:
         for metric in _KINDS
     ]
     if not was_watched(report):
-        return [replace(figure, shown=NOTHING, unit="", change=_NOT_WATCHED) for figure in figures]
+        why = _NOT_CREATED if is_before_stream(report) else _NOT_WATCHED
+        return [replace(figure, shown=NOTHING, unit="", change=why) for figure in figures]
     satisfaction = figures[-1]
     if not reads_expression and not satisfaction.value:
         figures[-1] = replace(satisfaction, change=_NOT_READ)
@@ -102,6 +105,11 @@ def was_watched(report: Report) -> bool:
     """Whether a zero is one, by the rule for a point of the chart."""
     somebody = report.values["passing_by"]["value"] or report.values["interested"]["value"]
     return bool(somebody) or not gap_of(report.watched)
+
+
+def is_before_stream(report: Report) -> bool:
+    """Whether all of it lies before the stream was created, and no film of that time was sent later."""
+    return not was_watched(report) and set(report.watched.missing) == {Absence.NOT_CREATED}
 
 
 def _is_comparable(report: Report) -> bool:

@@ -19,6 +19,7 @@ from onlooker.console.dashboard.report import Report, read_report
 from onlooker.console.dashboard.words import say_period, say_range, say_share, watched_share
 from onlooker.console.numbers import read_numbers
 from onlooker.console.streams.access import visible_stream
+from onlooker.console.streams.enterprise import way_of
 from onlooker.console.streams.signed_in import PersonRequest, signed_in
 from onlooker.console.streams.standing import read_standing
 from onlooker.streams.models import Stream
@@ -31,6 +32,7 @@ REFRESHED = "report"
 def show_dashboard(request: PersonRequest, client_id: UUID) -> HttpResponse:
     stream = visible_stream(request.user, client_id)
     context: dict[str, Any] = {"stream": stream, "is_own": stream.owner_id == request.user.pk}
+    context["way"] = way_of(request.user)
     zone, now = ZoneInfo(stream.time_zone), datetime.now(UTC)
     try:
         period = parse_period(request.GET.dict(), zone=zone, now=now)
@@ -53,15 +55,17 @@ def _show(request: PersonRequest, context: dict[str, Any], status: int = 200) ->
 def report_context(report: Report, stream: Stream, *, now: datetime) -> dict[str, Any]:
     """What the templates need of a report."""
     breakdowns = make_breakdowns(report, stream)
-    data = chart_data(report, breakdowns, made_at=stream.created_at)
+    data = chart_data(report, breakdowns)
     is_seen = bool(report.watched.covered_s or report.values["passing_by"]["value"])
-    ever_seen = is_seen or read_standing(stream).last_frame_at is not None
+    standing = read_standing(stream)
+    ever_seen = is_seen or standing.last_frame_at is not None
     return {
+        "standing": standing,
         "report": report,
         "read_at": now.astimezone(report.period.zone).isoformat(timespec="seconds"),
         **_ranges(report.period, report, now=now),
         "figures": make_figures(report, reads_expression=stream.reads_expression),
-        "explanation": explain(report, made_at=stream.created_at, ever_seen=ever_seen),
+        "explanation": explain(report, ever_seen=ever_seen),
         "data": data,
         "rows": time_rows(data),
         "breakdowns": breakdowns,

@@ -95,11 +95,6 @@ def _compared(name: str, begins: datetime, ends: datetime, *, zone: ZoneInfo, no
     return Period(name, from_at, to_at, before_from_at, before_to_at, zone, begins, ends, is_moving=ends_at >= now)
 
 
-def seconds_before(moment: datetime, from_at: datetime, to_at: datetime) -> float:
-    """How much of a range lies before a moment."""
-    return max(0.0, (min(moment, to_at) - from_at).total_seconds())
-
-
 def _days_of(begins: datetime, ends: datetime) -> int:
     return max(1, -((begins - ends) // DAY))
 

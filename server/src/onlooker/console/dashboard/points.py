@@ -55,6 +55,8 @@ def _point(key: str, edges: tuple[datetime, datetime], watched: BucketCoverage, 
 
 def gap_of(watched: BucketCoverage) -> Absence | None:
     """Why a time in which nobody was seen says nothing; None where it says that nobody came, or that nobody knows."""
+    if not watched.covered_s and set(watched.missing) == {Absence.NOT_CREATED}:
+        return Absence.NOT_CREATED
     if watched.length_s < JUDGED_FROM_S or watched.covered_s >= GAP_BELOW * watched.length_s:
         return None
     main = max(watched.missing, key=lambda absence: watched.missing[absence])

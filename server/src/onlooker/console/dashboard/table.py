@@ -18,7 +18,7 @@ from onlooker.console.streams.access import visible_stream
 from onlooker.console.streams.signed_in import PersonRequest, signed_in
 from onlooker.data.table import as_csv, table_header, table_rows
 from onlooker.database import Pool
-from onlooker.metrics.absences import BucketCoverage
+from onlooker.metrics.absences import Absence, BucketCoverage
 from onlooker.metrics.coverage import read_coverage
 from onlooker.metrics.running import Answer, run_query
 from onlooker.streams.models import Stream
@@ -53,7 +53,10 @@ def _rows(answer: Answer, covered: tuple[BucketCoverage, ...]) -> Iterator[list[
     for row, values, watched in zip(table_rows(answer), answer.entities.values(), covered, strict=True):
         share = watched_share(watched)
         is_seen = values["passing_by"]["value"] or values["interested"]["value"]
-        yield [*row, None if share is None else round(share, 4), None if is_seen else gap_of(watched)]
+        gap = None if is_seen else gap_of(watched)
+        key, *numbers, exact = row
+        shown = [None] * len(numbers) if gap is Absence.NOT_CREATED else numbers
+        yield [key, *shown, exact, None if share is None else round(share, 4), gap]
 
 
 def _file_name(stream: Stream, period: Period) -> str:

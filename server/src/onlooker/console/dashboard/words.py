@@ -15,6 +15,7 @@ LONG_MINUTES = 48 * 60
 """From here on a duration is said in days."""
 _ABSENCES = {
     Absence.OFFLINE: "offline",
+    Absence.NOT_CREATED: "",
     Absence.DISABLED: "disabled",
     Absence.QUOTA: "month used up",
     Absence.REFUSED: "frames refused",
@@ -51,44 +52,42 @@ def watched_share(watched: BucketCoverage) -> float | None:
     return min(1.0, watched.covered_s / watched.length_s)
 
 
-def say_watched(watched: BucketCoverage, *, unmade_s: float = 0.0) -> str:
-    """Of an hour or a day: `watched 22 h 19 min; offline 1 h 41 min`. `unmade_s` are before the stream was made."""
+def say_watched(watched: BucketCoverage) -> str:
+    """Of an hour or a day: `watched 22 h 19 min; offline 1 h 41 min`."""
     parts = [f"watched {say_duration(watched.covered_s)}"] if watched.covered_s >= 1 else []
-    missing = say_missing(watched, unmade_s=unmade_s)
+    missing = say_missing(watched)
     if not missing:
         return "watched all the time" if parts else "only just begun"
     return "; ".join(parts + missing)
 
 
-def say_missing(watched: BucketCoverage, *, unmade_s: float = 0.0) -> list[str]:
+def say_missing(watched: BucketCoverage) -> list[str]:
     """What was not watched, the longest first; what is too short to matter is left out."""
     least_s = max(LEAST_S, min(LEAST_SHARE * watched.length_s, MOST_S))
-    missing = _missing_of(watched, unmade_s)
+    missing = _missing_of(watched)
     said = {f"{why} {say_duration(lost_s)}{more}".strip(): lost_s for (why, more), lost_s in missing.items()}
     return [words for words, lost_s in said.items() if lost_s >= least_s]
 
 
-def say_gap(watched: BucketCoverage, *, unmade_s: float = 0.0) -> str:
+def say_gap(watched: BucketCoverage) -> str:
     """Why a time is a gap in the chart; how long is said only where there are several causes."""
-    said = say_missing(watched, unmade_s=unmade_s)
+    said = say_missing(watched)
     if len(said) > 1:
         return "; ".join(said)
-    [(why, more), *_] = _missing_of(watched, unmade_s)
+    [(why, more), *_] = _missing_of(watched)
     return (why + more).strip()
 
 
-def _missing_of(watched: BucketCoverage, unmade_s: float) -> dict[tuple[str, str], float]:
+def _missing_of(watched: BucketCoverage) -> dict[tuple[str, str], float]:
     """Seconds by why, in words, and what more there is to say of it; the longest first."""
-    unmade_s = min(unmade_s, watched.missing.get(Absence.OFFLINE, 0.0))
     missing = {(_ABSENCES[why], _more_of(why, watched.refused_for)): lost_s for why, lost_s in watched.missing.items()}
-    if unmade_s:
-        missing[_ABSENCES[Absence.OFFLINE], ""] -= unmade_s
-        missing["", " before the stream was made"] = unmade_s
     return dict(sorted(missing.items(), key=lambda item: -item[1]))
 
 
 def _more_of(absence: Absence, reason: Reason | None) -> str:
     """Of words on a refusal the first sentence says why, the others what to do."""
+    if absence is Absence.NOT_CREATED:
+        return " before the stream was created"
     if absence is not Absence.REFUSED or not reason:
         return ""
     why = WORDS[reason].split(". ")[0].rstrip(".")

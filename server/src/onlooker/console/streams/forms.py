@@ -6,17 +6,15 @@ from typing import Any
 from django import forms
 from django.conf import settings
 
+from onlooker.console.accounts.models import Account
+from onlooker.console.streams.enterprise import may_choose_kind, way_of
 from onlooker.streams.administration import LONGEST_GRACE
-from onlooker.streams.choices import LONGEST_NAME, check_name, is_same_name, time_zones_by_area
+from onlooker.streams.choices import LONGEST_NAME, READING_NOTICE, check_name, is_same_name, time_zones_by_area
+from onlooker.streams.kinds import Way, describe_kinds
 from onlooker.streams.models import LONGEST_RETENTION_DAYS, LONGEST_SILENCE_MINUTES, Stream
 
 _LONGEST_GRACE_HOURS = LONGEST_GRACE.total_seconds() / 3600
 _TIME_ZONE_HELP = "Days and hours of its numbers begin by this clock."
-
-
-def takes_cards() -> bool:
-    """Without Stripe nothing about cards is shown, and staff grants enterprise streams."""
-    return bool(settings.ONLOOKER.stripe_secret_key)
 
 
 class NameField(forms.CharField):
@@ -42,6 +40,14 @@ class TimeZoneField(forms.ChoiceField):
         super().__init__(choices=choices, help_text=_TIME_ZONE_HELP, **options)
 
 
+class KindField(forms.ChoiceField):
+    """Developer or enterprise, with a sentence each."""
+
+    def __init__(self, **options: Any) -> None:
+        choices = list(describe_kinds(settings.ONLOOKER).items())
+        super().__init__(widget=forms.RadioSelect, choices=choices, **options)
+
+
 class PlainForm(forms.Form):
     """Labels without a colon."""
 
@@ -50,34 +56,38 @@ class PlainForm(forms.Form):
 
 
 class NewStreamForm(PlainForm):
-    """Name and time zone, and the kind where cards are taken."""
+    """Name and time zone, the kind where its owner may choose it, and whether expression is read."""
 
     name = NameField()
-    kind = forms.ChoiceField(
-        widget=forms.RadioSelect,
-        initial=Stream.Kind.DEVELOPER,
-        choices=[
-            (Stream.Kind.DEVELOPER, "Developer: free, for non-commercial use only"),
-            (Stream.Kind.ENTERPRISE, "Enterprise: no monthly limit, needs a payment card"),
-        ],
-    )
     time_zone = TimeZoneField(initial="UTC")
+    reads_expression = forms.BooleanField(required=False, label="Read expression", help_text=READING_NOTICE)
     form_key = forms.UUIDField(required=False, widget=forms.HiddenInput, initial=uuid.uuid4)
     """Tells a second click from a second stream."""
 
-    def __init__(self, *arguments: Any, **named: Any) -> None:
-        super().__init__(*arguments, **named)
+    field_order = ("name", "kind")
+
+    def __init__(self, owner: Account, data: Any = None) -> None:
+        super().__init__(data)
+        self.way = way_of(owner)
         self.fields["time_zone"].widget.attrs["data-browser-time-zone"] = ""
-        if not takes_cards():
-            del self.fields["kind"]
+        if self.way is not Way.STAFF:
+            usual = Stream.Kind.ENTERPRISE if self.way is Way.CHOICE else Stream.Kind.DEVELOPER
+            self.fields["kind"] = KindField(initial=usual)
+            self.order_fields(self.field_order)
 
     @property
-    def wants_enterprise(self) -> bool:
-        return bool(self.cleaned_data.get("kind") == Stream.Kind.ENTERPRISE)
+    def kind(self) -> str:
+        """As which it begins: with billing, as a developer stream until there is a card."""
+        is_chosen = self.way is Way.CHOICE and self.cleaned_data["kind"] == Stream.Kind.ENTERPRISE
+        return Stream.Kind.ENTERPRISE if is_chosen else Stream.Kind.DEVELOPER
+
+    @property
+    def needs_card(self) -> bool:
+        return self.way is Way.CARD and bool(self.cleaned_data["kind"] == Stream.Kind.ENTERPRISE)
 
 
 class SettingsForm(PlainForm):
-    """All that an owner may change of a stream."""
+    """All that an owner may change of a stream; the kind only where nobody pays for it."""
 
     name = NameField()
     enabled = forms.BooleanField(
@@ -103,8 +113,12 @@ class SettingsForm(PlainForm):
 
     def __init__(self, stream: Stream, data: Any = None) -> None:
         names = [name for name in self.base_fields if name != "confirmed_days"]
-        super().__init__(data, initial={name: getattr(stream, name) for name in names})
+        super().__init__(data, initial={name: getattr(stream, name) for name in (*names, "kind")})
         self._stream = stream
+        self.reading_notice = READING_NOTICE
+        if may_choose_kind(stream):
+            self.fields["kind"] = KindField(required=False)
+            names.append("kind")
         self.asked_days: int | None = None
         """Where visits would be deleted that the owner has not agreed to: how many days would be kept."""
         self.fields["time_zone"] = TimeZoneField(current=stream.time_zone)
@@ -122,7 +136,8 @@ class SettingsForm(PlainForm):
 
     @property
     def changes(self) -> dict[str, object]:
-        return {name: self.cleaned_data[name] for name in self.changed_data if name != "confirmed_days"}
+        changed = {name: self.cleaned_data[name] for name in self.changed_data if name != "confirmed_days"}
+        return {name: value for name, value in changed.items() if name != "kind" or value}  # a form without a choice
 
 
 class RotationForm(PlainForm):

@@ -16,14 +16,14 @@ def show_password(
     stream: Stream,
     access_token: str,
     *,
-    wants_enterprise: bool = False,
+    needs_card: bool = False,
     old_ends_at: datetime | None = None,
 ) -> HttpResponse:
     """The answer to the POST that made it; a reload leads to the stream's page, and no cache keeps it."""
     context = connection_context(stream, access_token) | {
         "access_token": access_token,
         "old_ends_at": old_ends_at,
-        "wants_enterprise": wants_enterprise,
+        "needs_card": needs_card,
         "standing": read_standing(stream),
     }
     answer = render(request, "streams/password.html", context)

@@ -10,8 +10,9 @@ from django.conf import settings
 from django.db import connection
 
 from onlooker.database import load_queries
+from onlooker.streams.kinds import WARNED_FROM, is_nearly_used_up
 from onlooker.streams.models import Stream
-from onlooker.streams.video_time import month_end, month_of
+from onlooker.streams.video_time import as_duration, month_end, month_of
 
 LIVE_S = 60
 """A stream whose newest frame is no older is live."""
@@ -49,6 +50,14 @@ class Standing:
     """When the next month begins."""
 
     @property
+    def is_nearly_used_up(self) -> bool:
+        return is_nearly_used_up(self.used_s, self.quota_s)
+
+    @property
+    def left(self) -> str:
+        return as_duration(max(0.0, (self.quota_s or 0) - self.used_s))
+
+    @property
     def used(self) -> str:
         return as_duration(self.used_s)
 
@@ -60,7 +69,8 @@ class Standing:
     def bar(self) -> dict[str, str]:
         """Numbers of the bar: it is full at the quota, and changes its colour before."""
         quota_s = self.quota_s or 0.0
-        shown_s = {"max": quota_s, "low": 0.75 * quota_s, "high": 0.95 * quota_s, "value": min(self.used_s, quota_s)}
+        value_s = min(self.used_s, quota_s)
+        shown_s = {"max": quota_s, "low": WARNED_FROM * quota_s, "high": 0.95 * quota_s, "value": value_s}
         return {name: f"{seconds:.1f}" for name, seconds in shown_s.items()}
 
 
@@ -110,13 +120,3 @@ def _sign_of(stream: Stream, row: _Row, quota_s: float | None) -> Sign:
     if row.silent_s is None:
         return Sign.NEVER_SEEN
     return Sign.LIVE if row.silent_s <= LIVE_S else Sign.SILENT
-
-
-def as_duration(seconds: float) -> str:
-    """As people say it: 2 h 5 min, 4 min 10 s, 0.1 s."""
-    if seconds < 60:
-        return f"{seconds:.1f} s".replace(".0 s", " s") if seconds < 59.95 else "1 min"
-    minutes, rest_s = divmod(int(seconds), 60)
-    hours, rest = divmod(minutes, 60)
-    parts = [(hours, "h"), (rest, "min"), (0 if hours else rest_s, "s")]
-    return " ".join(f"{amount} {unit}" for amount, unit in parts if amount)

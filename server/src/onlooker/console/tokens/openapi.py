@@ -24,6 +24,15 @@ def _object(properties: dict[str, Schema], **more: Any) -> Schema:
 _PROBLEM = _object(
     {"type": _TEXT, "title": _TEXT, "status": {"type": "integer"}, "detail": _TEXT, "code": _TEXT},
 )
+_SENTENCES: Schema = {"type": "array", "items": _TEXT, "minItems": 1}
+_TOKEN_PROBLEM: Schema = {
+    "allOf": [{"$ref": "#/components/schemas/Problem"}],
+    "properties": {
+        name: _SENTENCES | {"description": f"What is wrong with {name}"}
+        for name in ("username", "client_id", "access_token")
+    }
+    | {"non_field_errors": _SENTENCES | {"description": "What is wrong, where it is no single field"}},
+}
 _KEY = _object(
     {
         "kty": {"const": "EC"},
@@ -72,7 +81,7 @@ def describe_console() -> Schema:
         "openapi": "3.1.0",
         "info": {"title": "Onlooker console", "version": "1"},
         "servers": [{"url": settings.ONLOOKER.console_url}],
-        "components": {"schemas": {"Problem": _PROBLEM}},
+        "components": {"schemas": {"Problem": _PROBLEM, "TokenProblem": _TOKEN_PROBLEM}},
         "paths": paths,
     }
 
@@ -82,9 +91,13 @@ def _give_token(name: str) -> Schema:
     responses = _responses(_TOKEN, *refusals)
     wait = {"description": "Seconds to wait", "required": True, "schema": {"type": "integer", "minimum": 1}}
     responses["429"] = _problem(Code.RATE_LIMITED) | {"headers": {"Retry-After": wait}}
+    for code in (Code.BAD_REQUEST, Code.BAD_CREDENTIALS, Code.UNSUPPORTED_MEDIA_TYPE, Code.RATE_LIMITED):
+        schema = {"$ref": "#/components/schemas/TokenProblem"}
+        responses[str(KINDS[code].status)]["content"] = _json(schema, "problem+json")
     return {
         "operationId": name,
         "summary": "A token for a stream's credentials",
+        "description": "Pages of any origin may ask: CORS is open for POST, without credentials mode.",
         "requestBody": {"required": True, "content": _json(_CREDENTIALS)},
         "responses": responses,
     }

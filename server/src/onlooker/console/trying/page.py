@@ -8,6 +8,7 @@ from django.shortcuts import render
 
 from onlooker.console.headers import allow
 from onlooker.console.streams.access import owned_stream
+from onlooker.console.streams.enterprise import way_of
 from onlooker.console.streams.signed_in import PersonRequest, signed_in
 from onlooker.console.streams.standing import read_standing
 from onlooker.streams.administration import TRIAL_TIME, add_trial_token
@@ -18,7 +19,13 @@ from onlooker.streams.models import Stream
 def show_trial(request: PersonRequest, client_id: UUID) -> HttpResponse:
     stream = owned_stream(request.user, client_id)
     gateway_url = settings.ONLOOKER.public_url
-    context = {"stream": stream, "is_own": True, "standing": read_standing(stream), "gateway_url": gateway_url}
+    context = {
+        "stream": stream,
+        "is_own": True,
+        "way": way_of(request.user),
+        "standing": read_standing(stream),
+        "gateway_url": gateway_url,
+    }
     response = render(request, "trying/try.html", context)
     sources = {"connect-src": gateway_url, "media-src": "blob:"}  # a video file is played from memory
     return allow(response, sources=sources, permissions=("camera",))

@@ -194,6 +194,7 @@ def _sender_of(row: dict[str, Any]) -> Sender:
         reads_gender=row["reads_gender"],
         reads_expression=row["reads_expression"],
         retention_days=row["retention_days"],
+        time_zone=row["time_zone"],
     )
 
 

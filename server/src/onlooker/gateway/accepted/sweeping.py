@@ -12,7 +12,14 @@ from psycopg_pool import PoolTimeout
 from onlooker.database import Pool, load_queries
 from onlooker.gateway import counters
 from onlooker.gateway.accepted.acceptance import OVERDUE
-from onlooker.gateway.blobstore import JOBS_PREFIX, BlobStore, StoreError, attachment_path, blob_path
+from onlooker.gateway.blobstore import (
+    JOBS_PREFIX,
+    BlobStore,
+    StoreError,
+    attachment_path,
+    blob_path,
+    remove_empty_folders,
+)
 from onlooker.logs import fields
 from onlooker.settings import Settings
 from onlooker.streams.coverage import remove_old_coverage
@@ -33,6 +40,7 @@ CountFailed = Callable[[dict[str, Any]], None]
 
 
 async def sweep_for_ever(settings: Settings, pool: Pool, blobs: BlobStore, *, count_failed: CountFailed) -> None:
+    await asyncio.to_thread(remove_empty_folders, settings)
     sweeps = 0
     while True:
         try:

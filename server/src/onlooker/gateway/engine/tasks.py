@@ -45,4 +45,5 @@ def sender_of(stream: StreamRecord) -> Sender:
         reads_gender=stream.reads_gender,
         reads_expression=stream.reads_expression,
         retention_days=stream.retention_days,
+        time_zone=stream.time_zone,
     )

@@ -17,6 +17,7 @@ from onlooker.gateway.feeds.record import FeedRecord, feed_key
 from onlooker.gateway.limits.permits import permit_compute
 from onlooker.gateway.parts import Parts, id_of, parts_of, service_of, service_path, stream_of
 from onlooker.gateway.requested import read_requested, session_key
+from onlooker.listening.content_encoding import require_uncompressed
 
 
 async def create_feed(request: Request) -> Response:
@@ -54,6 +55,7 @@ async def take_input(request: Request) -> Response:
     record = await _find(request)
     parts, stream, service = parts_of(request), stream_of(request), service_of(request)
     permit_compute(parts, stream)
+    require_uncompressed(",".join(request.headers.getlist("content-encoding")))
     media_type, options = parse_options_header(request.headers.get("content-type", ""))
     if media_type != "multipart/x-mixed-replace":
         raise Problem(Code.UNSUPPORTED_MEDIA_TYPE, "Send multipart/x-mixed-replace with a boundary.", headers=CLOSE)

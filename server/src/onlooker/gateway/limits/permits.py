@@ -7,7 +7,7 @@ from onlooker.errors import Code, Problem
 from onlooker.gateway.parts import Parts
 from onlooker.streams.credentials import StreamRecord
 from onlooker.streams.state import State
-from onlooker.streams.video_time import month_end
+from onlooker.streams.video_time import as_duration, month_end
 
 
 def permit_job(parts: Parts, stream: StreamRecord, service: Service) -> None:
@@ -24,10 +24,10 @@ def permit_compute(parts: Parts, stream: StreamRecord) -> None:
     permit_stream(stream)
     if state is State.QUOTA:
         resets_at = month_end(time.time())
-        hours = parts.settings.developer_quota_s / 3600
+        month = as_duration(parts.settings.developer_quota_s)
         raise Problem(
             Code.QUOTA_EXCEEDED,
-            f"A developer stream computes {hours:g} hours of video a month. It goes on in the next month, "
+            f"A developer stream computes {month} of video a month. It goes on in the next month, "
             "or at once as an enterprise stream.",
             members={"resets_at": resets_at.isoformat()},
         )

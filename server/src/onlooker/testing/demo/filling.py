@@ -42,8 +42,9 @@ WITH owner AS (
     ON CONFLICT (email) DO UPDATE SET email = excluded.email RETURNING id),
 made AS (
     INSERT INTO streams_stream (owner_id, name, client_id, kind, enabled, created_at, retention_days, time_zone,
-                                silence_alert_minutes)
-    SELECT id, %(name)s, gen_random_uuid(), 'enterprise', true, %(since)s, %(retention_days)s, %(zone)s, 0 FROM owner
+                                silence_alert_minutes, reads_expression)
+    SELECT id, %(name)s, gen_random_uuid(), 'enterprise', true, %(since)s, %(retention_days)s, %(zone)s, 0, true
+    FROM owner
     RETURNING id, client_id),
 token AS (
     INSERT INTO streams_accesstoken (stream_id, sha256, created_at)

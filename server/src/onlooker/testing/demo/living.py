@@ -46,11 +46,14 @@ class Scene:
     stream: DemoStream
     random: Random
     least_a_second: float = 0.0
+    is_expected: bool = False
+    """Whether somebody comes at once."""
     people: list[Someone] = field(default_factory=list)
 
     def pass_time(self, now_ms: int, tick_s: float) -> Iterator[Visit]:
         """Let people come and go, and say what is to be told of them."""
-        if self.random.random() < self._rate(now_ms) * tick_s:
+        if self.is_expected or self.random.random() < self._rate(now_ms) * tick_s:
+            self.is_expected = False
             visit = draw_visit(self.stream.place.crowd, now_ms, self.random)
             own = msgspec.structs.replace(visit, stream_id=self.stream.id, session=self.stream.session)
             self.people.append(Someone(own))
@@ -94,8 +97,9 @@ def _cut(intervals: Sequence[Interval], at_ms: int) -> list[Interval]:
 
 
 def open_scenes(streams: Sequence[DemoStream]) -> list[Scene]:
+    """The first one is where somebody who looks on sees something move, at any hour."""
     least = [1 / LIVELY_EVERY_S] + [0.0] * len(streams)
-    return [Scene(stream, Random(), rate) for stream, rate in zip(streams, least, strict=False)]  # noqa: S311
+    return [Scene(stream, Random(), rate, rate > 0) for stream, rate in zip(streams, least, strict=False)]  # noqa: S311
 
 
 async def live(settings: Settings, streams: Sequence[DemoStream]) -> None:

@@ -5,10 +5,11 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from math import ceil
+from struct import pack, unpack
 from typing import Any
 
 from onlooker.metrics.definitions import GENDER_KNOWN_ABOVE
-from onlooker.testing.oracle import Figures, Judged, Known, count_judged, judge
+from onlooker.testing.oracle import SECOND_US, Figures, Judged, Known, Rounding, count_judged, judge
 from onlooker.testing.worlds.clocks import Era, day_edges, hour_edges, moment_at
 from onlooker.testing.worlds.world import Question
 from onlooker.visits.visit import Visit
@@ -16,6 +17,7 @@ from onlooker.visits.visit import Visit
 PAGE = 50
 SLOT_US = 900_000_000
 EVER_US = 10**17
+BILLION = 10**9
 KNOWN = Known(senior_age=50, gender_above=GENDER_KNOWN_ABOVE)
 CLOSE = {"stop_time": 1e-3, "attention_time": 1e-3, "satisfaction": 1e-6}
 """Seconds and shares may be so far off; counts may not."""
@@ -56,7 +58,7 @@ def written(at_us: int, zone: str, style: str) -> str:
 
 
 def expect(question: Question, zone: str, era: Era, visits: Iterable[Visit], *, kept_us: int = -EVER_US) -> Expected:
-    """Visits of slots before `kept_us` are known by their slots only: where an edge cuts one, it counts whole."""
+    """Visits of slots before `kept_us` are known by their slots only, which count whole even where an edge cuts one."""
     edges_us, keys = buckets_of(question, zone, era)
     slots: dict[int, list[Visit]] = {}
     for visit in visits:
@@ -67,9 +69,10 @@ def expect(question: Question, zone: str, era: Era, visits: Iterable[Visit], *, 
         first, after = (page - 1) * PAGE, page * PAGE
         judged: list[Judged] = []
         for slot_us, members in slots.items():
-            is_cut = slot_us < kept_us and cuts(question, edges_us[first : after + 1], slot_us, members)
-            judged += whole(slot_us, members, question) if is_cut else clipped(members, question)
-            inexact |= {page} if is_cut else set()
+            is_gone = slot_us < kept_us
+            judged += whole(slot_us, members, question) if is_gone else clipped(members, question)
+            if is_gone and cuts(question, edges_us[first : after + 1], slot_us, members):
+                inexact.add(page)
         figures += count_judged(judged, edges_us, KNOWN)[first:after]
     return Expected(zone, keys, figures, frozenset(inexact))
 
@@ -79,16 +82,46 @@ def clipped(visits: list[Visit], question: Question) -> list[Judged]:
 
 
 def whole(slot_us: int, visits: list[Visit], question: Question) -> list[Judged]:
-    """All of them where their slot begins."""
+    """All of them where their slot begins, and what they add up to rounded."""
     if not question.from_us <= slot_us < question.to_us:
         return []
     judged = [judge(visit, -EVER_US, EVER_US) for visit in visits]
-    return [replace(one, first_us=slot_us) for one in judged if one]
+    return rounded([replace(one, first_us=slot_us) for one in judged if one])
+
+
+def rounded(judged: list[Judged]) -> list[Judged]:
+    """Visits of one slot: the seconds of the interested add up to whole ones, their balance to hundredths."""
+    interested = [one for one in judged if one.interested]
+    rounding = Rounding(
+        still_us=_rounding_of([one.still_us for one in interested], SECOND_US),
+        looking_us=_rounding_of([one.looking_us for one in interested], SECOND_US),
+        balance=_rounding_of([_billionths_of(one.visit) for one in interested if one.visit.expression], BILLION // 100)
+        / BILLION,
+    )
+    return [replace(one, rounding=rounding) for one in judged]
+
+
+def _rounding_of(parts: list[int], unit: int) -> float:
+    """What each of them gains where their sum is rounded."""
+    total = sum(parts)
+    return ((total + unit // 2) // unit * unit - total) / len(parts) if parts else 0.0
+
+
+def _billionths_of(person: Visit) -> int:
+    """As the database adds it up, of shares with the precision in which it keeps them: else a half is rounded away."""
+    assert person.expression
+    happiness, anger, sadness = (_as_kept(share) for share in (person.expression[1], *person.expression[3:]))
+    return round(max(0, min(2, 1 + happiness - anger - sadness)) / 2 * BILLION)
+
+
+def _as_kept(share: float) -> float:
+    kept: float = unpack("f", pack("f", share))[0]
+    return kept
 
 
 def cuts(question: Question, edges_us: Sequence[int], slot_us: int, visits: list[Visit]) -> bool:
-    """Whether a page with these edges would have to look at the visits of a slot."""
-    reaches_us = 1000 * max(visit.present[-1][1] for visit in visits)
+    """Whether a page with these edges would have to look at the visits of a slot, of which only slots are known."""
+    reaches_us = -(-1000 * max(visit.present[-1][1] for visit in visits) // SLOT_US) * SLOT_US
     across_from = slot_us < question.from_us < reaches_us and edges_us[0] < reaches_us
     across_to = slot_us < question.to_us < reaches_us and slot_us < edges_us[-1]
     inside = (edge for edge in edges_us if question.from_us < edge < question.to_us)

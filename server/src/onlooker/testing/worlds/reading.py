@@ -35,8 +35,9 @@ WITH owner AS (
     VALUES ('!', false, %(owner)s, false, true, now())
     ON CONFLICT (email) DO UPDATE SET email = excluded.email RETURNING id),
 made AS (
-    INSERT INTO streams_stream (owner_id, name, client_id, kind, enabled, created_at, retention_days, time_zone)
-    SELECT owner.id, 'world', gen_random_uuid(), 'enterprise', true, now(), %(retention_days)s, zone
+    INSERT INTO streams_stream (owner_id, name, client_id, kind, enabled, created_at, retention_days, time_zone,
+                                reads_expression)
+    SELECT owner.id, 'world', gen_random_uuid(), 'enterprise', true, 'epoch', %(retention_days)s, zone, true
     FROM owner, unnest(%(zones)s::text[]) WITH ORDINALITY AS zones (zone, place) ORDER BY place
     RETURNING id, client_id, time_zone, owner_id),
 credential AS (

@@ -1,6 +1,12 @@
 // Names and numbers as people read them.
 
-export const GAPS = { offline: "Offline", disabled: "Disabled", quota: "Month used up", refused: "Refused" };
+export const GAPS = {
+  not_created: "Not created yet",
+  offline: "Offline",
+  disabled: "Disabled",
+  quota: "Month used up",
+  refused: "Refused",
+};
 
 export const DAYS = ["Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday"];
 

@@ -7,6 +7,7 @@ const MOODS = {
   emotion_anger: "angry",
   emotion_sadness: "sad",
 };
+const WHO = { female: "Woman", male: "Man" };
 const LOOKING_RADIANS = (15 * Math.PI) / 180;
 const HEAD_SHARE = 0.8;
 
@@ -25,12 +26,17 @@ function readFace(id, entity, size) {
     roi: entity.face_roi,
     eyes: entity.face_eye,
     gaze: entity.gaze,
-    age: entity.age,
-    gender: entity.gender,
+    age: isAgeKnown(entity) ? Math.round(entity.age) : null,
+    gender: entity.gender in WHO ? entity.gender : null,
     mood: strongest ? MOODS[strongest] : null,
     isSeen: entity.face_confidence > 0,
     isLooking: looksAtCamera(entity, size),
   };
+}
+
+// Of who is not visible now the last known age stays, with confidence 0; an unknown one is 0 as well.
+function isAgeKnown(entity) {
+  return entity.age > 0 || entity.age_confidence > 0;
 }
 
 // The rule of the service's documentation: the head, a fifth of the way to the gaze, against the line to the camera.
@@ -44,8 +50,8 @@ function looksAtCamera(entity, { width, height }) {
 }
 
 export function describeFace(face) {
-  const who = { female: "Woman", male: "Man" }[face.gender] ?? "Person";
-  const age = face.age === null ? "" : `, about ${Math.round(face.age)}`;
+  const who = WHO[face.gender] ?? "Person";
+  const age = face.age === null ? "" : `, about ${face.age}`;
   const mood = face.mood ? `, ${face.mood}` : "";
   if (!face.isSeen) return `${who}${age}, face not visible now`;
   return `${who}${age}${mood}, ${face.isLooking ? "looks at the camera" : "looks elsewhere"}`;
@@ -77,7 +83,7 @@ export function wipe(canvas) {
 }
 
 function labelOf(face) {
-  const age = face.age === null ? "" : String(Math.round(face.age));
+  const age = face.age === null ? "" : String(face.age);
   const parts = [face.gender ?? "", age, face.isSeen ? face.mood : ""];
   return parts.filter(Boolean).join(" · ");
 }

@@ -1,4 +1,4 @@
-// Sends pictures at the rate that the connection holds: at most 10 a second, and two under way.
+// Sends pictures at the rate that the connection holds: at most 10 a second, and two in progress at a time.
 import { Shutter } from "./source.js";
 import { Trouble } from "./trouble.js";
 
@@ -23,6 +23,7 @@ export class Sender {
   #failures = 0;
   #waitUntil = 0;
   #dueAt = 0;
+  #isDue = false;
   #lastTakenMs = null;
   #answers = [];
 
@@ -47,11 +48,13 @@ export class Sender {
   async stop() {
     this.#aborting.abort();
     await Promise.allSettled(this.#underWay);
+    this.#shutter.close();
     if (this.answered) this.#gateway.endSession(this.#session);
   }
 
   leave() {
     this.#aborting.abort();
+    this.#shutter.close();
     if (this.answered) this.#gateway.endSession(this.#session);
   }
 
@@ -59,53 +62,66 @@ export class Sender {
     return this.#aborting.signal.aborted;
   }
 
-  // Answers a second, and the median of their round trips, over the last three seconds.
+  // Answers a second over the last three seconds, and medians of what one took: to encode, and the round trip.
   get pace() {
     const since = performance.now() - 3000;
     this.#answers = this.#answers.filter(({ at }) => at > since);
-    const trips = this.#answers.map(({ tripMs }) => tripMs).sort((one, other) => one - other);
     const spanMs = this.#answers.length > 1 ? this.#answers.at(-1).at - this.#answers[0].at : 0;
-    return { fps: spanMs ? (1000 * (trips.length - 1)) / spanMs : 0, tripMs: trips[trips.length >> 1] ?? null };
+    return {
+      fps: spanMs ? (1000 * (this.#answers.length - 1)) / spanMs : 0,
+      encodeMs: median(this.#answers.map(({ encodeMs }) => encodeMs)),
+      tripMs: median(this.#answers.map(({ tripMs }) => tripMs)),
+    };
+  }
+
+  get #canSend() {
+    const isReady = this.#video.readyState >= HTMLMediaElement.HAVE_CURRENT_DATA;
+    return !this.isStopped && isReady && !document.hidden && performance.now() >= this.#waitUntil;
   }
 
   #tick() {
     if (this.isStopped) return;
-    const now = performance.now();
-    if (now >= this.#waitUntil && !document.hidden && this.#video.readyState >= HTMLMediaElement.HAVE_CURRENT_DATA) {
-      if (this.#underWay.size < UNDER_WAY) this.#send();
-      else this.skipped += 1;
-    }
+    if (this.#canSend && this.#isDue) this.skipped += 1; // the one before it never found a place
+    this.#isDue = this.#canSend;
+    this.#sendDue();
     // A browser that is late makes up for nothing: the next is due a tenth of a second after this one was.
-    this.#dueAt = Math.max(this.#dueAt + EVERY_MS, now);
+    this.#dueAt = Math.max(this.#dueAt + EVERY_MS, performance.now());
     setTimeout(() => this.#tick(), this.#dueAt - performance.now());
   }
 
-  #send() {
+  // A picture that is due while two are in progress is taken as soon as one of them is answered, not a beat later.
+  #sendDue() {
+    if (!this.#isDue || !this.#canSend || this.#underWay.size >= UNDER_WAY) return;
+    this.#isDue = false;
     const sending = this.#look().catch((error) => this.#fail(error));
     this.#underWay.add(sending);
-    sending.finally(() => this.#underWay.delete(sending));
+    sending.finally(() => {
+      this.#underWay.delete(sending);
+      this.#sendDue();
+    });
   }
 
   async #look() {
     const frameId = (this.#frames += 1);
-    const takenMs = performance.timeOrigin + performance.now(); // a clock that is never set back
+    const begunMs = performance.now();
+    const takenMs = performance.timeOrigin + begunMs; // a clock that is never set back
     const picture = await this.#shutter.take(this.#video);
     try {
-      const answer = await this.#ask(picture, takenMs);
+      const answer = await this.#ask(picture, { takenMs, encodeMs: performance.now() - begunMs });
       if (!this.isStopped) this.#take({ frameId, answer, picture, takenMs });
     } finally {
-      this.#shutter.giveBack(picture);
+      picture.bitmap.close();
     }
   }
 
-  async #ask({ jpeg }, takenMs) {
+  async #ask({ jpeg }, { takenMs, encodeMs }) {
     await this.#gateway.prepare();
     const sentMs = performance.now();
     const takenAt = new Date(takenMs).toISOString();
     const signal = this.#aborting.signal;
     const answer = await this.#gateway.look({ jpeg, takenAt, session: this.#session, signal });
     if (answer.error_code) throw new Trouble("other", { detail: answer.error, waitMs: 1000 });
-    if (!this.isStopped) this.#count(takenMs, performance.now() - sentMs);
+    if (!this.isStopped) this.#count(takenMs, { encodeMs, tripMs: performance.now() - sentMs });
     return answer;
   }
 
@@ -119,10 +135,10 @@ export class Sender {
     this.#told.onAnswer(frame);
   }
 
-  #count(takenMs, tripMs) {
+  #count(takenMs, { encodeMs, tripMs }) {
     this.#failures = 0;
     this.answered += 1;
-    this.#answers.push({ at: performance.now(), tripMs });
+    this.#answers.push({ at: performance.now(), encodeMs, tripMs });
     if (this.#lastTakenMs === null) this.countedS += SHORTEST_FRAME_S;
     else if (takenMs > this.#lastTakenMs)
       this.countedS += Math.min(Math.max((takenMs - this.#lastTakenMs) / 1000, SHORTEST_FRAME_S), LONGEST_FRAME_S);
@@ -142,4 +158,8 @@ export class Sender {
     this.#waitUntil = performance.now() + trouble.waitMs;
     this.#told.onTrouble(isAway ? new Trouble("away") : trouble);
   }
+}
+
+function median(values) {
+  return values.sort((one, other) => one - other)[values.length >> 1] ?? null;
 }

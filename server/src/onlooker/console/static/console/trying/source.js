@@ -55,23 +55,40 @@ export function closeSource(video) {
   video.load();
 }
 
-// Takes the present picture, no larger than what the service needs: as JPEG to send, and as a canvas to draw.
-// Canvases are used again: at ten a second, a new one each time fills the memory faster than it is tidied.
+// Takes the present picture, no larger than what the service needs: as JPEG to send, and as a bitmap to draw.
+// Close the bitmap once it is drawn: at ten a second, unclosed ones fill the memory faster than it is tidied.
 export class Shutter {
-  #idle = [];
+  #encoder = new Worker(new URL("encoder.js", import.meta.url));
+  #waiting = new Map();
+  #taken = 0;
+  #fault = null;
+
+  constructor() {
+    this.#encoder.onmessage = ({ data: { number, fault, ...picture } }) => {
+      const { resolve, reject } = this.#waiting.get(number);
+      this.#waiting.delete(number);
+      if (fault) reject(new Error(fault));
+      else resolve(picture);
+    };
+    this.#encoder.onerror = ({ message }) => {
+      this.#fault = new Error(message || "The browser can't load the JPEG encoder.");
+      this.#waiting.forEach(({ reject }) => reject(this.#fault));
+    };
+  }
 
   async take(video) {
     const scale = Math.min(1, LARGEST.width / video.videoWidth, LARGEST.height / video.videoHeight);
-    const [width, height] = [Math.round(video.videoWidth * scale), Math.round(video.videoHeight * scale)];
-    const canvas = this.#idle.pop() ?? new OffscreenCanvas(width, height);
-    if (canvas.width !== width) canvas.width = width;
-    if (canvas.height !== height) canvas.height = height;
-    canvas.getContext("2d", { alpha: false }).drawImage(video, 0, 0, width, height);
-    const jpeg = await canvas.convertToBlob({ type: "image/jpeg", quality: 0.8 });
-    return { jpeg, canvas };
+    const [resizeWidth, resizeHeight] = [video.videoWidth, video.videoHeight].map((size) => Math.round(size * scale));
+    const bitmap = await createImageBitmap(video, { resizeWidth, resizeHeight });
+    if (this.#fault) throw this.#fault;
+    const number = (this.#taken += 1);
+    return new Promise((resolve, reject) => {
+      this.#waiting.set(number, { resolve, reject });
+      this.#encoder.postMessage({ number, bitmap }, [bitmap]);
+    });
   }
 
-  giveBack({ canvas }) {
-    this.#idle.push(canvas);
+  close() {
+    this.#encoder.terminate();
   }
 }

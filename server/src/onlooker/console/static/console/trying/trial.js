@@ -97,12 +97,13 @@ class Trial {
     if (!this.#sender) return;
     hideTrouble(this.#root);
     const people = readPeople(answer);
-    drawScene(this.#canvas, people, picture.canvas);
+    drawScene(this.#canvas, people, picture.bitmap);
     const { answered, skipped, overtaken, pace } = this.#sender;
     const { width, height, faces, bodies } = people;
     // For tests and the curious: what is drawn, and of which picture.
     this.#canvas.drawn = { frame_id: frameId, taken_ms: takenMs, picture: picture.jpeg, width, height, faces, bodies };
-    Object.assign(this.#canvas.drawn, { answered, skipped, overtaken, fps: pace.fps, round_trip_ms: pace.tripMs });
+    Object.assign(this.#canvas.drawn, { answered, skipped, overtaken, fps: pace.fps });
+    Object.assign(this.#canvas.drawn, { encode_ms: pace.encodeMs, round_trip_ms: pace.tripMs });
     this.#list(describePeople(people));
     this.#write(pace);
   }

@@ -1,38 +1,25 @@
-"""What the historic public client must be able to do; runs in its own environment and prints JSON."""
+"""What the historic Python SDK itself does: directory, jobs, blobs, sessions, the streaming variant, every service."""
 
 import hashlib
 import io
 import json
-import sys
-import time
-import traceback
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import Any
 
-import angus.client
 import requests
-from angus.client import cloud, rest
+from angus.client import rest
+from sdk_visitor import Visitor, checks_of, run_checks
 
 PICTURE = bytes(range(256)) * 200
 FRAMES = 12
-WAIT_S = 20.0
-
-
-class Visitor:
-    """An integrator's program: one connection to the gateway, as the historic client makes it."""
-
-    def __init__(self, url: str, client_id: str, access_token: str, ca_file: str) -> None:
-        self._url = url
-        self.conf = rest.Configuration()
-        self.conf.set_credential(client_id, access_token)
-        self.conf.set_ca_path(ca_file)
-        self.root = self.connect(self.conf)
-
-    def connect(self, conf: rest.Configuration) -> cloud.Root:
-        return angus.client.connect(url=self._url, conf=conf)
-
-    def service(self, name: str) -> rest.Service:
-        return self.root.services.get_service(name, version=1)
+VISION = (
+    "face_detection",
+    "gaze_analysis",
+    "motion_detection",
+    "age_and_gender_estimation",
+    "face_expression_estimation",
+    "scene_analysis",
+)
 
 
 def picture() -> io.BytesIO:
@@ -41,19 +28,6 @@ def picture() -> io.BytesIO:
 
 def sha256(data: bytes) -> str:
     return hashlib.sha256(data).hexdigest()
-
-
-def await_result(conf: rest.Configuration, url: str) -> dict[str, Any]:
-    """Fetch an accepted job until its status is 200."""
-    job = rest.Job(url, url, conf=conf)
-    give_up_at = time.monotonic() + WAIT_S
-    while time.monotonic() < give_up_at:
-        job.fetch()
-        if job.status == 200:
-            return job.result
-        assert job.status == 202, job.result
-        time.sleep(0.1)
-    raise AssertionError(f"no result after {WAIT_S:g} s: {job.result}")
 
 
 def check_connect(visitor: Visitor) -> None:
@@ -101,7 +75,7 @@ def check_dummy_sync(visitor: Visitor) -> None:
 def check_dummy_async(visitor: Visitor) -> None:
     job = visitor.service("dummy").process({"echo": "later"}, async_=True)
     assert job.status == 202, job.result
-    assert await_result(visitor.conf, job.endpoint)["echo"] == "later"
+    assert visitor.await_result(job.endpoint)["echo"] == "later"
 
 
 def check_dummy_future(visitor: Visitor) -> None:
@@ -137,14 +111,6 @@ def check_session(visitor: Visitor) -> None:
     assert service.process().result["calls"] == 1
 
 
-def check_composite(visitor: Visitor) -> None:
-    composite = visitor.root.services.get_services(["dummy", ("measure", 1)])
-    answers = composite.process({"image": picture(), "echo": "both"}).result
-    assert {answers[name]["status"] for name in ("dummy", "measure")} == {202}, answers
-    assert await_result(visitor.conf, answers["dummy"]["url"])["echo"] == "both"
-    assert await_result(visitor.conf, answers["measure"]["url"])["sha256"] == sha256(PICTURE)
-
-
 def check_stream_dummy(visitor: Visitor) -> None:
     def frames() -> Iterator[tuple[dict[str, Any], str, bytes]]:
         for number in range(FRAMES):
@@ -163,25 +129,33 @@ def check_stream_session(visitor: Visitor) -> None:
     assert [part["frames"] for part in parts] == list(range(1, FRAMES + 1)), parts
 
 
-CHECKS: dict[str, Callable[[Visitor], None]] = {
-    name.removeprefix("check_"): check for name, check in list(globals().items()) if name.startswith("check_")
-}
+def check_all_eight_services(visitor: Visitor) -> None:
+    listed = set(visitor.root.services.list({})["services"])
+    assert {"dummy", "sound_localization", *VISION} <= listed, listed
+    for name in VISION:
+        result = visitor.service(name).process({"image": visitor.picture()}).result
+        assert result["status"] == 201, (name, result)
+        assert "error" not in result, (name, result)
+    heard = {"sound": visitor.sound(), "baseline": 0.2, "sensitivity": 0.5}
+    assert "sources" in visitor.service("sound_localization").process(heard).result
 
 
-def main() -> None:
-    visitor = Visitor(*sys.argv[1:])
-    passed: dict[str, bool] = {}
-    for name, check in CHECKS.items():
-        try:
-            check(visitor)
-        except Exception:  # noqa: BLE001  the client may fail in any way, and the other checks go on
-            traceback.print_exc(limit=-4, chain=False)
-            passed[name] = False
-        else:
-            passed[name] = True
-        print(f"{name}: {'passed' if passed[name] else 'FAILED'}", file=sys.stderr, flush=True)
-    print(json.dumps(passed))
+def check_all_eight_services_accepted(visitor: Visitor) -> None:
+    """The same without waiting: 202, then GET until the result is there."""
+    for name in VISION:
+        job = visitor.service(name).process({"image": visitor.picture()}, async_=True)
+        assert job.status == 202, (name, job.result)
+        result = visitor.await_result(job.endpoint)
+        assert "error" not in result, (name, result)
+
+
+def check_face_in_a_session_from_the_fourth_picture_on(visitor: Visitor) -> None:
+    service = visitor.service("face_detection")
+    service.enable_session()
+    counts = [service.process({"image": visitor.picture()}).result["nb_faces"] for _ in range(5)]
+    service.disable_session()
+    assert counts == [0, 0, 0, 1, 1], counts
 
 
 if __name__ == "__main__":
-    main()
+    run_checks(checks_of(globals()))

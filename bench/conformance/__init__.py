@@ -1,0 +1,1 @@
+"""Programs that were written for the historic service, played against the running product at its default limits."""

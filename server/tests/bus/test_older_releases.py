@@ -1,0 +1,36 @@
+"""Messages and states of a release that knew less: they are read, and a live session goes on."""
+
+import msgspec
+
+from onlooker.bus.messages import Sender, Task, decode_task, encode_task
+from onlooker.bus.session_state import SessionState, decode_state, encode_state
+from onlooker.compute.frame_time import FrameClock, Order, time_frame
+from onlooker.compute.processing import clock_of
+
+SENDER_MEMBERS, STATE_MEMBERS = 5, 8
+"""Without the time zone; without the clock."""
+
+
+def test_a_task_without_a_time_zone_is_of_utc() -> None:
+    sender = Sender(7, reads_age=False, retention_days=30, time_zone="Asia/Tokyo")
+    task = Task("id", "dummy", 1, {}, {}, None, 1.0, "request", 0.5, 0.4, sender)
+    members = msgspec.msgpack.decode(encode_task(task))
+    members[-1] = members[-1][:SENDER_MEMBERS]
+    older = decode_task(msgspec.msgpack.encode(members))
+    assert older.sender == msgspec.structs.replace(sender, time_zone="UTC")
+
+
+def test_a_task_with_more_than_this_release_knows_is_read() -> None:
+    members = msgspec.msgpack.decode(encode_task(Task("id", "dummy", 1, {}, {}, None, 1.0, "request", 0.5)))
+    members[-1].append("something new")
+    assert decode_task(msgspec.msgpack.encode(members)).sender == Sender()
+
+
+def test_a_session_without_a_clock_goes_on() -> None:
+    state = SessionState(last_seen=2_000.0, service=b"x", job_ids=["a"], last_frame_at=1_000.25)
+    older = decode_state(msgspec.msgpack.encode(msgspec.msgpack.decode(encode_state(state))[:STATE_MEMBERS]))
+    assert older == state
+    clock = clock_of(older)
+    assert clock == FrameClock(1_000_250_000, 2_000_000_000, 2_000_000_000, 1_000_250_000)
+    same = time_frame(1_000_250_000, 2_000_100_000, clock)
+    assert (same.order, same.at_us) == (Order.NEXT, 1_000_350_000)
