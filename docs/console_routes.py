@@ -1,4 +1,4 @@
-"""Prints path and name of every route of the console, as Django knows them."""
+"""Prints the path and name of every route of the console, from Django."""
 
 import os
 import re
@@ -8,7 +8,7 @@ import django
 from django.urls import URLPattern, URLResolver, get_resolver
 
 STAFF = "staff/"
-"""Django's admin: its many pages are told of as one."""
+"""Django's admin: its many pages are listed as one."""
 
 
 def routes_of(resolver: URLResolver, beginning: str = "") -> Iterator[tuple[str, str]]:
@@ -22,8 +22,8 @@ def routes_of(resolver: URLResolver, beginning: str = "") -> Iterator[tuple[str,
             yield from routes_of(one, path)
 
 
-def as_read(path: str) -> str:
-    """`/streams/{client_id}/` for what Django writes with types, or as a regular expression."""
+def plain_path(path: str) -> str:
+    """Django's typed or regular-expression path in plain form, such as `/streams/{client_id}/`."""
     path = re.sub(r"<(?:\w+:)?(\w+)>", r"{\1}", re.sub(r"\(\?P(<\w+>)[^)]*\)", r"\1", path))
     return "/" + path.replace("^", "").replace("$", "")
 
@@ -31,13 +31,13 @@ def as_read(path: str) -> str:
 def main() -> None:
     for name in [name for name in os.environ if name.startswith("ONLOOKER_")]:
         del os.environ[name]
-    os.environ |= {"ONLOOKER_SECRET_KEY": "of no use", "DJANGO_SETTINGS_MODULE": "onlooker.console.settings"}
+    os.environ |= {"ONLOOKER_SECRET_KEY": "unused", "DJANGO_SETTINGS_MODULE": "onlooker.console.web.settings"}
     django.setup()
-    told = set()
+    listed = set()
     for path, name in routes_of(get_resolver()):
-        if name and name not in told:  # some are there twice, the token endpoint also without its last slash
-            told.add(name)
-            print(as_read(path), name)
+        if name and name not in listed:  # some appear twice
+            listed.add(name)
+            print(plain_path(path), name)
 
 
 if __name__ == "__main__":

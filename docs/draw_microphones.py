@@ -1,4 +1,4 @@
-"""Draws two microphones from above: where a sound came from, and where it was found."""
+"""Draws two microphones from above, with the true and the estimated direction of a sound."""
 
 import math
 
@@ -49,7 +49,7 @@ def _at(degrees: float, radius: float) -> tuple[float, float]:
 
 
 def _ring() -> str:
-    """Half a circle in front of the microphones, with a mark at every thirty degrees."""
+    """A semicircle in front of the microphones, with a mark every thirty degrees."""
     (left, y), (right, _) = _at(-90, RADIUS), _at(90, RADIUS)
     parts = [f'  <path class="arc" d="M{left},{y} A{RADIUS},{RADIUS} 0 0 1 {right},{y}"/>']
     for degrees in range(-90, 91, 30):

@@ -1,4 +1,4 @@
-"""Asks every service about one photograph, draws what it answers, and writes the answers into docs/services."""
+"""Runs every service on one photograph, draws the results, and writes them into docs/services."""
 
 import json
 import math
@@ -13,18 +13,19 @@ from draw_microphones import draw_microphones
 from make_passing import pass_by
 from make_sound import make_sound
 
-from onlooker.compute.call import Call, Memory
-from onlooker.compute.vision.decoding import Picture, as_picture, decode_picture
+from onlooker_pipeline.expressions import EXPRESSIONS
+from onlooker_pipeline.service_call import Call, SessionMemory
+from onlooker_pipeline.vision.picture import Picture, as_picture, decode_picture
 
 DOCS = Path(__file__).resolve().parent
 PICTURES = DOCS / "pictures"
 PHOTOGRAPH, PORTRAIT = PICTURES / "astronaut.jpg", PICTURES / "portrait.jpg"
 PORTRAIT_ROWS, PORTRAIT_COLUMNS, PORTRAIT_SCALE = slice(0, 240), slice(50, 370), 2
-"""Her face is in the middle of this part: so to look into the lens is to look straight out of it."""
+"""The crop has her face in the middle, so looking into the lens means looking straight out of the picture."""
 SOUND_YAW_DEGREES, BASELINE_M = 30.0, 0.2
 SCENE_PICTURES, SCENE_STEP_MS = 3, 300
 SOMEBODY = "0b6f2a3e-8c1d-4f7a-9e25-d4c1a7b85e60"
-"""An entity's id is random; the page shows the same one every time."""
+"""Entity ids are random; the page always shows the same one."""
 
 Result = dict[str, Any]
 Colour = tuple[int, int, int]
@@ -32,14 +33,14 @@ Place = tuple[int, int]
 
 INK, PAPER, GREY = (40, 35, 31), (255, 255, 255), (120, 110, 105)
 BLUE, ORANGE, GREEN = (218, 105, 9), (20, 110, 235), (60, 140, 30)
-"""Blue, green, red, as OpenCV has it."""
+"""Blue, green, red: OpenCV's order."""
 PANEL_PX = 332
 SMOOTH = cv2.LINE_AA
 
 
 def ask(name: str, call: Call, state: Any = None) -> tuple[Result, Any]:
-    """What a service answers, as a worker would compute it."""
-    answer: tuple[Result, Any] = import_module(f"onlooker.compute.services.{name}").compute(call, state)
+    """The result of a service, computed as a worker would."""
+    answer: tuple[Result, Any] = import_module(f"onlooker_pipeline.services.{name}").compute(call, state)
     return answer
 
 
@@ -56,7 +57,7 @@ def text_width(text: str, size: int) -> int:
 
 
 def write_table(canvas: Picture, title: str, rows: Result, *, top: int = 48, colour: Colour = INK) -> int:
-    """Names and values in the panel; returns where the next may begin."""
+    """Draw names and values in the panel; return where the next block begins."""
     left = canvas.shape[1] - PANEL_PX + 24
     write(canvas, title, (left, top), colour, size=20, weight=700)
     for number, (name, value) in enumerate(rows.items(), start=1):
@@ -83,7 +84,7 @@ def draw_arrow(canvas: Picture, start: Place, end: Place, colour: Colour) -> Non
 def draw_direction(
     canvas: Picture, face: Result, *, at: list[int], angles: tuple[float, float], colour: Colour
 ) -> None:
-    """A rod as long as the face is wide, out of the picture, as the camera sees it: into the lens it is only a dot."""
+    """Draw a line out of the picture, as long as the face is wide; towards the lens it is a dot."""
     (x, y), (yaw, pitch), length = at, angles, face["roi"][2]
     end = round(x + length * math.sin(yaw) * math.cos(pitch)), round(y - length * math.sin(pitch))
     for ink, thickness, radius in ((PAPER, 8, 7), (colour, 4, 5)):
@@ -99,7 +100,7 @@ def draw_directions(canvas: Picture, face: Result) -> None:
 
 def draw_bars(canvas: Picture, face: Result, *, top: int) -> None:
     left, right = canvas.shape[1] - PANEL_PX + 24, canvas.shape[1] - 20
-    shares = {name: face[name] for name in ("neutral", "happiness", "surprise", "anger", "sadness")}
+    shares = {name: face[name] for name in EXPRESSIONS}
     for number, (name, share) in enumerate(shares.items()):
         line = top + 54 * number
         write(canvas, name, (left, line), GREY)
@@ -116,7 +117,7 @@ def members(face: Result, *names: str) -> Result:
 
 
 def with_panel(picture: Picture) -> Picture:
-    """The picture, with an empty panel beside it."""
+    """The picture, with an empty panel next to it."""
     return as_picture(cv2.copyMakeBorder(picture, 0, 0, 0, PANEL_PX, cv2.BORDER_CONSTANT, value=PAPER))
 
 
@@ -130,7 +131,7 @@ def save(canvas: Picture, name: str, *, quality: int = 84) -> None:
 
 
 def make_portrait() -> None:
-    """What a camera sends that somebody stands right in front of."""
+    """A frame of a person right in front of the camera."""
     part = decode_picture(PHOTOGRAPH.read_bytes())[PORTRAIT_ROWS, PORTRAIT_COLUMNS]
     large = cv2.resize(part, None, fx=PORTRAIT_SCALE, fy=PORTRAIT_SCALE, interpolation=cv2.INTER_CUBIC)
     save(as_picture(large), PORTRAIT.stem, quality=90)
@@ -183,7 +184,7 @@ def show_face_expression_estimation() -> Result:
 
 def show_motion_detection() -> Result:
     pictures = list(pass_by(PHOTOGRAPH.read_bytes()))
-    memory, state, result = Memory(), None, Result()
+    memory, state, result = SessionMemory(), None, Result()
     places: list[Place] = []
     for number, picture in enumerate(pictures, start=1):
         save(picture, f"passing-{number}", quality=80)
@@ -203,8 +204,8 @@ def show_motion_detection() -> Result:
 
 
 def ask_about_scene() -> Result:
-    """The answer to the last of the pictures that the page sends, in which she is announced."""
-    memory, state, result = Memory(), None, Result()
+    """The result for the last picture that the page sends, in which her appearance is reported."""
+    memory, state, result = SessionMemory(), None, Result()
     for number in range(1, SCENE_PICTURES + 1):
         image = (PICTURES / f"passing-{number}.jpg").read_bytes()
         params = {"timestamp": f"2030-01-31T09:00:00.{number * SCENE_STEP_MS:03}+01:00"}
@@ -240,7 +241,7 @@ def show_sound_localization() -> Result:
 
 
 def show_all() -> None:
-    """The picture of the README: what three services say of one face."""
+    """The picture of the README: the results of three services for one face."""
     canvas = open_portrait()
     names = ("gaze_analysis", "age_and_gender_estimation", "face_expression_estimation")
     said = [ask_about_portrait(name)["faces"][0] for name in names]
@@ -264,13 +265,13 @@ SHOWN: dict[str, Callable[[], Result]] = {
 
 
 def as_json(result: Result) -> str:
-    """Indented, but a place or a box in one line."""
+    """Indented JSON, with a position or box on one line."""
     text = json.dumps(result, indent=2)
     return re.sub(r"\[[^\[\]{}]+\]", lambda found: f"[{' '.join(found[0][1:-1].split())}]", text)
 
 
 def write_result(name: str, result: Result) -> None:
-    """Put a result into its page, between the markers."""
+    """Write a result into its page, between the markers."""
     page = DOCS / f"services/{name}.md"
     before, _, rest = page.read_text(encoding="utf-8").partition("<!-- result -->\n")
     _, _, after = rest.partition("<!-- /result -->\n")

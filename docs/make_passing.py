@@ -1,4 +1,4 @@
-"""Makes pictures, or a video, of somebody who passes a shelf: the astronaut, cut out of her photograph."""
+"""Generates pictures, or a video, of a person who passes a shelf: the astronaut, cut out of her photograph."""
 
 import math
 import sys
@@ -10,7 +10,7 @@ import cv2
 import numpy as np
 from numpy.typing import NDArray
 
-from onlooker.compute.vision.decoding import Picture, as_picture, decode_picture
+from onlooker_pipeline.vision.picture import Picture, as_picture, decode_picture
 
 STEPS = 4
 STEP_PX = 76
@@ -20,7 +20,7 @@ SCALE = 0.8
 WIDTH, HEIGHT = 640, 480
 FPS = 10
 WALKS_S, STANDS_S = 2.0, 5.0
-"""In the video she walks in, stands before the camera, and walks out."""
+"""In the video she walks in, stands in front of the camera, and walks out."""
 PHOTOGRAPH = Path(__file__).resolve().parent / "pictures/astronaut.jpg"
 
 _WALL, _BOARD = (222, 228, 232), (130, 150, 165)
@@ -54,14 +54,14 @@ _BODY_AT_LEAST = [
 
 
 def pass_by(photograph: bytes) -> Iterator[Picture]:
-    """What a camera sees that looks at the shelf."""
+    """The view of a camera that points at the shelf."""
     cut_out = _cut_out(photograph)
     for step in range(STEPS):
         yield _before_shelf(*cut_out, START_PX + step * STEP_PX)
 
 
 def stop_by(photograph: bytes) -> Iterator[Picture]:
-    """The same camera, ten times a second, while she comes, stays for a while and goes."""
+    """The same view, ten times a second, while she comes, stays for a while and leaves."""
     cut_out = _cut_out(photograph)
     width = cut_out[1].shape[1]
     middle = (WIDTH - width) / 2
@@ -73,7 +73,7 @@ def stop_by(photograph: bytes) -> Iterator[Picture]:
 
 
 def _before_shelf(somebody: NDArray[np.float32], opacity: NDArray[np.float32], left: int) -> Picture:
-    """As much of her as is in view."""
+    """The part of her that is in view."""
     picture = _shelf()
     height, width = opacity.shape[:2]
     shown = slice(max(-left, 0), max(min(width, WIDTH - left), 0))
@@ -83,7 +83,7 @@ def _before_shelf(somebody: NDArray[np.float32], opacity: NDArray[np.float32], l
 
 
 def _shelf() -> Picture:
-    """Three boards with goods of all sizes; the same ones every time."""
+    """Three boards with goods of all sizes, always the same."""
     dice = np.random.default_rng(3)
     shelf = np.full((HEIGHT, WIDTH, 3), _WALL, np.uint8)
     for board in _BOARDS:
@@ -99,7 +99,7 @@ def _shelf() -> Picture:
 
 
 def _cut_out(photograph: bytes) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
-    """Her pixels, and how much of each is hers, from 0 to 1."""
+    """Her pixels, and the opacity of each, from 0 to 1."""
     rows, columns = _BUST
     picture = decode_picture(photograph)[:rows, :columns].copy()
     mask: Any = np.full((rows, columns), cv2.GC_BGD, np.uint8)

@@ -1,4 +1,4 @@
-"""Makes a sound as two microphones hear it: noise from one direction, later at the microphone that is farther away."""
+"""Generates a sound as two microphones hear it: noise from one direction, delayed at the farther microphone."""
 
 import argparse
 import array
@@ -13,12 +13,12 @@ RATE_HZ = 48_000
 SPEED_OF_SOUND_M_S = 343.0
 LOUDNESS = 6_000
 QUIET = 600
-"""Each microphone's own noise: 20 dB beneath the sound."""
+"""Each microphone's own noise: 20 dB below the sound."""
 
 
 def make_sound(*, yaw_degrees: float, baseline_m: float, seconds: float = 1.0) -> bytes:
-    """A WAV file: PCM of 16 bits, left before right; a positive yaw is towards the right microphone."""
-    # The same sound every time is what is wanted.
+    """A WAV file: 16-bit PCM, left before right; a positive yaw is towards the right microphone."""
+    # The sound must be the same every time.
     dice = random.Random(1)  # noqa: S311
     delay = RATE_HZ * baseline_m * math.sin(math.radians(yaw_degrees)) / SPEED_OF_SOUND_M_S
     length = round(RATE_HZ * seconds)
@@ -34,7 +34,7 @@ def make_sound(*, yaw_degrees: float, baseline_m: float, seconds: float = 1.0) -
 
 
 def _sample(source: list[float], moment: float, dice: random.Random) -> int:
-    """The source between two of its samples, and the microphone's own noise."""
+    """The source, interpolated between two samples, plus the microphone's own noise."""
     before = math.floor(moment)
     share = moment - before
     value = source[before] * (1 - share) + source[before + 1] * share + dice.gauss(0, QUIET)

@@ -1,4 +1,4 @@
-"""Shows a camera or a video file to scene_analysis through the SDK, and prints what happens."""
+"""Sends a camera or a video file to scene_analysis through the SDK, and prints the events."""
 
 import sys
 import time
@@ -14,7 +14,7 @@ FPS = 10
 
 
 def read_frames(source: str) -> Iterator[tuple[datetime, Any]]:
-    """Pictures and when each was taken, ten of each second. A video file ends now."""
+    """Pictures and when each was taken, ten a second. A video file is dated so that it ends now."""
     is_live = source.isdigit() or "://" in source
     camera = cv2.VideoCapture(int(source) if source.isdigit() else source)
     if not camera.isOpened():

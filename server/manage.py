@@ -5,5 +5,5 @@ import sys
 
 from django.core.management import execute_from_command_line
 
-os.environ["DJANGO_SETTINGS_MODULE"] = "onlooker.console.settings"
+os.environ["DJANGO_SETTINGS_MODULE"] = "onlooker.console.web.settings"
 execute_from_command_line(sys.argv)

@@ -12,12 +12,19 @@ import cv2
 import numpy as np
 from numpy.typing import NDArray
 
-from bench.accuracy.pictures import as_frame, as_sent
-from bench.accuracy.testdata import find_testdata, read_labels
-from onlooker.compute.vision.age import CORRECTION, SPREAD_SIDES_PX, WITHIN_YEARS, Correction, adulthood, estimate_age
-from onlooker.compute.vision.age_and_gender import read_ages_and_genders
-from onlooker.compute.vision.decoding import decode_picture, resized
-from onlooker.compute.vision.faces import find_faces
+from bench.lib.frames import as_frame, as_sent
+from bench.lib.testdata import find_testdata, read_labels
+from onlooker_pipeline.vision.age_and_gender import (
+    CORRECTION,
+    SPREAD_SIDES_PX,
+    WITHIN_YEARS,
+    Correction,
+    adulthood,
+    estimate_age,
+    read_ages_and_genders,
+)
+from onlooker_pipeline.vision.faces import find_faces
+from onlooker_pipeline.vision.picture import decode_picture, resized
 
 FOLDS = 5
 SEEDS = 20
@@ -32,7 +39,7 @@ NOT_CORRECTED = Correction(offset_years=0.0, spread_years=CORRECTION.spread_year
 
 
 @dataclass(frozen=True)
-class Reading:
+class AgeReading:
     """What the nets say about one face."""
 
     file: str
@@ -49,7 +56,7 @@ class Reading:
 class Estimate:
     """A reading with the age and the confidence by some correction."""
 
-    reading: Reading
+    reading: AgeReading
     age: float
     confidence: float
 
@@ -58,18 +65,18 @@ class Estimate:
         return self.age - self.reading.label_years
 
 
-def read_faces(data: bytes, **labels: Any) -> list[Reading]:
+def read_faces(data: bytes, **labels: Any) -> list[AgeReading]:
     """Every face of a picture file, from left to right."""
     picture = decode_picture(data)
     faces = sorted(find_faces(picture), key=lambda face: face.left)
     said = read_ages_and_genders(picture, faces)
-    return [Reading(years=s.age_years, side_px=s.side_px, male=s.male_probability, **labels) for s in said]
+    return [AgeReading(years=s.age_years, side_px=s.side_px, male=s.male_probability, **labels) for s in said]
 
 
-def read_portraits(data: Path) -> list[Reading]:
+def read_portraits(data: Path) -> list[AgeReading]:
     """Each official portrait as a camera sends it, and again from farther away, with a camera's noise."""
     noise = np.random.default_rng(0)
-    readings: list[Reading] = []
+    readings: list[AgeReading] = []
     for row in read_labels(data / "images/congress_pd"):
         label = float(row["age_when_added"]) - LABEL_TOO_HIGH_YEARS
         labels = {"file": row["file"], "gender": row["gender"], "label_years": label}
@@ -83,7 +90,7 @@ def read_portraits(data: Path) -> list[Reading]:
     return readings
 
 
-def fit(readings: Sequence[Reading]) -> Correction:
+def fit(readings: Sequence[AgeReading]) -> Correction:
     """The offset by least squares, pooled over sizes; then for each size the spread that makes the confidence true."""
     clear = [r for r in readings if r.size_px is None or r.size_px >= OFFSET_FROM_SIDE_PX]
     shares = np.array([adulthood(r.years) for r in clear])
@@ -97,11 +104,11 @@ def fit(readings: Sequence[Reading]) -> Correction:
     return Correction(offset, tuple(round(spread, 1) for spread in reversed(spreads)))
 
 
-def judge(readings: Sequence[Reading], correction: Correction) -> list[Estimate]:
+def judge(readings: Sequence[AgeReading], correction: Correction) -> list[Estimate]:
     return [Estimate(r, *estimate_age(r.years, side_px=r.side_px, correction=correction)) for r in readings]
 
 
-def judge_held_out(readings: Sequence[Reading], seed: int) -> list[Estimate]:
+def judge_held_out(readings: Sequence[AgeReading], seed: int) -> list[Estimate]:
     """Each reading by a fit that its person had no part in."""
     people = sorted({r.file for r in readings})
     order = np.random.default_rng(seed).permutation(len(people))
@@ -125,7 +132,7 @@ def summarise(estimates: Sequence[Estimate]) -> dict[str, float]:
     }
 
 
-def report_held_out(readings: Sequence[Reading]) -> dict[str, float]:
+def report_held_out(readings: Sequence[AgeReading]) -> dict[str, float]:
     """Means over the seeds, of the frames as sent; then by group and size, with the first seed."""
     rounds = [judge_held_out(readings, seed) for seed in range(SEEDS)]
     summaries = [summarise([e for e in estimates if e.reading.size_px is None]) for estimates in rounds]
@@ -137,7 +144,7 @@ def report_held_out(readings: Sequence[Reading]) -> dict[str, float]:
     return figures
 
 
-def groups_of(reading: Reading) -> list[str]:
+def groups_of(reading: AgeReading) -> list[str]:
     if reading.size_px is not None:
         return [f"chip of {reading.size_px:.0f} px"]
     decade = next(f"{low} to {high}" for low, high in DECADES if low <= reading.label_years < high)

@@ -9,12 +9,12 @@ import cv2
 import numpy as np
 
 from bench.accuracy import age_fit
-from bench.accuracy.drawing import draw_scatter
-from bench.accuracy.figures import Figure
-from bench.accuracy.pictures import as_frame
+from bench.accuracy.diagrams import draw_scatter
 from bench.accuracy.services import faces_of
-from bench.accuracy.testdata import read_labels
-from bench.product import say
+from bench.lib.figures import Figure
+from bench.lib.frames import as_frame
+from bench.lib.product import say
+from bench.lib.testdata import read_labels
 
 SERVICE = "age_and_gender_estimation"
 CHILD_UP_TO_YEARS = 13

@@ -8,21 +8,20 @@ from typing import Any
 
 import cv2
 
-from bench.accuracy.drawing import draw_confusion
-from bench.accuracy.figures import Figure
-from bench.accuracy.pictures import as_frame
-from bench.accuracy.scenes import Clip, read_clips, within
+from bench.accuracy.diagrams import draw_confusion
 from bench.accuracy.services import faces_of
-from bench.accuracy.testdata import read_labels
-from bench.product import say
-from onlooker.compute.vision.expression import EXPRESSIONS
+from bench.lib.figures import Figure
+from bench.lib.frames import as_frame
+from bench.lib.product import say
+from bench.lib.testdata import LabelledClip, read_clips, read_labels, within
+from onlooker_pipeline.expressions import EXPRESSIONS
 
 SERVICE = "face_expression_estimation"
 LABELS = {"happy": "happiness", "neutral": "neutral"}
 
 
 @dataclass(frozen=True)
-class Reading:
+class ExpressionReading:
     """One face: what it shows, and the expression with the largest value."""
 
     label: str
@@ -56,21 +55,21 @@ def measure(data: Path, pictures: Path | None = None) -> list[Figure]:
     ]
 
 
-def _share(name: str, readings: list[Reading], *, at_least: float | None = None) -> Figure:
+def _share(name: str, readings: list[ExpressionReading], *, at_least: float | None = None) -> Figure:
     right = sum(reading.is_right for reading in readings)
     share = right / len(readings) if readings else float("nan")
     return Figure(name, share, at_least=at_least, note=f"{right} of {len(readings)} faces")
 
 
-def _of_photographs(folder: Path) -> Iterator[Reading]:
+def _of_photographs(folder: Path) -> Iterator[ExpressionReading]:
     """A picture's label holds for all its faces."""
     for row in read_labels(folder):
         if row["emotion"] in LABELS:
             faces = faces_of(SERVICE, as_frame(cv2.imread(str(folder / row["file"]))))
-            yield from (Reading(LABELS[row["emotion"]], _largest(face)) for face in faces)
+            yield from (ExpressionReading(LABELS[row["emotion"]], _largest(face)) for face in faces)
 
 
-def _of_clip(clip: Clip) -> Iterator[Reading]:
+def _of_clip(clip: LabelledClip) -> Iterator[ExpressionReading]:
     """People are labelled from left to right, so a frame counts only if as many faces were found as are there."""
     for number, picture in clip.pictures():
         seconds = number / clip.fps
@@ -80,7 +79,7 @@ def _of_clip(clip: Clip) -> Iterator[Reading]:
             continue
         faces = faces_of(SERVICE, as_frame(picture))
         if len(faces) == len(present):
-            yield from (Reading(x, _largest(face)) for x, face in zip(labels, faces, strict=True) if x)
+            yield from (ExpressionReading(x, _largest(face)) for x, face in zip(labels, faces, strict=True) if x)
 
 
 def _label(person: dict[str, Any], seconds: float) -> str | None:

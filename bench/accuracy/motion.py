@@ -10,11 +10,11 @@ import cv2
 import numpy as np
 from numpy.typing import NDArray
 
-from bench.accuracy.figures import Figure
-from bench.accuracy.pictures import as_frame
-from bench.accuracy.scenes import Clip, read_clips
-from onlooker.compute.call import Call, Memory
-from onlooker.compute.services.motion_detection import compute
+from bench.lib.figures import Figure
+from bench.lib.frames import as_frame
+from bench.lib.testdata import LabelledClip, read_clips
+from onlooker_pipeline.service_call import Call, SessionMemory
+from onlooker_pipeline.services.motion_detection import compute
 
 Plane: TypeAlias = NDArray[np.float32]
 SHAPE = (480, 640)
@@ -39,7 +39,7 @@ class Square:
 
 
 @dataclass(frozen=True)
-class Tally:
+class MotionTally:
     """Errors of the squares that were found, and how many were not, or were too many."""
 
     position_px: list[float]
@@ -64,7 +64,7 @@ def measure(data: Path | None = None) -> list[Figure]:
 
 
 def _squares(name: str, scenes: int, *, count: int, flicker: float) -> list[Figure]:
-    tally = Tally([], [], 0, 0)
+    tally = MotionTally([], [], 0, 0)
     for seed in range(scenes):
         rng = np.random.default_rng([count, round(100 * flicker), seed])
         frames, squares = _scene(rng, count=count, flicker=flicker)
@@ -89,14 +89,14 @@ def _static(scenes: int = 40) -> Figure:
 
 
 def _targets(frames: list[bytes]) -> list[list[dict[str, Any]]]:
-    memory, state, answers = Memory(), None, []
+    memory, state, answers = SessionMemory(), None, []
     for frame in frames:
         result, state = compute(Call({}, {"image": frame}, in_session=True, memory=memory), state)
         answers.append(result["targets"])
     return answers
 
 
-def _add(tally: Tally, squares: list[Square], targets: list[dict[str, Any]]) -> Tally:
+def _add(tally: MotionTally, squares: list[Square], targets: list[dict[str, Any]]) -> MotionTally:
     position_px, velocity_share, lost = [*tally.position_px], [*tally.velocity_share], tally.lost
     left = list(targets)
     for square in squares:
@@ -109,7 +109,7 @@ def _add(tally: Tally, squares: list[Square], targets: list[dict[str, Any]]) -> 
         position_px.append(math.dist(best["mean_position"], place))
         velocity = (square.vx, square.vy)
         velocity_share.append(math.dist(best["mean_velocity"], velocity) / math.hypot(*velocity))
-    return Tally(position_px, velocity_share, lost, tally.extra + len(left))
+    return MotionTally(position_px, velocity_share, lost, tally.extra + len(left))
 
 
 def _scene(rng: np.random.Generator, *, count: int, flicker: float) -> tuple[list[bytes], list[Square]]:
@@ -212,12 +212,12 @@ def _walkers(data: Path) -> list[Figure]:
     ]
 
 
-def _stays(clip: Clip) -> Iterator[tuple[float, float, list[list[float]]]]:
+def _stays(clip: LabelledClip) -> Iterator[tuple[float, float, list[list[float]]]]:
     for person in clip.truth["persons"]:
         yield person["enter"], person["leave"], person["still"]
 
 
-def _walks(clip: Clip, seconds: float) -> bool:
+def _walks(clip: LabelledClip, seconds: float) -> bool:
     for enter, leave, still in _stays(clip):
         stands = any(start - LABELS_PRECISION_S <= seconds <= end + LABELS_PRECISION_S for start, end in still)
         if enter <= seconds <= leave and not stands:
@@ -225,7 +225,7 @@ def _walks(clip: Clip, seconds: float) -> bool:
     return False
 
 
-def _is_empty(clip: Clip, seconds: float) -> bool:
+def _is_empty(clip: LabelledClip, seconds: float) -> bool:
     # Part of a person may be in view before the label's `enter`, which waits for half of them.
     margin = 2.0
     return not any(enter - margin <= seconds <= leave + margin for enter, leave, _ in _stays(clip))

@@ -4,7 +4,7 @@ from functools import cache
 from importlib import import_module
 from typing import Any
 
-from onlooker.compute.call import Call, Compute
+from onlooker_pipeline.service_call import Call, Compute
 
 
 def ask(service: str, picture: bytes) -> dict[str, Any]:
@@ -20,5 +20,5 @@ def faces_of(service: str, picture: bytes) -> list[dict[str, Any]]:
 
 @cache
 def _compute_of(service: str) -> Compute:
-    compute: Compute = import_module(f"onlooker.compute.services.{service}").compute
+    compute: Compute = import_module(f"onlooker_pipeline.services.{service}").compute
     return compute

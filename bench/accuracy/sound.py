@@ -9,9 +9,9 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from bench.accuracy.figures import Figure
-from onlooker.compute.call import Call
-from onlooker.compute.services.sound_localization import compute
+from bench.lib.figures import Figure
+from onlooker_pipeline.service_call import Call
+from onlooker_pipeline.services.sound_localization import compute
 
 Signal: TypeAlias = NDArray[np.float64]
 RATE_HZ = 48_000

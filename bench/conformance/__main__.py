@@ -7,30 +7,29 @@ from pathlib import Path
 from bench.conformance import data_examples, java_sdk
 from bench.conformance.dashboard import play_dashboard
 from bench.conformance.films import prepare_films
-from bench.conformance.row import Outcome, Place, Row, played_here
-from bench.conformance.sdk_run import PYTHON, played_on_the_sdk
-from bench.product import conclude, running_product, say
-from onlooker.testing import Stack, TestStream
+from bench.conformance.programs import PYTHON, Installation, Outcome, Row, played_here, played_on_the_sdk
+from bench.lib.product import conclude, running_product, say
+from testkit import Stack, TestStream
 
 SDK = "angus-sdk-python 0.0.15"
 
 
-def _play_scene(place: Place) -> Outcome:
-    switched_off = played_on_the_sdk("examples.py", "switched_off", silent=True)
-    return played_on_the_sdk("examples.py", "scene")(place) | switched_off(place)
+def _play_scene(place: Installation) -> Outcome:
+    switched_off = played_on_the_sdk("examples", "switched_off", silent=True)
+    return played_on_the_sdk("examples", "scene")(place) | switched_off(place)
 
 
 ROWS = (
-    Row("Python SDK", played_on_the_sdk("python_sdk.py")),
-    Row("Python SDK, composite", played_on_the_sdk("python_sdk_composite.py")),
+    Row("Python SDK", played_on_the_sdk("python_sdk")),
+    Row("Python SDK, composite", played_on_the_sdk("python_sdk_composite")),
     Row("Java SDK", played_here(java_sdk.CHECKS)),
-    Row("documentation's webcam example", played_on_the_sdk("examples.py", "webcam")),
+    Row("documentation's webcam example", played_on_the_sdk("examples", "webcam")),
     Row(
         "documentation's building-block example, web visualiser, local pipeline",
-        played_on_the_sdk("examples.py", "building_blocks"),
+        played_on_the_sdk("examples", "building_blocks"),
     ),
     Row("getting-started `scene_analysis` example", _play_scene),
-    Row("getting-started examples of the other services", played_on_the_sdk("examples.py", "others")),
+    Row("getting-started examples of the other services", played_on_the_sdk("examples", "others")),
     Row("dashboard (browser, other origin)", play_dashboard),
     Row("dashboard, next pages", played_here([data_examples.next_page_is_a_complete_url])),
     Row("data API examples", played_here([data_examples.answers_with_the_offset_that_was_asked_with])),
@@ -57,10 +56,10 @@ def main() -> None:
     with tempfile.TemporaryDirectory(prefix="onlooker-conformance-") as folder, running_product() as stack:
         films = Path(folder)
         prepare_films(films)
-        streams = [_switch(stack, stack.create_stream(), reads=reads) for reads in (True, False)]
+        stream, silent = (_switch(stack, stack.create_stream(), reads=reads) for reads in (True, False))
         for row in ROWS:
             say(row.program)
-            outcomes[row.program] = row.play(Place(stack, *streams, films))
+            outcomes[row.program] = row.play(Installation(stack, stream, silent, films))
     passed = {program: bool(checks) and all(checks.values()) for program, checks in outcomes.items()}
     failed = [f"{program}: {name}" for program, checks in outcomes.items() for name, fine in checks.items() if not fine]
     conclude(

@@ -9,16 +9,16 @@ from contextlib import contextmanager
 from functools import partial
 from typing import Any
 
-from bench.browsing import Browser, open_browser
-from bench.conformance.row import Outcome, Place, played_here
-from bench.data_client import OWNER, fetch_token
-from bench.product import ROOT
+from bench.conformance.programs import Installation, Outcome, played_here
+from bench.lib.browser import Browser, open_browser
+from bench.lib.clients import OWNER, fetch_token
+from bench.lib.product import ROOT
 
 PAGE = ROOT / "bench" / "conformance" / "page"
 EXPIRED_TOKEN = ROOT / "bench" / "conformance" / "expired_token.py"
 
 
-class _Handler(http.server.SimpleHTTPRequestHandler):
+class _PageHandler(http.server.SimpleHTTPRequestHandler):
     def log_message(self, *_: object) -> None:
         """Nobody needs to know."""
 
@@ -26,7 +26,7 @@ class _Handler(http.server.SimpleHTTPRequestHandler):
 @contextmanager
 def _other_origin() -> Iterator[str]:
     """Serves the page; the origin is this machine's, but not the console's."""
-    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), partial(_Handler, directory=str(PAGE))) as server:
+    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), partial(_PageHandler, directory=str(PAGE))) as server:
         thread = threading.Thread(target=server.serve_forever)
         thread.start()
         try:
@@ -36,7 +36,7 @@ def _other_origin() -> Iterator[str]:
             thread.join()
 
 
-def _visit(browser: Browser, origin: str, place: Place, **changes: Any) -> dict[str, Any]:
+def _visit(browser: Browser, origin: str, place: Installation, **changes: Any) -> dict[str, Any]:
     browser.get(f"{origin}/index.html")
     credentials = {
         "username": OWNER,
@@ -51,7 +51,7 @@ def _visit(browser: Browser, origin: str, place: Place, **changes: Any) -> dict[
     return told
 
 
-def _expired(place: Place) -> str:
+def _expired(place: Installation) -> str:
     """A token as the console signs it, but of hours ago."""
     token = fetch_token(place.stack, place.stream)
     command = [sys.executable, str(EXPIRED_TOKEN), token]
@@ -60,27 +60,27 @@ def _expired(place: Place) -> str:
     ).stdout.strip()
 
 
-def play_dashboard(place: Place) -> Outcome:
+def play_dashboard(place: Installation) -> Outcome:
     with _other_origin() as origin, open_browser() as browser:
 
-        def signs_in_and_reads_numbers(place: Place) -> None:
+        def signs_in_and_reads_numbers(place: Installation) -> None:
             told = _visit(browser, origin, place)
             assert (told["signed_in"], told["statuses"]) == (200, [200, 200]), told
             assert told["global"]["entities"]["global"]["passing_by"]["value"] >= 1, told["global"]
             assert told["instants"], list(told["hours"]["entities"])
 
-        def signs_in_again_after_a_401(place: Place) -> None:
+        def signs_in_again_after_a_401(place: Installation) -> None:
             told = _visit(browser, origin, place, expired=_expired(place))
             assert told["statuses"][:2] == [401, 200], told
 
-        def shows_why_it_was_refused(place: Place) -> None:
+        def shows_why_it_was_refused(place: Installation) -> None:
             wrong = {"username": OWNER, "client_id": place.stream.client_id, "access_token": "wrong"}
             told = _visit(browser, origin, place, credentials=wrong)
             (refusal,) = told["refusals"]
             assert told["signed_in"] == 401, told
             assert refusal["non_field_errors"][0] in told["shown"], told
 
-        def names_the_field_that_is_wrong(place: Place) -> None:
+        def names_the_field_that_is_wrong(place: Installation) -> None:
             for field in ("username", "client_id", "access_token"):
                 given = {"username": OWNER, "client_id": place.stream.client_id, "access_token": "x"} | {field: ""}
                 told = _visit(browser, origin, place, credentials=given)

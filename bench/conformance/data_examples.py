@@ -2,20 +2,19 @@
 
 import httpx2
 
-from bench.conformance.row import Place
-from bench.data_client import ENTITIES, fetch_token, open_data_client
-from bench.https import open_client
+from bench.conformance.programs import Installation
+from bench.lib.clients import ENTITIES, fetch_token, open_client, open_data_client
 
 UNKNOWN = ("upper_body_detection", "qrcode_decoder", "sound_detection", "text_to_speech", "face_recognition")
 AS_ASKED = "2017-09-03T05%3A45%3A00%2B0200"
 
 
-def _ask(place: Place, query: str) -> httpx2.Response:
+def _ask(place: Installation, query: str) -> httpx2.Response:
     with open_data_client(place.stack, fetch_token(place.stack, place.stream)) as client:
         return client.get(f"{ENTITIES}?{query}")
 
 
-def answers_with_the_offset_that_was_asked_with(place: Place) -> None:
+def answers_with_the_offset_that_was_asked_with(place: Installation) -> None:
     answer = _ask(place, f"metrics=interested,passing_by&from_date={AS_ASKED}&time=global")
     assert answer.json()["from_date"] == "2017-09-03T05:45:00+02:00", answer.text
     answer = _ask(place, f"metrics=interested&from_date={AS_ASKED}&to_date=2017-09-05T05%3A45%3A00%2B0200&time=by_day")
@@ -24,7 +23,7 @@ def answers_with_the_offset_that_was_asked_with(place: Place) -> None:
     assert body["total_results"] == len(body["entities"]) == 3, body
 
 
-def next_page_is_a_complete_url(place: Place) -> None:
+def next_page_is_a_complete_url(place: Installation) -> None:
     """As the interface document says; a program that puts its own base in front of it can't follow it."""
     answer = _ask(place, f"metrics=passing_by&from_date={AS_ASKED}&to_date=2017-09-09T05%3A45%3A00%2B0200&time=by_hour")
     next_page = answer.json()["next_page"]
@@ -33,12 +32,12 @@ def next_page_is_a_complete_url(place: Place) -> None:
         assert client.get(next_page).json()["page"] == 2
 
 
-def _refused_with(place: Place, service: str) -> httpx2.Response:
+def _refused_with(place: Installation, service: str) -> httpx2.Response:
     with open_client(place.stack, place.stream) as client:
         return client.get(f"/services/{service}/1")
 
 
-def services_that_are_not_offered_are_not_found(place: Place) -> None:
+def services_that_are_not_offered_are_not_found(place: Installation) -> None:
     for service in UNKNOWN:
         answer = _refused_with(place, service)
         assert (answer.status_code, answer.json()["code"]) == (404, "not_found"), (service, answer.text)

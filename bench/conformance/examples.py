@@ -11,7 +11,7 @@ from datetime import UTC, datetime, timedelta
 from math import cos, sin
 from typing import Any
 
-from sdk_visitor import Visitor, run_checks
+from bench.conformance.sdk_visitor import Visitor, run_checks
 
 Result = dict[str, Any]
 SENSITIVITY = {

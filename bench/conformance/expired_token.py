@@ -5,12 +5,12 @@ import time
 
 import jwt
 
-from onlooker.cli.opening import open_django
+from onlooker.cli.administration import open_django
 
 
 def main() -> None:
     open_django()
-    from onlooker.console.tokens.keys import signing_key
+    from onlooker.console.tokens.signing_keys import signing_key
 
     kid, private = signing_key()
     claims = jwt.decode(sys.argv[1], options={"verify_signature": False})

@@ -8,8 +8,8 @@ from typing import Any
 import cv2
 import numpy as np
 
-from bench.accuracy.testdata import BESIDE_THE_PROJECT
-from bench.product import ROOT
+from bench.lib.product import ROOT
+from bench.lib.testdata import BESIDE_THE_PROJECT
 
 QUALITY = 80
 SMALL = (320, 240)
@@ -51,6 +51,7 @@ def _with_tiny_faces() -> Any:
     """People far away; where the labelled pictures are not beside the project, the astronaut, not quite as far."""
     if SMALLEST_FACES.is_file():
         crowd = cv2.imread(str(SMALLEST_FACES))
+        assert crowd is not None
         return cv2.resize(crowd, None, fx=SMALLEST_SCALE, fy=SMALLEST_SCALE, interpolation=cv2.INTER_AREA)
     scale = ASTRONAUT_FACE_PX / 110
     small = cv2.resize(_photograph(), None, fx=scale, fy=scale, interpolation=cv2.INTER_AREA)

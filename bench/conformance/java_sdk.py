@@ -7,7 +7,7 @@ import ssl
 from typing import Any
 from urllib.parse import urlsplit
 
-from bench.conformance.row import Place
+from bench.conformance.programs import Installation
 
 BOUNDARY = "Zq-_7aB0kL9mN2xYcV4wTrE8sDfGhJ1uP3oI5"
 """30 to 40 of these characters, drawn for each request."""
@@ -22,7 +22,7 @@ def _part(name: str, content: bytes, *, is_file: bool) -> bytes:
     return f"--{BOUNDARY}\r\n{disposition}\r\n\r\n".encode() + content + b"\r\n"
 
 
-def _request(place: Place, method: str, path: str, body: bytes = b"") -> bytes:
+def _request(place: Installation, method: str, path: str, body: bytes = b"") -> bytes:
     """With headers in the order of Java's HttpURLConnection."""
     address = urlsplit(place.stack.url)
     credentials = base64.b64encode(":".join(place.stream.auth).encode()).decode()
@@ -35,7 +35,7 @@ def _request(place: Place, method: str, path: str, body: bytes = b"") -> bytes:
     return "\r\n".join([*lines, "", ""]).encode() + body
 
 
-def _ask(place: Place, method: str, path: str, body: bytes = b"") -> tuple[int, dict[str, Any]]:
+def _ask(place: Installation, method: str, path: str, body: bytes = b"") -> tuple[int, dict[str, Any]]:
     address = urlsplit(place.stack.url)
     trust = ssl.create_default_context(cafile=place.stack.ca_file)
     host, port = str(address.hostname), address.port or 443
@@ -55,27 +55,27 @@ def _multipart(meta: dict[str, Any], **files: bytes) -> bytes:
     return b"".join(parts) + f"--{BOUNDARY}--\r\n".encode()
 
 
-def finds_a_service(place: Place) -> None:
+def finds_a_service(place: Installation) -> None:
     status, directory = _ask(place, "GET", "/services")
     assert status == 200, directory
     status, service = _ask(place, "GET", directory["services"]["face_detection"]["url"])
     assert service["versions"]["1"]["url"] == "/services/face_detection/1", (status, service)
 
 
-def sends_a_picture_with_meta_last(place: Place) -> None:
+def sends_a_picture_with_meta_last(place: Installation) -> None:
     meta = {"image": "attachment://photo.jpg", "async": False}
     body = _multipart(meta, **{"photo.jpg": place.picture})
     status, job = _ask(place, "POST", "/services/face_detection/1/jobs", body)
     assert (status, job["status"], job["nb_faces"]) == (201, 201, 1), job
 
 
-def sends_multipart_without_any_attachment(place: Place) -> None:
+def sends_multipart_without_any_attachment(place: Installation) -> None:
     """This SDK never sends a plain JSON body."""
     status, job = _ask(place, "POST", "/services/dummy/1/jobs", _multipart({"echo": "java", "async": False}))
     assert (status, job["echo"]) == (201, "java"), job
 
 
-def keeps_a_session(place: Place) -> None:
+def keeps_a_session(place: Installation) -> None:
     state = {"session_id": "5f0c8f6e-5f8b-4f39-9d0e-6f4f6f1f0c11"}
     meta = {"image": "attachment://photo.jpg", "state": state, "async": False}
     body = _multipart(meta, **{"photo.jpg": place.picture})
@@ -83,7 +83,7 @@ def keeps_a_session(place: Place) -> None:
     assert counts == [0, 0, 0, 1], counts
 
 
-def stores_a_blob_for_a_composite_call(place: Place) -> None:
+def stores_a_blob_for_a_composite_call(place: Installation) -> None:
     body = _multipart({"content": "attachment://photo.jpg"}, **{"photo.jpg": place.picture})
     status, blob = _ask(place, "POST", "/blobs", body)
     assert status == 201, blob

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 import pytest
-from onlooker.testing import Stack, TestStream, fresh_database, running_stack
+from testkit import Stack, TestStream, migrated_database, running_stack
 
 from onlooker_client import Client
 
@@ -11,7 +11,7 @@ from onlooker_client import Client
 @pytest.fixture(scope="session")
 def product() -> Iterator[Stack]:
     """The whole product, shared by all tests of the client that do not break it."""
-    with fresh_database() as database_url, running_stack(database_url, credential_cache_s=0.5) as running:
+    with migrated_database() as database_url, running_stack(database_url, credential_cache_s=0.5) as running:
         yield running
 
 
@@ -30,6 +30,6 @@ def client(product: Stack, stream: TestStream) -> Iterator[Client]:
 
 @pytest.fixture(autouse=True)
 def no_config(monkeypatch: pytest.MonkeyPatch, tmp_path_factory: pytest.TempPathFactory) -> None:
-    """No test reads or writes the config of whoever runs it."""
+    """No test reads or writes the config of the user who runs it."""
     monkeypatch.delenv("ONLOOKER_CONFIG", raising=False)
     monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path_factory.mktemp("config")))

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from onlooker_client.agent.drops import Drop
+from onlooker_client.agent.frame_counts import Drop
 from onlooker_client.agent.sending.link import ATTEMPT_EVERY_S, DEADLINE_S, MOST_IN_FLIGHT, Link
 
 

@@ -7,7 +7,7 @@ import cv2
 import numpy as np
 import pytest
 
-from onlooker_client.agent.motion import Motion
+from onlooker_client.agent.capture.motion import MotionDetector
 
 TESTDATA = Path(__file__).resolve().parents[3] / "shared" / "testdata"
 HEIGHT, WIDTH = 480, 640
@@ -25,15 +25,15 @@ def noisy(picture: np.ndarray, sigma: float, chance: np.random.Generator) -> np.
     return np.clip(picture + chance.normal(0, sigma, picture.shape), 0, 255).astype(np.uint8)
 
 
-def settled(room: np.ndarray, sigma: float, chance: np.random.Generator) -> Motion:
-    motion = Motion()
+def settled(room: np.ndarray, sigma: float, chance: np.random.Generator) -> MotionDetector:
+    motion = MotionDetector()
     for _ in range(20):
         motion.see(noisy(room, sigma, chance))
     return motion
 
 
 def test_the_first_picture_counts_as_motion(room: np.ndarray) -> None:
-    assert Motion().see(room)
+    assert MotionDetector().see(room)
 
 
 @pytest.mark.parametrize("sigma", [0.0, 3.0, 5.0])
@@ -61,7 +61,7 @@ def test_a_light_that_is_switched_is_followed_within_seconds(room: np.ndarray) -
 
 
 def test_any_size_and_grey_pictures_work_and_a_new_size_begins_anew(room: np.ndarray) -> None:
-    motion = Motion()
+    motion = MotionDetector()
     for size in ((640, 480), (1920, 1080), (64, 48), (17, 31)):
         picture = cv2.resize(room, size)
         assert motion.see(picture)
@@ -70,7 +70,7 @@ def test_any_size_and_grey_pictures_work_and_a_new_size_begins_anew(room: np.nda
 
 
 def test_it_costs_next_to_nothing(room: np.ndarray) -> None:
-    motion = Motion()
+    motion = MotionDetector()
     motion.see(room)
     began = time.thread_time()
     for _ in range(200):
@@ -81,7 +81,7 @@ def test_it_costs_next_to_nothing(room: np.ndarray) -> None:
 @pytest.mark.skipif(not TESTDATA.is_dir(), reason="the labelled scenes lie beside the project, in ../shared/testdata")
 @pytest.mark.parametrize(("scene", "enters_s"), [("basic", 1.5), ("group", 2.4), ("thresholds", 1.6), ("random7", 2.1)])
 def test_people_of_labelled_scenes_are_seen_before_they_are_in_view(scene: str, enters_s: float) -> None:
-    video, motion = cv2.VideoCapture(str(TESTDATA / "synth" / "out" / f"{scene}.mp4")), Motion()
+    video, motion = cv2.VideoCapture(str(TESTDATA / "synth" / "out" / f"{scene}.mp4")), MotionDetector()
     seen_s = []
     for number in range(40):
         _, picture = video.read()

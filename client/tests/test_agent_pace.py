@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from onlooker_client.agent.pace import CALM_S, TRUSTED_S, Pace
+from onlooker_client.agent.capture.pace import CALM_S, TRUSTED_S, Pace
 
 
 def beats(seconds: float, fps: float = 10.0, begins: float = 100.0) -> list[float]:

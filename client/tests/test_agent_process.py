@@ -15,14 +15,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from onlooker.testing import Stack, TestStream
-from onlooker.testing.ports import free_ports
+from agent_thread import await_true
+from testkit import Stack, TestStream
+from testkit.ports import free_ports
 
-from agent_running import await_true
-from onlooker_client.agent import replacing
-from onlooker_client.agent.telling.health import HealthServer
-from onlooker_client.agent.telling.systemd import Systemd
-from onlooker_client.command import exits
+from onlooker_client.agent import process
+from onlooker_client.agent.status.health import HealthServer, Systemd
+from onlooker_client.command import exit_codes
 from onlooker_client.errors import ConfigError
 
 AGENT = str(Path(sys.executable).with_name("onlooker-agent"))
@@ -96,7 +95,7 @@ def test_sigterm_ends_it_cleanly_and_its_health_was_there_to_see(
         began = time.monotonic()
         output, _ = process.communicate(timeout=10)
     assert time.monotonic() - began < 5
-    assert process.returncode == exits.OK
+    assert process.returncode == exit_codes.OK
     last = json.loads(output.splitlines()[-1])
     assert last["event"] == "stop"
     assert last["counts"]["adds_up"]
@@ -110,11 +109,11 @@ def test_missing_settings_wrong_paths_and_wrong_credentials_have_their_exit_code
 ) -> None:
     wrong = {"ONLOOKER_ACCESS_TOKEN": "wrong" * 8}
     for options, environment, code, words in (
-        ([], {}, exits.CONFIG, "Which camera?"),
-        ([pictures], {"ONLOOKER_URL": ""}, exits.CONFIG, "onlooker-agent setup"),
-        ([pictures], wrong, exits.CONFIG, "does not know this Login"),
-        (["nowhere.mp4"], {}, exits.NO_INPUT, "does not exist"),
-        ([pictures, "--fps", "0"], {}, exits.USAGE, "between 0.1 and 60"),
+        ([], {}, exit_codes.CONFIG, "No camera is set."),
+        ([pictures], {"ONLOOKER_URL": ""}, exit_codes.CONFIG, "onlooker-agent setup"),
+        ([pictures], wrong, exit_codes.CONFIG, "does not recognise this Login"),
+        (["nowhere.mp4"], {}, exit_codes.NO_INPUT, "does not exist"),
+        ([pictures, "--fps", "0"], {}, exit_codes.USAGE, "between 0.1 and 60"),
     ):
         with started(product, stream, *options, environment=environment) as process:
             output, _ = process.communicate(timeout=20)
@@ -125,7 +124,7 @@ def test_missing_settings_wrong_paths_and_wrong_credentials_have_their_exit_code
 def test_standard_input_without_a_picture_is_said(product: Stack, stream: TestStream) -> None:
     with started(product, stream, "-", stdin=subprocess.DEVNULL) as process:
         output, _ = process.communicate(timeout=20)
-    assert process.returncode == exits.NO_INPUT
+    assert process.returncode == exit_codes.NO_INPUT
     assert "No picture came from" in output
     assert "Stopped after" in output
 
@@ -134,7 +133,7 @@ def test_a_video_that_was_played_to_no_server_is_no_success(product: Stack, stre
     nobody = f"https://localhost:{free_ports(1)[0]}"
     with started(product, stream, pictures, environment={"ONLOOKER_URL": nobody}) as process:
         output, _ = process.communicate(timeout=20)
-    assert process.returncode == exits.UNAVAILABLE
+    assert process.returncode == exit_codes.UNAVAILABLE
     assert "10 frames, 0 answered; dropped: 10 unreachable" in output
 
 
@@ -150,7 +149,7 @@ def test_systemd_is_told_that_it_is_ready_alive_and_stopping(
             while "WATCHDOG=1" not in said[-1] or "Running" not in said[-1]:
                 said.append(listening.recv(4096).decode())
             process.send_signal(signal.SIGINT)
-            assert process.wait(10) == exits.OK
+            assert process.wait(10) == exit_codes.OK
             while "STOPPING=1" not in said[-1]:
                 said.append(listening.recv(4096).decode())
     assert said[0] == "READY=1"
@@ -189,8 +188,8 @@ def test_health_answers_this_machine_only_and_503_where_it_is_ill() -> None:
 HANGING = """
 import sys
 from onlooker_client.command.agent import main
-from onlooker_client.sources.lasting import LastingSource
-LastingSource.stuck_s = property(lambda self: 61.0)
+from onlooker_client.sources.reconnection import ReconnectingSource
+ReconnectingSource.stuck_s = property(lambda self: 61.0)
 sys.argv = ["onlooker-agent", "run", *sys.argv[1:]]
 main()
 """
@@ -212,14 +211,14 @@ def test_a_stuck_driver_makes_the_process_start_itself_anew_once(
         output, _ = process.communicate(timeout=10)
     assert events.count("stuck") == 1
     assert json.loads(output.splitlines()[-1])["event"] == "stop"
-    assert process.returncode == exits.OK
+    assert process.returncode == exit_codes.OK
 
 
 def test_a_process_is_replaced_only_when_stuck_for_long_and_not_lately() -> None:
-    assert not replacing.should_replace(59.0, {})
-    assert replacing.should_replace(61.0, {})
+    assert not process.should_replace(59.0, {})
+    assert process.should_replace(61.0, {})
     name = "ONLOOKER_AGENT_REPLACED_AT"
-    assert not replacing.should_replace(61.0, {name: str(time.time() - 100)})
-    assert replacing.should_replace(61.0, {name: str(time.time() - 400)})
-    assert replacing.should_replace(61.0, {name: str(time.time() + 9999)})  # the clock was set back since
-    assert replacing.should_replace(61.0, {name: "nonsense"})
+    assert not process.should_replace(61.0, {name: str(time.time() - 100)})
+    assert process.should_replace(61.0, {name: str(time.time() - 400)})
+    assert process.should_replace(61.0, {name: str(time.time() + 9999)})  # the clock was set back since
+    assert process.should_replace(61.0, {name: "nonsense"})

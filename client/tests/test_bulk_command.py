@@ -13,11 +13,11 @@ from pathlib import Path
 
 import cv2
 import pytest
-from onlooker.testing import Stack, TestStream
+from testkit import Stack, TestStream
 
-from onlooker_client.bulk import numbers
+from onlooker_client.bulk import report
 from onlooker_client.command.agent import build_parser
-from onlooker_client.command.shared import run_command
+from onlooker_client.command.program import run_command
 
 MAKE_PASSING = Path(__file__).parents[2] / "docs" / "make_passing.py"
 OWNER = "owner@example.org"
@@ -55,7 +55,7 @@ def device(product: Stack, stream: TestStream, monkeypatch: pytest.MonkeyPatch) 
 @pytest.fixture
 def analyse(device: None, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> Analyse:
     """Runs it in this process, which is quicker."""
-    monkeypatch.setattr(numbers, "SETTLED_S", 1.0)
+    monkeypatch.setattr(report, "SETTLED_S", 1.0)
 
     def run(*words: object) -> Done:
         with pytest.raises(SystemExit) as ended:
@@ -196,10 +196,10 @@ def test_a_film_of_what_was_found_is_as_long_as_what_was_sent(analyse: Analyse, 
     [
         ([], "--start"),
         (["--start", "2026-11-01T09:00"], "needs its UTC offset"),
-        (["--start", "yesterday"], "no moment"),
+        (["--start", "yesterday"], "not a valid time"),
         (["--start", "2001-01-01T09:00Z"], "keeps its visits for"),
         (["--start", "2090-01-01T09:00Z"], "in the future"),
-        (["--start", days_ago(1), "--from", "1:00"], "after the end"),
+        (["--start", days_ago(1), "--from", "1:00"], "past the end"),
         (["--start", days_ago(1), "--fps", "99"], "between 0.1 and 60"),
     ],
 )
@@ -215,4 +215,4 @@ def test_a_file_that_is_no_video_is_said_to_be_none(analyse: Analyse, tmp_path: 
     (tmp_path / "notes.mp4").write_text("no video")
     done = analyse(tmp_path / "notes.mp4", "--start", days_ago(1))
     assert done.code == 66
-    assert "is no video" in done.err
+    assert "is not a video" in done.err

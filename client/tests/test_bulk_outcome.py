@@ -9,11 +9,11 @@ import cv2
 import numpy as np
 
 from onlooker_client import Client
-from onlooker_client.bulk.frames import Frame
+from onlooker_client.bulk.frames import VideoFrame
 from onlooker_client.bulk.outcome import Outcome, send_all
-from onlooker_client.bulk.plan import Plan
+from onlooker_client.bulk.plan import VideoPlan
 from onlooker_client.bulk.progress import Progress
-from onlooker_client.bulk.sending import Sender
+from onlooker_client.bulk.uploader import FrameUploader
 from onlooker_client.errors import BadArgument, ComputationFailed
 from onlooker_client.terminal import Terminal
 
@@ -22,11 +22,11 @@ BAD = b"no picture"
 
 
 def sent(client: Client, images: list[bytes], *, days_ago: int = 1) -> Outcome:
-    plan = Plan(Path("x.mp4"), datetime.now(UTC) - timedelta(days=days_ago), 10.0, 0.0)
+    plan = VideoPlan(Path("x.mp4"), datetime.now(UTC) - timedelta(days=days_ago), 10.0, 0.0)
     quiet = Terminal(io.StringIO(), is_terminal=False, has_colour=False, has_unicode=False)
-    frames = [Frame(number / 10, image) for number, image in enumerate(images)]
+    frames = [VideoFrame(number / 10, image) for number, image in enumerate(images)]
     session = client.service("scene_analysis", 1).session()
-    with closing(Sender(session, plan, {}, patience_s=5.0)) as sender:
+    with closing(FrameUploader(session, plan, {}, patience_s=5.0)) as sender:
         return send_all(frames, sender, Progress(quiet, from_s=0.0, to_s=10.0), None)
 
 

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from onlooker_client.bulk.plan import Plan, check_times, clock, place_in_time, read_seconds
+from onlooker_client.bulk.plan import VideoPlan, check_times, clock, place_in_time, read_seconds
 from onlooker_client.bulk.progress import Progress
 from onlooker_client.bulk.report import resume_command
 from onlooker_client.errors import BadArgument
@@ -17,7 +17,7 @@ from onlooker_client.moments import read_moment
 from onlooker_client.terminal import Terminal
 
 NOW = datetime(2026, 11, 15, 12, tzinfo=UTC)
-PLAN = Plan(Path("x.mp4"), NOW - timedelta(hours=2), 3600.0, 0.0)
+PLAN = VideoPlan(Path("x.mp4"), NOW - timedelta(hours=2), 3600.0, 0.0)
 offsets = st.integers(-14 * 60, 14 * 60).map(lambda minutes: timezone(timedelta(minutes=minutes)))
 
 

@@ -12,10 +12,9 @@ from pathlib import Path
 import pytest
 
 from onlooker_client import Client
-from onlooker_client.bulk.frames import Frame
-from onlooker_client.bulk.lookahead import MOST_FRAMES
-from onlooker_client.bulk.plan import Plan
-from onlooker_client.bulk.sending import Sender
+from onlooker_client.bulk.frames import VideoFrame
+from onlooker_client.bulk.plan import VideoPlan
+from onlooker_client.bulk.uploader import MOST_FRAMES, FrameUploader
 from onlooker_client.errors import NotAllowed
 
 SLOW_S = 0.08
@@ -66,14 +65,14 @@ def server_refusing(refusals: dict[int, int]) -> Iterator[tuple[Client, list[flo
 
 
 @contextmanager
-def sender_of(client: Client) -> Iterator[Sender]:
-    plan = Plan(Path("x.mp4"), datetime(2026, 11, 1, 9, tzinfo=UTC), 3.0, 0.0)
-    with closing(Sender(client.service("scene_analysis", 1).session(), plan, {}, patience_s=5.0)) as sender:
+def sender_of(client: Client) -> Iterator[FrameUploader]:
+    plan = VideoPlan(Path("x.mp4"), datetime(2026, 11, 1, 9, tzinfo=UTC), 3.0, 0.0)
+    with closing(FrameUploader(client.service("scene_analysis", 1).session(), plan, {}, patience_s=5.0)) as sender:
         yield sender
 
 
-def frames(count: int = 30) -> list[Frame]:
-    return [Frame(number / 10, b"frame %.1f" % (number / 10)) for number in range(count)]
+def frames(count: int = 30) -> list[VideoFrame]:
+    return [VideoFrame(number / 10, b"frame %.1f" % (number / 10)) for number in range(count)]
 
 
 def moments(count: int = 30) -> list[float]:

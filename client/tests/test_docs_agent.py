@@ -5,26 +5,27 @@ import shlex
 from pathlib import Path
 
 import pytest
-from onlooker.streams.kinds import WARNED_FROM
+from onlooker.streams.options import WARNED_FROM
 
-from onlooker_client.agent import motion, pace, replacing, running, stamping
-from onlooker_client.agent.plan import Plan
-from onlooker_client.agent.sending import link, window
-from onlooker_client.agent.telling import health, reporting, situation
-from onlooker_client.agent.telling.journal import AGAIN_S
-from onlooker_client.bulk.sending import LAST_WORD_S
+from onlooker_client.agent import agent, process
+from onlooker_client.agent.capture import motion, pace, timestamps
+from onlooker_client.agent.options import AgentOptions
+from onlooker_client.agent.sending import link
+from onlooker_client.agent.status import health, reporter, state
+from onlooker_client.agent.status.log import AGAIN_S
+from onlooker_client.bulk.uploader import LAST_WORD_S
 from onlooker_client.command.agent import build_parser as agent_parser
 from onlooker_client.command.client import build_parser as client_parser
-from onlooker_client.doctor import analysis, camera, clock, focus, light, network
+from onlooker_client.doctor import camera, clock, picture, server
 from onlooker_client.doctor.checks import CHECKS
-from onlooker_client.preview.film import SPARE_BYTES
-from onlooker_client.sources import condition, lasting
+from onlooker_client.preview.video import SPARE_BYTES
+from onlooker_client.sources import condition, reconnection
 from onlooker_client.wire.transport import TIMEOUT_S
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGES = [ROOT / "README.md", ROOT / "client" / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
 PARSERS = {"onlooker-agent": agent_parser, "onlooker-client": client_parser}
-PLAN = Plan("0")
+PLAN = AgentOptions("0")
 
 
 def words_of(page: str) -> str:
@@ -65,26 +66,26 @@ SENTENCES = {
         f"at the first motion {PLAN.fps:g} again",
         f"a grey JPEG of quality {PLAN.quality} that fits into {PLAN.width_px} x {PLAN.height_px}",
         f"more than {PLAN.max_kbytes:g} KB a second would be sent",
-        f"waits up to {running.IN_FLIGHT_LIMIT_S:g} seconds for what is under way",
+        f"waits up to {agent.IN_FLIGHT_LIMIT_S:g} seconds for frames in flight",
         f"(and again every {AGAIN_S / 60:g} minutes)",
         f"after {link.SILENT_S:g} seconds, or twice as long as answers took",
-        f"reads its file again every {running.LOOK_AGAIN_S:g} seconds",
-        f"pauses of half a second up to {lasting.LONGEST_PAUSE_S:g} seconds",
+        f"reads its file again every {agent.LOOK_AGAIN_S:g} seconds",
+        f"pauses of half a second up to {reconnection.LONGEST_PAUSE_S:g} seconds",
         f"no picture for {condition.NO_FRAME_S:g} seconds, a black picture for {condition.BLACK_S:g}, "
         f"the same picture for {condition.FROZEN_S:g}",
-        f"at most every {replacing.AT_MOST_EVERY_S / 60:g} minutes",
-        f"By up to {stamping.JUMP_S:g} seconds the agent follows it slowly",
-        f"every {reporting.HEALTH_EVERY_S:g} seconds and at every change",
-        f"the first {situation.STARTING_S:g} seconds, until the first answer",
-        f"no answer for {situation.OFFLINE_S:g} seconds",
+        f"at most every {process.AT_MOST_EVERY_S / 60:g} minutes",
+        f"By up to {timestamps.JUMP_S:g} seconds the agent follows it slowly",
+        f"every {reporter.HEALTH_EVERY_S:g} seconds and at every change",
+        f"the first {state.STARTING_S:g} seconds, until the first answer",
+        f"no answer for {state.OFFLINE_S:g} seconds",
         "200 while the state is "
         + ", ".join(f"`{state}`" for state in health.HEALTHY[:-1])
         + f" or `{health.HEALTHY[-1]}`",
         f"less than {SPARE_BYTES // 2**20} MB are left on the disk",
     ],
     "concepts/agent": [
-        f"2 at first, 1 to {window.MOST} later",
-        f"and more than {window.SLOW_S:g} seconds, one fewer",
+        f"2 at first, 1 to {link.MOST} later",
+        f"and more than {link.SLOW_S:g} seconds, one fewer",
         "waits 0, then "
         + ", ".join(f"{one:g}" for one in link.PAUSES_S[1:-1])
         + f" and at last {link.PAUSES_S[-1]:g} seconds",
@@ -97,29 +98,29 @@ SENTENCES = {
         f"about {motion.COLUMNS} points a row",
         f"more than {motion.LEAST:g} grey levels",
         f"{motion.POINTS} such points make a motion",
-        f"at most {stamping.SLEW:.0%} faster or slower".replace("%", " %"),
-        f"more than {stamping.JUMP_S:g} seconds the clock was plainly wrong",
-        "stuck for a minute" if replacing.STUCK_S == 60 else "",
+        f"at most {timestamps.SLEW:.0%} faster or slower".replace("%", " %"),
+        f"more than {timestamps.JUMP_S:g} seconds the clock was plainly wrong",
+        "stuck for a minute" if process.STUCK_S == 60 else "",
     ],
     "guides/doctor": [
         f"less than {camera.SLOW_RATE:g} pictures a second | less than {camera.TOO_SLOW_RATE:g} |",
-        f"below {light.DARK:g}; above {light.BRIGHT:g}",
-        f"more than {light.CLIPPED_SHARE * 100:g} % of the picture is plain white "
-        f"and the rest is darker than {light.REST_DARK:g}",
-        f"below {light.VERY_DARK:g}; above {light.VERY_BRIGHT:g}; black",
-        f"more than {focus.SOFT_PX:g}; or nothing with an edge is in view | more than {focus.BLURRED_PX:g}.",
-        f"two degrees of smoothing, {focus.SLIGHT_PX:g} and {focus.STRONG_PX:g} pixels",
+        f"below {picture.DARK:g}; above {picture.BRIGHT:g}",
+        f"more than {picture.CLIPPED_SHARE * 100:g} % of the picture is pure white "
+        f"and the rest is darker than {picture.REST_DARK:g}",
+        f"below {picture.VERY_DARK:g}; above {picture.VERY_BRIGHT:g}; black",
+        f"more than {picture.SOFT_PX:g}; or nothing with an edge is in view | more than {picture.BLURRED_PX:g}.",
+        f"two degrees of smoothing, {picture.SLIGHT_PX:g} and {picture.STRONG_PX:g} pixels",
         f"from {WARNED_FROM * 100:g} % of the month on",
         f"more than {clock.OFF_S:g} seconds off | more than {clock.FAR_OFF_S:g} |",
-        f"a round trip of more than {network.SLOW_S:g} seconds",
-        f"more than {network.VERY_SLOW_S:g} seconds; room for fewer than {network.LEAST_RATE:g} frames a second",
-        f"an answer takes more than {analysis.SLOW_S:g} second |",
-        f"up to {analysis.FRAMES} real frames",
-        *(f"{size // 1000} KB" for size in network.UPLOADED_BYTES),
+        f"a round trip of more than {server.SLOW_S:g} seconds",
+        f"more than {server.VERY_SLOW_S:g} seconds; room for fewer than {server.LEAST_RATE:g} frames a second",
+        f"an answer takes more than {server.SLOW_ANSWER_S:g} second |",
+        f"up to {server.FRAMES} real frames",
+        *(f"{size // 1000} KB" for size in server.UPLOADED_BYTES),
         *(f"| {check.title}" for check in CHECKS),
     ],
     "guides/analyse": [f"finished within {LAST_WORD_S:g} seconds"],
-    "guides/sdk": [f"within `timeout_s`, {TIMEOUT_S:g} seconds unless you say otherwise"],
+    "guides/sdk": [f"within `timeout_s`, {TIMEOUT_S:g} seconds by default"],
 }
 
 

@@ -7,7 +7,7 @@ import shutil
 from pathlib import Path
 
 import pytest
-from onlooker.testing import Stack, TestStream
+from testkit import Stack, TestStream
 
 import onlooker_client
 

@@ -8,22 +8,20 @@ from hashlib import md5
 from pathlib import Path
 
 import pytest
-
 from doctor_scenes import locked_camera, network_camera, shop, with_noise, write_video
+
 from onlooker_client.config import Config
-from onlooker_client.doctor import camera, looking
+from onlooker_client.doctor import camera, examination
 from onlooker_client.doctor.checks import CHECKS
 from onlooker_client.doctor.examination import Examination
-from onlooker_client.doctor.finding import Finding, Level
+from onlooker_client.doctor.findings import Finding, Severity
 from onlooker_client.doctor.network_camera import explain_failure
-
-pytestmark = pytest.mark.alone
 
 
 @pytest.fixture(autouse=True)
 def short_looks(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(looking, "SETTLE_S", 0.3)
-    monkeypatch.setattr(looking, "LOOK_S", 1.2)
+    monkeypatch.setattr(examination, "SETTLE_S", 0.3)
+    monkeypatch.setattr(examination, "LOOK_S", 1.2)
     monkeypatch.setattr(camera, "FROZEN_S", 1.0)
 
 
@@ -36,10 +34,11 @@ def examine(source: str) -> dict[str, Finding]:
         examination.close()
 
 
+@pytest.mark.alone
 def test_a_good_camera_is_good_in_everything() -> None:
     with network_camera([shop(seed=number) for number in range(4)]) as url:
         found = examine(url)
-    assert {finding.level for finding in found.values()} == {Level.GOOD}, found
+    assert {finding.level for finding in found.values()} == {Severity.GOOD}, found
     assert found["camera"].figure.endswith("640x480")
     assert 9.5 <= float(found["frame_rate"].figure.split()[0]) <= 27
     assert found["picture"].figure == "moves"
@@ -48,41 +47,41 @@ def test_a_good_camera_is_good_in_everything() -> None:
 def test_a_frozen_camera_is_noticed() -> None:
     with network_camera([shop()]) as url:
         picture = examine(url)["picture"]
-    assert picture.level is Level.BAD
+    assert picture.level is Severity.BAD
     assert "frozen" in picture.figure
 
 
 def test_a_camera_that_breaks_off_is_noticed() -> None:
     with network_camera([shop(seed=number) for number in range(4)], shown=20) as url:
         found = examine(url)
-    assert found["picture"].level is Level.BAD
+    assert found["picture"].level is Severity.BAD
     assert "127.0.0.1" in found["picture"].figure
 
 
 def test_a_video_that_stands_still_is_not_frozen(tmp_path: Path) -> None:
     video = write_video(tmp_path / "still.mp4", [shop()] * 10)
-    assert examine(str(video))["picture"].level is Level.GOOD
+    assert examine(str(video))["picture"].level is Severity.GOOD
 
 
 def test_a_short_video_goes_round_and_is_judged(tmp_path: Path) -> None:
     video = write_video(tmp_path / "short.mp4", [shop(seed=number) for number in range(5)])
     found = examine(str(video))
-    assert found["frame_rate"].level is Level.GOOD
-    assert found["light"].level is Level.GOOD
+    assert found["frame_rate"].level is Severity.GOOD
+    assert found["light"].level is Severity.GOOD
 
 
 def test_few_pictures_in_the_dark_are_put_down_to_the_dark(tmp_path: Path) -> None:
     video = write_video(tmp_path / "dark.mp4", [with_noise(shop() * 0.2, 1.0, seed=n) for n in range(12)], fps=4)
     found = examine(str(video))
-    assert found["frame_rate"].level is Level.BAD
+    assert found["frame_rate"].level is Severity.BAD
     assert "light" in found["frame_rate"].remedy
-    assert found["focus"].level is Level.UNCHECKED
+    assert found["focus"].level is Severity.UNCHECKED
 
 
 def test_what_is_not_there_is_told_with_a_remedy(tmp_path: Path) -> None:
     examination = Examination(Config(source=str(tmp_path / "nothing.mp4")), clock=time.time)
     finding = camera.check_camera(examination)
-    assert (finding.level, "does not exist" in finding.figure, bool(finding.remedy)) == (Level.BAD, True, True)
+    assert (finding.level, "does not exist" in finding.figure, bool(finding.remedy)) == (Severity.BAD, True, True)
 
 
 DIGEST = 'Digest realm="camera", nonce="5f2a", qop="auth"'
@@ -99,11 +98,11 @@ def digest_is_right(said: str) -> bool:
 @pytest.mark.parametrize(
     ("login", "challenge", "words"),
     [
-        ("", 'Basic realm="camera"', "wants user and password"),
-        ("user:wrong@", 'Basic realm="camera"', "refuses user and password"),
-        ("user:sesame@", 'Basic realm="camera"', "knows no such path"),
-        ("user:wrong@", DIGEST, "refuses user and password"),
-        ("user:sesame@", DIGEST, "knows no such path"),
+        ("", 'Basic realm="camera"', "requires a user name and password"),
+        ("user:wrong@", 'Basic realm="camera"', "rejects the user name and password"),
+        ("user:sesame@", 'Basic realm="camera"', "has no such path"),
+        ("user:wrong@", DIGEST, "rejects the user name and password"),
+        ("user:sesame@", DIGEST, "has no such path"),
     ],
 )
 def test_a_camera_that_wants_a_password_is_told_in_words(login: str, challenge: str, words: str) -> None:

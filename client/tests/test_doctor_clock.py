@@ -7,29 +7,29 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from onlooker_client.doctor.clock import Deviation, deviation_by_dates, judge_clock
-from onlooker_client.doctor.finding import Level
+from onlooker_client.doctor.findings import Severity
 
 
 @pytest.mark.parametrize(
     ("ahead_s", "level", "figure"),
     [
-        (0.02, Level.GOOD, "right to 0.1 s"),
-        (0.3, Level.GOOD, "0.3 s ahead of the server"),
-        (-0.3, Level.GOOD, "0.3 s behind the server"),
-        (5.0, Level.WARN, "5.0 s ahead of the server"),
-        (-61.0, Level.BAD, "61.0 s behind the server"),
-        (600.0, Level.BAD, "10 min ahead of the server"),
-        (-86400.0, Level.BAD, "24 h behind the server"),
+        (0.02, Severity.GOOD, "accurate to 0.1 s"),
+        (0.3, Severity.GOOD, "0.3 s ahead of the server"),
+        (-0.3, Severity.GOOD, "0.3 s behind the server"),
+        (5.0, Severity.WARN, "5.0 s ahead of the server"),
+        (-61.0, Severity.BAD, "61.0 s behind the server"),
+        (600.0, Severity.BAD, "10 min ahead of the server"),
+        (-86400.0, Severity.BAD, "24 h behind the server"),
     ],
 )
-def test_a_clock_that_is_off_is_told_by_how_much(ahead_s: float, level: Level, figure: str) -> None:
+def test_a_clock_that_is_off_is_told_by_how_much(ahead_s: float, level: Severity, figure: str) -> None:
     finding = judge_clock(Deviation(ahead_s, within_s=0.01))
     assert (finding.level, finding.figure) == (level, figure)
-    assert ("timedatectl" in finding.remedy) == (level is not Level.GOOD)
+    assert ("timedatectl" in finding.remedy) == (level is not Severity.GOOD)
 
 
 def test_what_lies_within_the_precision_is_no_deviation() -> None:
-    assert judge_clock(Deviation(0.8, within_s=1.0)).figure == "right to 1.0 s"
+    assert judge_clock(Deviation(0.8, within_s=1.0)).figure == "accurate to 1.0 s"
 
 
 @given(

@@ -6,14 +6,12 @@ import sys
 from pathlib import Path
 
 import pytest
-from onlooker.testing import Stack, TestStream
+from terminal_command import TerminalCommand, run_agent
+from testkit import Stack, TestStream
 
 from onlooker_client.doctor.checks import CHECKS
-from onlooker_client.doctor.finding import Finding, Level, bad, good, warn
-from onlooker_client.doctor.report import summary
-from setup_terminal import TerminalCommand, run_agent
-
-pytestmark = pytest.mark.alone
+from onlooker_client.doctor.command import summarise
+from onlooker_client.doctor.findings import Finding, Severity, bad, good, warn
 
 PASSING = Path(__file__).resolve().parents[2] / "docs" / "make_passing.py"
 NO_FILE = {"ONLOOKER_CONFIG": ""}
@@ -38,12 +36,13 @@ def settings(product: Stack, stream: TestStream) -> dict[str, str]:
     }
 
 
+@pytest.mark.alone
 def test_where_all_is_well_it_says_so_line_by_line(
     product: Stack, stream: TestStream, passing: Path, tmp_path: Path
 ) -> None:
     environment = settings(product, stream) | {"NO_COLOR": "1"}
     with TerminalCommand("doctor", str(passing), folder=tmp_path, environment=environment) as doctor:
-        doctor.expect("looking through it")
+        doctor.expect("watching it")
         for check in CHECKS:
             doctor.expect(f"✓ {check.title:<13}")
         doctor.expect("All is well.")
@@ -78,8 +77,8 @@ def test_what_is_to_be_fixed_is_in_the_exit_code(tmp_path: Path) -> None:
         ([bad("", ""), good("")], "1 thing to fix."),
         ([bad("", ""), bad("", ""), warn("", "")], "2 things to fix, 1 to look at."),
         ([warn("", "")], "1 thing to look at."),
-        ([warn("", ""), warn("", ""), Finding(Level.UNCHECKED, "")], "2 things to look at."),
+        ([warn("", ""), warn("", ""), Finding(Severity.UNCHECKED, "")], "2 things to look at."),
     ],
 )
 def test_the_last_line_counts(findings: list[Finding], words: str) -> None:
-    assert summary([(CHECKS[0], finding) for finding in findings]) == words
+    assert summarise([(CHECKS[0], finding) for finding in findings]) == words

@@ -6,12 +6,11 @@ from pathlib import Path
 import cv2
 import numpy as np
 import pytest
-
 from doctor_scenes import blurred, shop, with_noise
-from onlooker_client.doctor.finding import Level
-from onlooker_client.doctor.focus import BLURRED_PX, SOFT_PX, judge_focus, measure_focus
-from onlooker_client.doctor.light import judge_light, measure_light
-from onlooker_client.encoding import Encoder
+
+from onlooker_client.doctor.findings import Severity
+from onlooker_client.doctor.picture import BLURRED_PX, SOFT_PX, judge_focus, judge_light, measure_focus, measure_light
+from onlooker_client.jpeg import JpegEncoder
 
 CLIPS = Path(__file__).resolve().parents[3] / "shared" / "testdata"
 
@@ -23,26 +22,26 @@ def dimmed(share: float) -> object:
 @pytest.mark.parametrize(
     ("picture", "level", "word"),
     [
-        (shop(), Level.GOOD, "of 255"),
-        (dimmed(0.22), Level.WARN, "too dark"),
-        (dimmed(0.1), Level.BAD, "too dark"),
-        (with_noise(np.full((480, 640), 3.0), 1.5), Level.BAD, "black"),
-        (np.clip(shop() * 0.3 + 185, 0, 255).astype(np.uint8), Level.WARN, "too bright"),
-        (np.full((480, 640), 254, np.uint8), Level.BAD, "too bright"),
+        (shop(), Severity.GOOD, "of 255"),
+        (dimmed(0.22), Severity.WARN, "too dark"),
+        (dimmed(0.1), Severity.BAD, "too dark"),
+        (with_noise(np.full((480, 640), 3.0), 1.5), Severity.BAD, "black"),
+        (np.clip(shop() * 0.3 + 185, 0, 255).astype(np.uint8), Severity.WARN, "too bright"),
+        (np.full((480, 640), 254, np.uint8), Severity.BAD, "too bright"),
     ],
 )
-def test_light_is_judged_by_brightness(picture: object, level: Level, word: str) -> None:
+def test_light_is_judged_by_brightness(picture: object, level: Severity, word: str) -> None:
     finding = judge_light(measure_light([picture]))
     assert (finding.level, word in finding.figure) == (level, True)
-    assert bool(finding.remedy) == (level is not Level.GOOD)
+    assert bool(finding.remedy) == (level is not Severity.GOOD)
 
 
 def test_somebody_before_a_window_is_against_the_light() -> None:
     picture = shop() // 4
     picture[:200, 100:600] = 255
     finding = judge_light(measure_light([picture]))
-    assert finding.level is Level.WARN
-    assert "against the light" in finding.figure
+    assert finding.level is Severity.WARN
+    assert "backlit" in finding.figure
 
 
 @pytest.mark.parametrize("light", [1.0, 0.5])
@@ -54,8 +53,8 @@ def test_focus_is_the_same_in_little_light_and_with_noise(light: float, noise: f
     assert measure_focus([soft]).blur_px == pytest.approx(3.0, abs=0.4)
 
 
-@pytest.mark.parametrize(("sigma_px", "level"), [(0.5, Level.GOOD), (2.2, Level.WARN), (4.0, Level.BAD)])
-def test_blur_is_reported_in_pixels(sigma_px: float, level: Level) -> None:
+@pytest.mark.parametrize(("sigma_px", "level"), [(0.5, Severity.GOOD), (2.2, Severity.WARN), (4.0, Severity.BAD)])
+def test_blur_is_reported_in_pixels(sigma_px: float, level: Severity) -> None:
     finding = judge_focus(measure_focus([blurred(shop(), sigma_px)]), is_dark=False)
     assert finding.level is level
     assert "pixels" in finding.figure
@@ -63,22 +62,22 @@ def test_blur_is_reported_in_pixels(sigma_px: float, level: Level) -> None:
 
 def test_one_person_who_walks_does_not_spoil_the_focus() -> None:
     pictures = [shop() for _ in range(4)] + [blurred(shop(), 4.0)]
-    assert judge_focus(measure_focus(pictures), is_dark=False).level is Level.GOOD
+    assert judge_focus(measure_focus(pictures), is_dark=False).level is Severity.GOOD
 
 
 def test_focus_is_not_judged_in_the_dark() -> None:
     finding = judge_focus(measure_focus([shop() // 20]), is_dark=True)
-    assert finding.level is Level.UNCHECKED
+    assert finding.level is Severity.UNCHECKED
 
 
 @pytest.mark.parametrize("picture", [np.full((480, 640), 120, np.uint8), with_noise(np.full((480, 640), 120.0), 4.0)])
 def test_an_empty_wall_has_no_focus(picture: object) -> None:
     finding = judge_focus(measure_focus([picture]), is_dark=False)
-    assert (finding.level, finding.figure) == (Level.WARN, "nothing with an edge is in view")
+    assert (finding.level, finding.figure) == (Severity.WARN, "nothing with an edge is in view")
 
 
 def real_pictures() -> Iterator[object]:
-    encoder = Encoder()
+    encoder = JpegEncoder()
     for path in sorted([*CLIPS.glob("clips/*.mp4"), *CLIPS.glob("synth/out/*.mp4")]):
         film = cv2.VideoCapture(str(path))
         film.set(cv2.CAP_PROP_POS_FRAMES, film.get(cv2.CAP_PROP_FRAME_COUNT) // 3)

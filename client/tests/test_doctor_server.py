@@ -4,18 +4,16 @@ import time
 from dataclasses import replace
 
 import pytest
-from onlooker.streams.kinds import WARNED_FROM
-from onlooker.testing import Stack, TestStream
-
 from doctor_scenes import server_behind
+from onlooker.streams.options import WARNED_FROM
+from testkit import Stack, TestStream
+
 from onlooker_client.config import Config
 from onlooker_client.doctor.checks import run_checks
 from onlooker_client.doctor.examination import Examination
-from onlooker_client.doctor.finding import Finding, Level
-from onlooker_client.doctor.network import judge_network
+from onlooker_client.doctor.findings import Finding, Severity
+from onlooker_client.doctor.server import judge_network
 from onlooker_client.moments import in_hours
-
-pytestmark = pytest.mark.alone
 
 
 def settings(product: Stack, stream: TestStream) -> Config:
@@ -41,10 +39,11 @@ def use_up(product: Stack, stream: TestStream, video_s: float) -> None:
     )
 
 
+@pytest.mark.alone
 def test_all_is_well_on_a_good_server(product: Stack, stream: TestStream) -> None:
     found = examine(settings(product, stream))
     server = ("server", "credentials", "stream", "quota", "clock", "network", "analysis")
-    assert {name: found[name].level for name in server} == dict.fromkeys(server, Level.GOOD), found
+    assert {name: found[name].level for name in server} == dict.fromkeys(server, Severity.GOOD), found
     assert found["stream"].figure == "enterprise stream, switched on"
     assert found["quota"].figure.endswith("no limit")
     assert found["network"].figure.endswith("400 KB are needed")
@@ -53,24 +52,24 @@ def test_all_is_well_on_a_good_server(product: Stack, stream: TestStream) -> Non
 
 def test_without_a_camera_what_needs_one_is_not_checked(product: Stack, stream: TestStream) -> None:
     found = examine(settings(product, stream))
-    assert found["camera"].level is Level.BAD
+    assert found["camera"].level is Severity.BAD
     assert "onlooker-agent setup" in found["camera"].remedy
     assert found["focus"].figure == "not checked: see camera"
 
 
 def test_a_wrong_password_is_named_and_hides_what_follows(product: Stack, stream: TestStream) -> None:
     found = examine(replace(settings(product, stream), access_token="wrong"))
-    assert (found["credentials"].level, found["credentials"].figure) == (Level.BAD, "Login or Password is wrong")
+    assert (found["credentials"].level, found["credentials"].figure) == (Severity.BAD, "Login or Password is wrong")
     assert found["network"].figure == "not checked: see credentials"
-    assert found["clock"].level is Level.GOOD  # the server's Date is for everybody
+    assert found["clock"].level is Severity.GOOD  # the server's Date is for everybody
 
 
 def test_a_used_up_month_is_to_be_fixed(product: Stack) -> None:
     stream = product.create_stream(kind="developer")
     use_up(product, stream, 10_801)
     found = examine(settings(product, stream))
-    assert found["quota"].level is Level.BAD
-    assert found["quota"].figure.startswith("used up: 3 h of 3 h used; begins anew on 1 ")
+    assert found["quota"].level is Severity.BAD
+    assert found["quota"].figure.startswith("used up: 3 h of 3 h used; resets on 1 ")
     assert found["analysis"].figure == "not checked: see quota"
 
 
@@ -78,7 +77,7 @@ def test_a_month_that_is_nearly_used_up_is_to_be_looked_at(product: Stack) -> No
     stream = product.create_stream(kind="developer")
     use_up(product, stream, 9_000)
     quota = examine(settings(product, stream))["quota"]
-    assert quota.level is Level.WARN
+    assert quota.level is Severity.WARN
     assert "2 h 30 min of 3 h" in quota.figure
     assert "30 min" in quota.remedy
     assert "nothing is computed until 1 " in quota.remedy
@@ -90,32 +89,32 @@ def test_the_server_says_from_when_on_a_month_is_worth_a_warning(product: Stack)
     use_up(product, below, WARNED_FROM * 10_800 - 1)
     use_up(product, above, WARNED_FROM * 10_800)
     levels = [examine(settings(product, stream))["quota"].level for stream in (below, above)]
-    assert levels == [Level.GOOD, Level.WARN]
+    assert levels == [Severity.GOOD, Severity.WARN]
 
 
 def test_a_fresh_developer_stream_is_good_with_a_note(product: Stack) -> None:
     quota = examine(settings(product, product.create_stream(kind="developer")))["quota"]
-    assert (quota.level, "all day" in quota.remedy) == (Level.GOOD, True)
+    assert (quota.level, "all day" in quota.remedy) == (Severity.GOOD, True)
 
 
 def test_a_stream_that_is_switched_off_is_named(product: Stack) -> None:
     found = examine(settings(product, product.create_stream(enabled=False)))
-    assert (found["stream"].level, found["stream"].figure) == (Level.BAD, "enterprise stream, switched off")
+    assert (found["stream"].level, found["stream"].figure) == (Severity.BAD, "enterprise stream, switched off")
     assert found["analysis"].figure == "not checked: see stream"
 
 
 @pytest.mark.parametrize(
     ("url", "words", "remedy"),
     [
-        ("https://localhost:1", "nothing listens", "port"),
-        ("https://nosuch.invalid", "name is not known", "spelling"),
-        ("localhost", "no address", "looks like"),
+        ("https://localhost:1", "nothing is listening", "port"),
+        ("https://nosuch.invalid", "name is unknown", "spelling"),
+        ("localhost", "not the address", "looks like"),
         (None, "not set", "setup"),
     ],
 )
 def test_a_server_that_is_not_there_is_told_with_a_remedy(url: str | None, words: str, remedy: str) -> None:
     found = examine(Config(url=url, client_id="x", access_token="y"))
-    assert found["server"].level is Level.BAD
+    assert found["server"].level is Severity.BAD
     assert words in found["server"].figure
     assert remedy in found["server"].remedy
     assert found["analysis"].figure == "not checked: see server"
@@ -129,24 +128,25 @@ def test_an_unknown_authority_is_told_with_its_file(product: Stack, stream: Test
 
 def test_a_clock_that_is_ahead_is_told_to_a_tenth_of_a_second(product: Stack, stream: TestStream) -> None:
     clock = examine(settings(product, stream), clock_off_s=90.0)["clock"]
-    assert clock.level is Level.BAD
+    assert clock.level is Severity.BAD
     assert abs(float(clock.figure.split()[0]) - 90.0) < 0.2
 
 
 def test_an_old_server_is_judged_by_its_date(product: Stack, stream: TestStream) -> None:
     with server_behind(product.plain_url, is_old=True, clock_off_s=30.0) as url:
         found = examine(replace(settings(product, stream), url=url))
-    assert found["credentials"].level is Level.GOOD
-    assert found["quota"].level is Level.UNCHECKED
-    assert found["clock"].level is Level.WARN
+    assert found["credentials"].level is Severity.GOOD
+    assert found["quota"].level is Severity.UNCHECKED
+    assert found["clock"].level is Severity.WARN
     assert found["clock"].figure.endswith("behind the server")
     assert abs(float(found["clock"].figure.split()[0]) - 30.0) < 1.2
 
 
+@pytest.mark.alone
 def test_a_thin_line_is_measured(product: Stack, stream: TestStream) -> None:
     with server_behind(product.plain_url, bytes_per_s=300_000) as url:
         network = examine(replace(settings(product, stream), url=url))["network"]
-    assert network.level is Level.WARN
+    assert network.level is Severity.WARN
     room = network.figure.split("room for ")[1].split()[0]
     assert 150 < int(room) < 320
 
@@ -154,17 +154,17 @@ def test_a_thin_line_is_measured(product: Stack, stream: TestStream) -> None:
 @pytest.mark.parametrize(
     ("round_trip_s", "rate", "level"),
     [
-        (0.03, 1e6, Level.GOOD),
-        (0.5, 1e6, Level.WARN),
-        (3.0, 1e6, Level.BAD),
-        (0.03, 3e5, Level.WARN),
-        (0.03, 1e5, Level.BAD),
+        (0.03, 1e6, Severity.GOOD),
+        (0.5, 1e6, Severity.WARN),
+        (3.0, 1e6, Severity.BAD),
+        (0.03, 3e5, Severity.WARN),
+        (0.03, 1e5, Severity.BAD),
     ],
 )
-def test_network_is_judged_by_what_the_frames_need(round_trip_s: float, rate: float, level: Level) -> None:
+def test_network_is_judged_by_what_the_frames_need(round_trip_s: float, rate: float, level: Severity) -> None:
     finding = judge_network(round_trip_s, rate, needed=4e5)
     assert finding.level is level
-    assert bool(finding.remedy) == (level is not Level.GOOD)
+    assert bool(finding.remedy) == (level is not Severity.GOOD)
 
 
 @pytest.mark.parametrize(

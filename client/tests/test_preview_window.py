@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 
 from onlooker_client.errors import ConfigError
-from onlooker_client.preview.window import Window
+from onlooker_client.preview.window import PreviewWindow
 
 ANSWER: dict[str, object] = {"entities": {}, "bodies": {}}
 needs_screen = pytest.mark.skipif(
@@ -56,7 +56,7 @@ def await_true(condition: Callable[[], bool]) -> None:
 
 @needs_screen
 def test_the_newest_picture_is_on_the_screen_and_gone_after_closing(screen: str, tmp_path: Path) -> None:
-    window = Window(pytest.fail)
+    window = PreviewWindow(pytest.fail)
     for level in (10, 90, 200):
         window.show(np.full((480, 640), level, np.uint8), ANSWER)
     await_true(lambda: abs(brightness(screen, tmp_path / "screen.png") - 200) < 5)
@@ -67,7 +67,7 @@ def test_the_newest_picture_is_on_the_screen_and_gone_after_closing(screen: str,
 @needs_screen
 def test_a_window_that_somebody_closed_is_said_and_showing_goes_on(screen: str) -> None:
     warnings: list[str] = []
-    window = Window(warnings.append)
+    window = PreviewWindow(warnings.append)
     os.kill(window.process_id, signal.SIGTERM)
 
     def shown() -> bool:
@@ -75,18 +75,18 @@ def test_a_window_that_somebody_closed_is_said_and_showing_goes_on(screen: str) 
         return bool(warnings)
 
     await_true(shown)
-    assert "Everything else goes on" in warnings[0]
+    assert "Everything else continues" in warnings[0]
     window.close()
 
 
 def test_without_a_screen_the_remedy_is_a_film(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("DISPLAY", raising=False)
     with pytest.raises(ConfigError, match="--save"):
-        Window(pytest.fail)
+        PreviewWindow(pytest.fail)
 
 
 def test_without_tkinter_the_remedy_is_to_install_it(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     (tmp_path / "tkinter.py").write_text("raise ImportError\n")  # stands in for a Python that was built without it
     monkeypatch.setenv("PYTHONPATH", str(tmp_path))
     with pytest.raises(ConfigError, match="python3-tk"):
-        Window(pytest.fail)
+        PreviewWindow(pytest.fail)

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from multipart import MultipartSegment, PushMultipartParser
-from onlooker.catalogue.service import Field, Kind
+from onlooker_pipeline.catalogue.service import Field, FieldKind
 
 from onlooker_client.errors import BadArgument
 from onlooker_client.moments import read_moment
@@ -61,7 +61,7 @@ def test_a_picture_that_looks_like_a_boundary_is_still_a_picture() -> None:
 def test_a_timestamp_arrives_as_the_moment_that_was_meant(moment: datetime, offset: int) -> None:
     moment = moment.replace(tzinfo=timezone(timedelta(minutes=offset)))
     text = timestamp_text(moment)
-    assert Field("timestamp", Kind.TIMESTAMP, "").complaint(text) is None
+    assert Field("timestamp", FieldKind.TIMESTAMP, "").complaint(text) is None
     assert read_moment(text) == datetime.fromisoformat(text) == moment
 
 
@@ -101,7 +101,7 @@ def test_what_cannot_be_sent_says_so(tmp_path: Path) -> None:
         media_body({"echo": object()})
     with pytest.raises(BadArgument, match="JSON"):
         media_body({"sensitivity": float("nan")})
-    with pytest.raises(BadArgument, match="name of an attachment"):
+    with pytest.raises(BadArgument, match="not a valid attachment name"):
         multipart_body({}, {'a"\r\nX: y': b""})
 
 

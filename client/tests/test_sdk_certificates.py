@@ -9,8 +9,8 @@ import pytest
 from cryptography import x509
 from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
+from faulty_server import answering, peer
 
-from misbehaving import answering, peer
 from onlooker_client import ConfigError, NotTrusted
 from onlooker_client.wire.transport import Repeat, Transport
 
@@ -90,5 +90,5 @@ def test_a_file_that_is_no_authority_is_refused_before_anything_is_asked(tmp_pat
     path = tmp_path / "ca.pem"
     if content is not None:
         path.write_bytes(content)
-    with pytest.raises(ConfigError, match=r"ca\.pem is no file with a certificate authority.*/authority\.pem"):
+    with pytest.raises(ConfigError, match=r"ca\.pem is not a certificate authority file.*/authority\.pem"):
         Transport("https://vision.example.org", ca_file=str(path))

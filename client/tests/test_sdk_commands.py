@@ -8,7 +8,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from onlooker.testing import Stack, TestStream
+from testkit import Stack, TestStream
 
 from onlooker_client.config import read_file
 
@@ -40,7 +40,7 @@ def variables(product: Stack, stream: TestStream) -> dict[str, str]:
 def test_check_says_that_all_is_well(product: Stack, stream: TestStream) -> None:
     done = run("check", **variables(product, stream))
     assert done.returncode == 0, done.stderr
-    assert "knows Login and Password" in done.stdout
+    assert "accepts Login and Password" in done.stdout
     assert "0 min of video computed, no limit" in done.stdout
     assert stream.access_token not in done.stdout
 
@@ -48,7 +48,7 @@ def test_check_says_that_all_is_well(product: Stack, stream: TestStream) -> None
 def test_check_says_what_is_wrong(product: Stack, stream: TestStream) -> None:
     wrong = run("check", **variables(product, stream) | {"ONLOOKER_ACCESS_TOKEN": "wrong"})
     assert (wrong.returncode, wrong.stdout) == (78, "")
-    assert "does not know this Login and Password" in wrong.stderr
+    assert "does not recognise this Login and Password" in wrong.stderr
     disabled = run("check", **variables(product, product.create_stream(enabled=False)))
     assert disabled.returncode == 1
     assert "switched off" in disabled.stdout
@@ -92,7 +92,7 @@ def test_a_wrong_metric_is_a_wrong_use(product: Stack, stream: TestStream) -> No
 def test_a_wrong_moment_is_said_with_its_option() -> None:
     done = run("metrics", "--from", "2 hours ago")
     assert done.returncode == 2
-    assert "--from 2 hours ago is no moment" in done.stderr
+    assert "--from 2 hours ago is not a valid time" in done.stderr
 
 
 def test_the_range_is_shown_to_the_second_and_in_the_zone_that_was_asked_for(

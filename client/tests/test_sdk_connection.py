@@ -5,8 +5,7 @@ import threading
 import time
 
 import pytest
-
-from misbehaving import (
+from faulty_server import (
     Behaviour,
     Peer,
     answering,
@@ -18,9 +17,10 @@ from misbehaving import (
     silent,
     trickling,
 )
+
 from onlooker_client.errors import ConfigError, LinkError, NotSent, TimedOut
 from onlooker_client.wire import connection as module
-from onlooker_client.wire import reading
+from onlooker_client.wire import response_parser
 from onlooker_client.wire.connection import Address, Connection
 from onlooker_client.wire.transport import build_trust
 
@@ -167,7 +167,7 @@ def test_a_broken_answer_is_a_broken_connection(answer: bytes, words: str) -> No
 
 
 def test_an_endless_answer_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(reading, "ANSWER_LIMIT_BYTES", 1_000_000)
+    monkeypatch.setattr(response_parser, "ANSWER_LIMIT_BYTES", 1_000_000)
 
     def endless(taken: socket.socket, running: Peer) -> None:
         read_request(taken)
@@ -199,12 +199,12 @@ def test_an_answer_without_a_body_is_read() -> None:
 def test_nothing_there_is_said_at_once() -> None:
     with peer(silent) as running:
         address = Address.of(running.url)
-    with pytest.raises(NotSent, match="nothing listens there"):
+    with pytest.raises(NotSent, match="nothing is listening there"):
         ask(Connection(address, TRUST))
 
 
 def test_an_unknown_name_is_said() -> None:
-    with pytest.raises(NotSent, match="name is not known"):
+    with pytest.raises(NotSent, match="name is unknown"):
         ask(Connection(Address.of("http://no-such-host.invalid"), TRUST))
 
 

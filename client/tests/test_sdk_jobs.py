@@ -6,7 +6,7 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
-from onlooker.testing import Stack, TestStream
+from testkit import Stack, TestStream
 
 from onlooker_client import (
     BadArgument,

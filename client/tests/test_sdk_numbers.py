@@ -7,13 +7,12 @@ from collections.abc import Iterator
 from datetime import UTC, date, datetime, timedelta, timezone
 
 import pytest
-from onlooker.testing import Stack, TestStream
+from faulty_server import answering, http, peer
+from testkit import Stack, TestStream
 
-from misbehaving import answering, http, peer
 from onlooker_client import BadArgument, BadCredentials, BadRequest, Bucket, Client, ConfigError, LinkError
 from onlooker_client.config import Config
-from onlooker_client.numbers.endpoint import DataEndpoint
-from onlooker_client.numbers.tokens import UNKNOWN_LIFE_S, life_s
+from onlooker_client.numbers.endpoint import UNKNOWN_LIFE_S, DataEndpoint, life_s
 
 OWNER = "owner@example.org"
 HOURS = 120
@@ -43,7 +42,7 @@ def test_buckets_are_plain_objects(reader: Client) -> None:
     assert bucket.gender == {"?": 0, "female": 0, "male": 0}
     assert set(bucket.age) > {"0-14", "65+"}
     assert bucket["category"]["senior_female"] == 0
-    with pytest.raises(BadArgument, match="attention_time was not asked for"):
+    with pytest.raises(BadArgument, match="attention_time was not requested"):
         bucket.attention_time  # noqa: B018
 
 

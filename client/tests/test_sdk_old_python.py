@@ -7,7 +7,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from onlooker.testing import Stack, TestStream
+from testkit import Stack, TestStream
 
 CLIENT = Path(__file__).parents[1]
 PROGRAM = """

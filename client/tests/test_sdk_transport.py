@@ -5,8 +5,8 @@ import threading
 import time
 
 import pytest
+from faulty_server import Peer, answering, hanging_up, http, peer, read_request, saying, silent
 
-from misbehaving import Peer, answering, hanging_up, http, peer, read_request, saying, silent
 from onlooker_client.errors import (
     BadCredentials,
     BadRequest,

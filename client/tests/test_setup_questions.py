@@ -7,12 +7,9 @@ from hashlib import sha256
 from pathlib import Path
 
 import pytest
-from onlooker.testing import Stack, TestStream
-
 from doctor_scenes import shop, write_video
-from setup_terminal import TerminalCommand
-
-pytestmark = pytest.mark.alone
+from terminal_command import TerminalCommand
+from testkit import Stack, TestStream
 
 
 class Place:
@@ -41,6 +38,7 @@ def fingerprint(file: str) -> str:
     return ":".join(digits[at : at + 2] for at in range(0, 32, 2))
 
 
+@pytest.mark.alone
 def test_four_answers_make_a_config_that_only_its_owner_can_read(
     product: Stack, stream: TestStream, place: Place
 ) -> None:
@@ -77,7 +75,7 @@ def test_options_are_not_asked_for_and_enter_keeps_the_rest(product: Stack, stre
         assert "Login:" in setup.text
     before = place.kept()
     with place.set_up("--username", "owner@example.org") as again:
-        for question in ("1. Server address [", "2. Login [", "3. Password (not shown) [as it is]", "Which one ["):
+        for question in ("1. Server address [", "2. Login [", "3. Password (not shown) [unchanged]", "Which one ["):
             again.answer(question, "")
         assert again.end() == 0
     assert place.kept() == before | {"username": "owner@example.org"}
@@ -86,9 +84,9 @@ def test_options_are_not_asked_for_and_enter_keeps_the_rest(product: Stack, stre
 def test_wrong_answers_are_explained_and_asked_for_again(product: Stack, stream: TestStream, place: Place) -> None:
     with place.set_up("--ca", product.ca_file) as setup:
         setup.answer("1. Server address:", "nosuch.invalid")
-        setup.expect("name is not known")
+        setup.expect("name is unknown")
         setup.answer("1. Server address:", product.console_url)
-        setup.expect("not a gateway")
+        setup.expect("not an Onlooker gateway")
         setup.answer("1. Server address:", product.url)
         setup.answer("2. Login:", "me@example.org")
         setup.expect("That is not a Login")
@@ -125,7 +123,7 @@ def test_a_kept_password_that_is_refused_is_not_offered_again(product: Stack, st
     place.config.write_text(json.dumps(kept))
     place.config.chmod(0o600)
     with place.set_up("--url", product.url, "--client-id", stream.client_id, "--source", "camera.mp4") as setup:
-        setup.answer("3. Password (not shown) [as it is]: ", "")
+        setup.answer("3. Password (not shown) [unchanged]: ", "")
         setup.expect("Login or Password is wrong")
         setup.answer("3. Password (not shown; Enter alone changes the Login): ", "")
         setup.answer(f"2. Login [{stream.client_id}]: ", "")
@@ -138,10 +136,10 @@ def test_an_authority_that_nobody_vouches_for_is_not_trusted(product: Stack, pla
     with place.set_up() as setup:
         setup.answer("1. Server address:", product.url)
         setup.answer("File, or address of the console:", product.url)
-        setup.expect("hands out no authority.pem")
+        setup.expect("offers no authority.pem")
         setup.answer("File, or address of the console:", product.console_url)
         setup.answer("Are the two the same? [y/N]", "")
-        setup.expect("Then it is not trusted")
+        setup.expect("The authority is not trusted")
         setup.answer("File, or address of the console:", product.ca_file)
         setup.press("2. Login:", "\x03")
         setup.end()

@@ -5,16 +5,15 @@ from pathlib import Path
 from subprocess import CompletedProcess
 
 import pytest
-from onlooker.testing import Stack, TestStream
-
 from doctor_scenes import shop, write_video
+from terminal_command import run_agent
+from testkit import Stack, TestStream
+
 from onlooker_client.config import Config
 from onlooker_client.errors import ConfigError
-from onlooker_client.setup.account import checked_login
-from onlooker_client.setup.authority import usual_console
-from onlooker_client.setup.greeting import candidates
-from onlooker_client.setup.keeping import keep_settings, read_kept
-from setup_terminal import run_agent
+from onlooker_client.setup.command import keep_settings, read_kept
+from onlooker_client.setup.questions import usual_console
+from onlooker_client.setup.validation import candidates, checked_login
 
 
 def run(folder: Path, *options: str, stdin: str = "", **environment: str) -> CompletedProcess[str]:
@@ -40,8 +39,8 @@ def test_everything_that_is_given_and_works_is_kept(product: Stack, stream: Test
     ("options", "code", "words"),
     [
         (("--yes",), 78, "Missing: --url, --client-id, ONLOOKER_ACCESS_TOKEN or --access-token-stdin, --source"),
-        ((), 78, "nobody to answer"),
-        (("--access-token-stdin",), 78, "goes with --yes"),
+        ((), 78, "needs a terminal"),
+        (("--access-token-stdin",), 78, "needs --yes"),
         (("--yes", "--ca", "nothing.pem"), 78, "does not exist"),
         (("--yes", "--username", "me"), 78, "e-mail address"),
     ],
@@ -56,7 +55,7 @@ def test_a_server_that_can_not_be_reached_has_its_own_exit_code(tmp_path: Path) 
     login = "0b6f2a3e-8c1d-4f7a-9e25-d4c1a7b85e60"
     given = ("--url", "https://localhost:1", "--client-id", login, "--source", "0")
     ended = run(tmp_path, *given, "--yes", ONLOOKER_ACCESS_TOKEN="x")
-    assert (ended.returncode, "nothing listens" in ended.stderr) == (69, True)
+    assert (ended.returncode, "nothing is listening" in ended.stderr) == (69, True)
 
 
 def test_an_unknown_authority_is_never_trusted_without_a_person(

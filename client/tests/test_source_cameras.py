@@ -8,7 +8,7 @@ import pytest
 
 from onlooker_client.errors import SourceError
 from onlooker_client.sources import cameras, open_source
-from onlooker_client.sources.cameras import Camera, list_cameras
+from onlooker_client.sources.cameras import LocalCamera, list_cameras
 
 CAPTURE, METADATA, ENCODER, HAS_OWN = 0x1, 0x800000, 0x4000, 0x80000000
 
@@ -42,7 +42,7 @@ def test_cameras_are_listed_by_number_with_their_names(tmp_path: Path, monkeypat
         (folder / "name").write_text(name)
     (tmp_path / "v4l-touch0").mkdir()
     monkeypatch.setattr(cameras, "_gives_pictures", lambda device: device.name != "video10")
-    assert list_cameras(tmp_path) == [Camera(0, "camera"), Camera(2, "Door")]
+    assert list_cameras(tmp_path) == [LocalCamera(0, "camera"), LocalCamera(2, "Door")]
     assert list_cameras(tmp_path)[1].path == "/dev/video2"
 
 
@@ -56,7 +56,7 @@ def test_a_camera_that_this_user_may_not_open_is_listed_as_such(
         raise PermissionError(device)
 
     monkeypatch.setattr(cameras, "_gives_pictures", refuse)
-    assert list_cameras(tmp_path) == [Camera(0, "camera", is_allowed=False)]
+    assert list_cameras(tmp_path) == [LocalCamera(0, "camera", is_allowed=False)]
 
 
 def test_a_device_that_is_no_camera_is_left_out(tmp_path: Path) -> None:
@@ -76,11 +76,11 @@ def test_a_camera_that_is_not_there_is_said(capfd: pytest.CaptureFixture[str]) -
 
 
 def test_the_remedy_names_the_cameras_that_there_are(monkeypatch: pytest.MonkeyPatch) -> None:
-    from onlooker_client.sources import capturing
+    from onlooker_client.sources import cameras
 
-    monkeypatch.setattr(capturing, "list_cameras", lambda: [Camera(2, "Door")])
-    with pytest.raises(SourceError, match=r"Camera 7 can't be opened. There are: 2 \(Door\)"):
+    monkeypatch.setattr(cameras, "list_cameras", lambda: [LocalCamera(2, "Door")])
+    with pytest.raises(SourceError, match=r"Camera 7 can't be opened. Available: 2 \(Door\)"):
         open_source("7")
-    monkeypatch.setattr(capturing, "list_cameras", lambda: [Camera(7, "Door", is_allowed=False)])
+    monkeypatch.setattr(cameras, "list_cameras", lambda: [LocalCamera(7, "Door", is_allowed=False)])
     with pytest.raises(SourceError, match="usermod -aG video"):
         open_source("7")

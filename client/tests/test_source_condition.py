@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from onlooker_client.sources.condition import Condition, Judgement, Watch
+from onlooker_client.sources.condition import Condition, ConditionMonitor, Judgement
 
 CHANCE = np.random.default_rng(8)
 
@@ -22,7 +22,7 @@ def covered(noise: int = 12) -> Any:
 
 
 def watch_for(pictures: list[Any], *, is_live: bool = True, fps: float = 10.0) -> list[Judgement]:
-    watch = Watch(100.0, is_live=is_live)
+    watch = ConditionMonitor(100.0, is_live=is_live)
     return [watch.see(picture, 100.0 + place / fps) for place, picture in enumerate(pictures)]
 
 
@@ -74,7 +74,7 @@ def test_grey_pictures_are_judged_too() -> None:
 
 
 def test_no_frame_for_five_seconds_is_said_by_the_clock() -> None:
-    watch = Watch(100.0, is_live=True)
+    watch = ConditionMonitor(100.0, is_live=True)
     watch.see(scene(), 101.0)
     assert watch.check(105.9).condition is Condition.FINE
     assert watch.check(106.0) == Judgement(Condition.NO_FRAME, 101.0)
@@ -82,11 +82,11 @@ def test_no_frame_for_five_seconds_is_said_by_the_clock() -> None:
 
 
 def test_a_camera_that_never_gave_a_frame_is_noticed() -> None:
-    assert Watch(100.0, is_live=True).check(105.0) == Judgement(Condition.NO_FRAME, 100.0)
+    assert ConditionMonitor(100.0, is_live=True).check(105.0) == Judgement(Condition.NO_FRAME, 100.0)
 
 
 def test_one_that_comes_back_with_the_same_picture_is_not_frozen_yet() -> None:
-    watch = Watch(0.0, is_live=True)
+    watch = ConditionMonitor(0.0, is_live=True)
     still = scene(0)
     watch.see(still, 1.0)
     watch.check(20.0)
@@ -107,7 +107,7 @@ def test_whatever_comes_a_judgement_never_begins_later_than_now_and_stays_while_
 ) -> None:
     pictures = {"scene": np.full((16, 16), 90, np.uint8), "still": np.full((16, 16), 120, np.uint8)}
     pictures["dark"] = np.zeros((16, 16), np.uint8)
-    watch, now_s, last = Watch(0.0, is_live=True), 0.0, Judgement(Condition.FINE, 0.0)
+    watch, now_s, last = ConditionMonitor(0.0, is_live=True), 0.0, Judgement(Condition.FINE, 0.0)
     for what, pause_s in steps:
         now_s += pause_s
         said = watch.check(now_s) if what == "none" else watch.see(pictures[what], now_s)

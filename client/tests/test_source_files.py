@@ -12,7 +12,7 @@ import pytest
 
 from onlooker_client.errors import SourceError
 from onlooker_client.sources import Source, open_source
-from onlooker_client.sources.recording import open_recording
+from onlooker_client.sources.video import open_recording
 
 FRAMES = 40
 PER_PICTURE = 4
@@ -151,7 +151,7 @@ def test_a_path_that_is_not_there_is_said_at_once(tmp_path: Path) -> None:
         open_source(str(tmp_path / "none.mp4"))
 
 
-@pytest.mark.parametrize(("content", "reason"), [(b"", "is empty"), (b"no video " * 99, "no video that OpenCV can")])
+@pytest.mark.parametrize(("content", "reason"), [(b"", "is empty"), (b"no video " * 99, "not a video that OpenCV can")])
 def test_a_file_that_is_no_video_is_said_at_once(tmp_path: Path, content: bytes, reason: str) -> None:
     path = tmp_path / "notes.mp4"
     path.write_bytes(content)

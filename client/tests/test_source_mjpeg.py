@@ -17,8 +17,7 @@ from hypothesis import strategies as st
 
 from onlooker_client.errors import SourceError
 from onlooker_client.sources.live import LiveSource
-from onlooker_client.sources.mjpeg import Splitter
-from onlooker_client.sources.piping import PipeFeed
+from onlooker_client.sources.mjpeg import JpegSplitter, PipeFeed
 
 
 def packed(shade: int, size_px: int = 64) -> bytes:
@@ -29,8 +28,8 @@ def packed(shade: int, size_px: int = 64) -> bytes:
 PICTURES = [packed(shade) for shade in range(0, 200, 40)]
 
 
-def split(stream: bytes, chunk: int = 1000, largest_bytes: int = 1 << 20) -> tuple[list[bytes], Splitter]:
-    splitter = Splitter(largest_bytes)
+def split(stream: bytes, chunk: int = 1000, largest_bytes: int = 1 << 20) -> tuple[list[bytes], JpegSplitter]:
+    splitter = JpegSplitter(largest_bytes)
     parts = (stream[place : place + chunk] for place in range(0, len(stream), chunk))
     return [picture for part in parts for picture in splitter.add(part)], splitter
 

@@ -11,11 +11,11 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 import cv2
 import numpy as np
 import pytest
-from bench.client.rtsp_server import RtspServer, age_ms, missing, running_rtsp_server
+from bench.chaos.rtsp_server import RtspServer, age_ms, missing, running_rtsp_server
 
 from onlooker_client.errors import SourceError
 from onlooker_client.sources import open_source
-from onlooker_client.sources.lasting import Event, LastingSource, State
+from onlooker_client.sources.reconnection import ReconnectingSource, SourceEvent, SourceState
 
 needs_rtsp = pytest.mark.skipif(bool(missing()), reason=str(missing()))
 MINUTE_MS = 60_000
@@ -67,9 +67,9 @@ def test_pictures_are_read_at_the_rate_that_is_asked(camera: RtspServer) -> None
 @needs_rtsp
 @pytest.mark.slow
 def test_a_camera_that_is_killed_and_started_again_comes_back(capfd: pytest.CaptureFixture[str]) -> None:
-    events: list[Event] = []
+    events: list[SourceEvent] = []
     with running_rtsp_server() as server:
-        source = LastingSource(server.address, on_change=events.append)
+        source = ReconnectingSource(server.address, on_change=events.append)
         assert source.read(time.monotonic()) is not None
         server.kill()
         back = threading.Timer(1.5, server.start)
@@ -81,10 +81,10 @@ def test_a_camera_that_is_killed_and_started_again_comes_back(capfd: pytest.Capt
         assert time.monotonic() - began_s < 10
         back.join()
         source.close()
-    assert [event.state for event in events if event.state is not State.WAITING] == [
-        State.OPENED,
-        State.LOST,
-        State.OPENED,
+    assert [event.state for event in events if event.state is not SourceState.WAITING] == [
+        SourceState.OPENED,
+        SourceState.LOST,
+        SourceState.OPENED,
     ]
     assert "watch-me" not in "".join(event.reason for event in events)
     assert capfd.readouterr().err == ""
@@ -105,7 +105,7 @@ class MjpegCamera(BaseHTTPRequestHandler):
                 self.wfile.write(jpeg + b"\r\n")
                 time.sleep(0.1)
         except OSError:
-            pass  # whoever watched went away
+            pass  # the viewer went away
 
     def log_message(self, *said: object) -> None:
         pass
@@ -143,7 +143,7 @@ def silent_server() -> Iterator[int]:
 def test_a_camera_that_takes_connections_but_says_nothing_is_given_up_soon(
     capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("onlooker_client.sources.capturing.OPENING_MS", 1500)
+    monkeypatch.setattr("onlooker_client.sources.cameras.OPENING_MS", 1500)
     with silent_server() as port:
         began_s = time.monotonic()
         with pytest.raises(SourceError, match="can't be opened") as told:
@@ -155,7 +155,7 @@ def test_a_camera_that_takes_connections_but_says_nothing_is_given_up_soon(
 
 def test_closing_ends_at_once_while_a_camera_is_being_opened() -> None:
     with silent_server() as port:
-        source = LastingSource(f"rtsp://127.0.0.1:{port}/camera")
+        source = ReconnectingSource(f"rtsp://127.0.0.1:{port}/camera")
         threading.Timer(0.3, source.close).start()
         began_s = time.monotonic()
         assert source.read(began_s) is None

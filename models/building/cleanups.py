@@ -14,7 +14,7 @@ TINY = 1e-12
 
 
 def free_input(model: onnx.ModelProto, shape: Sequence[int | str]) -> onnx.ModelProto:
-    """Declares another input shape; a word is a free size. Shapes that followed from the old one are found anew."""
+    """Declares another input shape; a word is a free size. Shapes that followed from the old one are derived again."""
     for side, size in zip(model.graph.input[0].type.tensor_type.shape.dim, shape, strict=True):
         side.Clear()
         if isinstance(size, str):

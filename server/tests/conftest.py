@@ -8,16 +8,25 @@ import httpx2
 import pytest
 
 from clients import EXTRA_SERVICES, client_of
-from onlooker.testing import Stack, TestStream, fresh_database, running_stack
+from testkit import Stack, TestStream, migrated_database, running_stack
+from testkit.postgresql import migrated_template
 
 TESTS = Path(__file__).parent
-os.environ["PYTHONPATH"] = str(TESTS)
+os.environ["PYTHONPATH"] = str(TESTS / "support")
 
 
 @pytest.fixture(scope="session")
 def database_url() -> Iterator[str]:
-    with fresh_database() as url:
+    with migrated_database() as url:
         yield url
+
+
+@pytest.fixture(scope="session")
+def django_db_modify_db_settings(django_db_modify_db_settings: None) -> None:
+    """The console's test database is a copy of the migrated one."""
+    from django.db import connection
+
+    connection.settings_dict["TEST"]["TEMPLATE"] = migrated_template()
 
 
 @pytest.fixture(scope="session")

@@ -16,13 +16,13 @@ def loaded_by(module: str) -> set[str]:
     return set(json.loads(printed))
 
 
-@pytest.mark.parametrize("process", ["onlooker.gateway.app", "onlooker.gateway.accepted.dispatcher"])
+@pytest.mark.parametrize("process", ["onlooker.gateway.app", "onlooker.gateway.queue.dispatcher"])
 def test_the_hot_path_loads_no_model_code_and_no_django(process: str) -> None:
     assert loaded_by(process) & (MODEL_CODE | {"django", "onlooker.compute"}) == set()
 
 
 def test_a_recorder_loads_no_model_code_and_no_django() -> None:
-    assert loaded_by("onlooker.visits.recorder") & (MODEL_CODE | {"django", "onlooker.compute.vision"}) == set()
+    assert loaded_by("onlooker.visits.recorder") & (MODEL_CODE | {"django", "onlooker_pipeline.vision"}) == set()
 
 
 def test_a_worker_loads_no_database_and_no_blob_store() -> None:

@@ -82,7 +82,7 @@ def load_config(given: Config | None = None, path: Path | None = None) -> Config
     if file.exists() or path:
         return config.over(read_file(file))
     if os.environ.get(f"{PREFIX}CONFIG"):
-        raise ConfigError(f"There is no file {file} (ONLOOKER_CONFIG). Make it with: onlooker-agent setup")
+        raise ConfigError(f"{file} (ONLOOKER_CONFIG) does not exist. Create it with: onlooker-agent setup")
     return config
 
 
@@ -97,7 +97,7 @@ def from_environment(environment: Mapping[str, str] = os.environ) -> Config:
         except OSError as error:
             raise ConfigError(f"ONLOOKER_ACCESS_TOKEN_FILE can't be read: {error.strerror}: {secret_file}") from None
         except ValueError:  # without the cause, which might show what is in the file
-            raise ConfigError(f"ONLOOKER_ACCESS_TOKEN_FILE is no text: {secret_file}") from None
+            raise ConfigError(f"ONLOOKER_ACCESS_TOKEN_FILE is not a text file: {secret_file}") from None
     return Config(**known)
 
 
@@ -108,7 +108,7 @@ def check_config(config: Config) -> Config:
         return config
     variables = ", ".join(PREFIX + name.upper() for name in missing)
     raise NotSet(
-        f"Not set: {', '.join(missing)}.{of_another_login(config)} There are three ways: as an argument, "
+        f"Not set: {', '.join(missing)}.{of_another_login(config)} Set them in one of three ways: as an argument, "
         f"Client({missing[0]}=...); in the environment, {variables}; or in the file that `onlooker-agent setup` writes "
         f"({config_path()}).",
         missing,
@@ -133,14 +133,14 @@ def read_file(path: Path) -> Config:
     try:
         with path.open(encoding="utf-8-sig") as file:
             if not _is_private(path, os.fstat(file.fileno()).st_mode):
-                raise ConfigError(f"{path} holds a Password, and others can read it. Do: chmod 600 {path}")
+                raise ConfigError(f"{path} contains a Password, and others can read it. Run: chmod 600 {path}")
             said = json.loads(file.read(LARGEST_FILE_BYTES))
     except FileNotFoundError:
-        raise ConfigError(f"There is no file {path}. Make it with: onlooker-agent setup") from None
+        raise ConfigError(f"{path} does not exist. Create it with: onlooker-agent setup") from None
     except OSError as error:
-        raise ConfigError(f"{path} can't be read: {error.strerror}. Its owner can: run this as that user.") from None
+        raise ConfigError(f"{path} can't be read: {error.strerror}. Run this as the file's owner.") from None
     except (ValueError, RecursionError):  # without the cause, which might show what is in the file
-        raise ConfigError(f"{path} is not JSON. Make it anew with: onlooker-agent setup") from None
+        raise ConfigError(f"{path} is not JSON. Create it again with: onlooker-agent setup") from None
     return _checked(path, said)
 
 
@@ -155,7 +155,9 @@ def _is_private(path: Path, mode: int) -> bool:
 def _checked(path: Path, said: Any) -> Config:
     names = {f.name for f in fields(Config)}
     if not isinstance(said, dict) or not set(said) <= names or not all(isinstance(v, str) for v in said.values()):
-        raise ConfigError(f"{path} must be an object of texts, with some of these names: {', '.join(sorted(names))}.")
+        raise ConfigError(
+            f"{path} must be a JSON object of strings, with some of these names: {', '.join(sorted(names))}."
+        )
     return Config(**said)
 
 

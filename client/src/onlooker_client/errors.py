@@ -24,8 +24,8 @@ from collections.abc import Sequence
 from typing import Any
 
 UNKNOWN_CREDENTIALS = (
-    "The server does not know this Login and Password (client_id and access_token). Check both; a lost Password is "
-    "replaced on the stream's page in the console."
+    "The server does not recognise this Login and Password (client_id and access_token). Check both; a lost Password "
+    "can be replaced on the stream's page in the console."
 )
 
 

@@ -43,7 +43,9 @@ class Job:
             except NotReady:
                 left_s = deadline - time.monotonic()
                 if left_s <= 0:
-                    raise NotReady(f"The job has no result after {timeout_s:g} s. It goes on: wait again.") from None
+                    raise NotReady(
+                        f"The job has no result after {timeout_s:g} s. It is still running: wait again."
+                    ) from None
             time.sleep(min(pause_s, left_s))
             pause_s = min(pause_s * 1.5, LONGEST_PAUSE_S)
 

@@ -1,12 +1,14 @@
-"""Who is in view, as an answer of `scene_analysis` says it."""
+"""Who is in view, according to an answer of `scene_analysis`."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from typing import Any
 
+SceneAnswer = Mapping[str, Any]
 
-def ids_in_view(answer: Mapping[str, Any]) -> list[str]:
+
+def ids_in_view(answer: SceneAnswer) -> list[str]:
     """With a face that was seen at least once, or without; an answer shows who disappears with it once more."""
     gone = _disappearing(answer.get("events"))
     seen = (answer.get("entities"), answer.get("bodies"))
@@ -18,7 +20,7 @@ def _disappearing(events: Any) -> list[Any]:
     return [event.get("entity_id") for event in told if event.get("type") == "disappearance"]
 
 
-def count_people(answer: Mapping[str, Any]) -> int:
+def count_people(answer: SceneAnswer) -> int:
     return len(ids_in_view(answer))
 
 

@@ -25,7 +25,7 @@ class Session:
         try:
             self.id = str(uuid.UUID(session_id)) if session_id else str(uuid.uuid4())
         except ValueError:
-            raise BadArgument("The id of a session must be a UUID. Leave it out, and one is made.") from None
+            raise BadArgument("The id of a session must be a UUID. Leave it out to have one created.") from None
 
     def __repr__(self) -> str:
         return f"Session({self.service!r}, {self.id!r})"

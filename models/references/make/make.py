@@ -1,4 +1,4 @@
-"""Makes models/references anew: every net on its probe, by the runtime that its source was made for."""
+"""Makes models/references again: every net on its probe, by the runtime that its source was made for."""
 
 import json
 import shutil

@@ -1,23 +1,31 @@
-"""Connections to PostgreSQL, and the named queries of a `queries.sql`."""
+"""Connections to PostgreSQL, what counts as the database being away, and queries kept in files."""
 
 import re
 from importlib import resources
+from string import Template
 
+import psycopg
 from psycopg import AsyncConnection
 from psycopg.rows import DictRow, dict_row
-from psycopg_pool import AsyncConnectionPool
+from psycopg_pool import AsyncConnectionPool, PoolTimeout
 
 from onlooker.settings import Settings
+from onlooker.slots import SLOT_IN_SQL
 
 Pool = AsyncConnectionPool[AsyncConnection[DictRow]]
 
+DATABASE_UNAVAILABLE = (psycopg.OperationalError, PoolTimeout)
+"""What is raised while the database can't be reached. It comes back: wait, or answer 503 with Retry-After."""
+DATABASE_FAILED = (psycopg.Error, PoolTimeout)
+"""The database did not do what it was asked, for whatever reason."""
+
 
 def open_pool(settings: Settings, *, statement_limit_s: float | None = None) -> Pool:
-    """A pool that is opened by `async with`, hands out autocommit connections and outlives restarts.
+    """A pool that is opened by `async with`, hands out autocommit connections and survives restarts of the database.
 
-    With a limit, the database itself ends a statement after its time: whoever asked may be gone by then.
+    With a limit, the database itself cancels a statement that takes longer: its client may be gone by then.
     """
-    # Our statements go by keys, so one plan does for all values; planning a query of metrics takes longer than it does.
+    # Our statements go by keys, so one plan fits all values; planning a query of metrics takes longer than running it.
     options = "-c jit=off -c plan_cache_mode=force_generic_plan"
     if statement_limit_s:
         options += f" -c statement_timeout={int(statement_limit_s * 1000)}"
@@ -34,8 +42,16 @@ def open_pool(settings: Settings, *, statement_limit_s: float | None = None) -> 
     )
 
 
-def load_queries(package: str) -> dict[str, str]:
-    """The queries of `queries.sql` in a package, by the name in their `-- name:` line."""
-    text = resources.files(package).joinpath("queries.sql").read_text(encoding="utf-8")
-    parts = re.split(r"^-- name: *(\w+)[^\n]*\n", text, flags=re.MULTILINE)
-    return {name: body.strip() for name, body in zip(parts[1::2], parts[2::2], strict=True)}
+def load_queries(package: str, file: str = "queries.sql") -> dict[str, str]:
+    """The queries in a package's file, by name. `$slot` and `$slot_s` are filled in."""
+    return {name: part.substitute(SLOT_IN_SQL) for name, part in load_sql_parts(package, file).items()}
+
+
+def load_sql_parts(package: str, file: str) -> dict[str, Template]:
+    """The parts of a package's SQL file, each below a line `-- name: <name>  <description>`.
+
+    A description may go on in comment lines below. It is not sent to the database. A literal `$` is written `$$`.
+    """
+    text = resources.files(package).joinpath(file).read_text(encoding="utf-8")
+    parts = re.split(r"^-- name: *(\w+).*\n(?:--.*\n)*", text, flags=re.MULTILINE)
+    return {name: Template(body.strip()) for name, body in zip(parts[1::2], parts[2::2], strict=True)}

@@ -1,4 +1,4 @@
-"""The closed list of problems the product answers with (RFC 9457)."""
+"""Problems: the closed list of refusals that the product answers with (RFC 9457)."""
 
 from dataclasses import dataclass, field
 from enum import StrEnum
@@ -28,35 +28,45 @@ class Code(StrEnum):
 
 
 @dataclass(frozen=True)
-class Kind:
+class ProblemKind:
     """Status and title that always go with a code."""
 
     status: int
     title: str
 
 
-KINDS: dict[Code, Kind] = {
-    Code.BAD_CREDENTIALS: Kind(401, "No or wrong credentials"),
-    Code.MISSING_TOKEN: Kind(401, "No token"),
-    Code.INVALID_JWT: Kind(401, "A token that is not valid"),
-    Code.EXPIRED_JWT: Kind(401, "A token that has expired"),
-    Code.QUOTA_EXCEEDED: Kind(403, "The stream has used up its month"),
-    Code.STREAM_DISABLED: Kind(403, "The stream is disabled"),
-    Code.NOT_FOUND: Kind(404, "Not found"),
-    Code.METHOD_NOT_ALLOWED: Kind(405, "Method not allowed"),
-    Code.REQUEST_TIMEOUT: Kind(408, "The request took too long to arrive"),
-    Code.TOO_LARGE: Kind(413, "Too large"),
-    Code.UNSUPPORTED_MEDIA_TYPE: Kind(415, "Unsupported media type"),
-    Code.BAD_REQUEST: Kind(400, "Bad request"),
-    Code.RATE_LIMITED: Kind(429, "Too many requests"),
-    Code.OVERLOADED: Kind(503, "No capacity"),
-    Code.INTERNAL_ERROR: Kind(500, "Internal error"),
+KINDS: dict[Code, ProblemKind] = {
+    Code.BAD_CREDENTIALS: ProblemKind(401, "No or wrong credentials"),
+    Code.MISSING_TOKEN: ProblemKind(401, "No token"),
+    Code.INVALID_JWT: ProblemKind(401, "A token that is not valid"),
+    Code.EXPIRED_JWT: ProblemKind(401, "A token that has expired"),
+    Code.QUOTA_EXCEEDED: ProblemKind(403, "The stream has used up its month"),
+    Code.STREAM_DISABLED: ProblemKind(403, "The stream is disabled"),
+    Code.NOT_FOUND: ProblemKind(404, "Not found"),
+    Code.METHOD_NOT_ALLOWED: ProblemKind(405, "Method not allowed"),
+    Code.REQUEST_TIMEOUT: ProblemKind(408, "The request took too long to arrive"),
+    Code.TOO_LARGE: ProblemKind(413, "Too large"),
+    Code.UNSUPPORTED_MEDIA_TYPE: ProblemKind(415, "Unsupported media type"),
+    Code.BAD_REQUEST: ProblemKind(400, "Bad request"),
+    Code.RATE_LIMITED: ProblemKind(429, "Too many requests"),
+    Code.OVERLOADED: ProblemKind(503, "No capacity"),
+    Code.INTERNAL_ERROR: ProblemKind(500, "Internal error"),
 }
+
+
+class ProblemBody(msgspec.Struct, frozen=True):
+    """A problem as it is sent; some have more members."""
+
+    type: str
+    title: str
+    status: int
+    detail: str
+    code: str
 
 
 @dataclass
 class Problem(Exception):
-    """A refusal: what went wrong, for which condition, and what to do about it."""
+    """A refusal: what went wrong, its stable code, and what to do about it."""
 
     code: Code
     detail: str
@@ -69,14 +79,14 @@ class Problem(Exception):
 
     def body(self) -> bytes:
         kind = KINDS[self.code]
-        members = {
-            "type": f"urn:onlooker:problem:{self.code}",
-            "title": kind.title,
-            "status": kind.status,
-            "detail": self.detail,
-            "code": str(self.code),
-        }
-        return msgspec.json.encode(members | self.members)
+        body = ProblemBody(
+            type=f"urn:onlooker:problem:{self.code}",
+            title=kind.title,
+            status=kind.status,
+            detail=self.detail,
+            code=str(self.code),
+        )
+        return msgspec.json.encode(msgspec.structs.asdict(body) | self.members if self.members else body)
 
 
 def not_found(what: str) -> Problem:

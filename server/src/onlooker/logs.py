@@ -1,4 +1,4 @@
-"""Structured logs: one JSON object a line, with only the fields that are named."""
+"""Structured logs: one JSON object per line, with named fields only."""
 
 import logging
 import os
@@ -36,12 +36,12 @@ def write_logs(process: str, *, level: str) -> None:
     handler = logging.StreamHandler(sys.stderr)
     handler.setFormatter(JsonLines(process))
     logging.basicConfig(level=level.upper(), handlers=[handler], force=True)
-    logging.getLogger("nats").setLevel(logging.CRITICAL)  # we log losing and finding the bus ourselves
+    logging.getLogger("nats").setLevel(logging.CRITICAL)  # we log ourselves when the bus is lost and found
     logging.getLogger("uvicorn").setLevel(logging.WARNING)
 
 
 def silence_libraries() -> None:
-    """Keep standard error for our own lines: what C libraries print there repeats what strangers send."""
+    """Keep standard error for our own lines: what C libraries print there may repeat what strangers send."""
     own = os.fdopen(os.dup(2), "w", buffering=1, encoding="utf-8", errors="backslashreplace")
     nowhere = os.open(os.devnull, os.O_WRONLY)
     os.dup2(nowhere, 2)

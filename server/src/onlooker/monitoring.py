@@ -1,4 +1,4 @@
-"""What a machine or a person can ask a process: is it alive, is it ready, what has it counted."""
+"""What a process reports: whether it is alive, whether it is ready, and what it has counted."""
 
 import asyncio
 import signal
@@ -20,9 +20,12 @@ from onlooker.settings import SettingsError, variable_name
 
 Metric = TypeVar("Metric", bound=MetricWrapperBase)
 
+SECONDS_BUCKETS = (0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 30)
+"""Of the histograms of times."""
+
 
 def by_labels(metric: Metric) -> Callable[..., Metric]:
-    """A metric as a function of its labels, which remembers: looking labels up anew costs more than counting."""
+    """A metric as a cached function of its labels: looking labels up each time costs more than counting."""
     return lru_cache(maxsize=4096)(metric.labels)
 
 
@@ -30,7 +33,7 @@ Readiness = Callable[[], dict[str, bool]]
 
 
 def stop_signal() -> asyncio.Event:
-    """Set when somebody asks this process to stop. Before this is called, asking ends it at once."""
+    """Set when this process is asked to stop. Before this is called, a signal ends it at once."""
     stop = asyncio.Event()
     for number in (signal.SIGTERM, signal.SIGINT):
         asyncio.get_running_loop().add_signal_handler(number, stop.set)
@@ -38,7 +41,7 @@ def stop_signal() -> asyncio.Event:
 
 
 class EmbeddedServer(uvicorn.Server):
-    """A uvicorn server that leaves signals to its process, and wakes once a second in place of ten times."""
+    """A uvicorn server that leaves signals to its process, and wakes once a second instead of ten times."""
 
     def __init__(self, config: uvicorn.Config) -> None:
         super().__init__(config)

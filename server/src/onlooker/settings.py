@@ -73,11 +73,11 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     tls_certificate_file: Annotated[str, _about("Certificate chain (PEM); empty: one from the local authority.")] = ""
     tls_key_file: Annotated[str, _about("Its private key (PEM).")] = ""
     trusted_proxies: Annotated[
-        str, _about("Addresses, separated by commas, whose X-Forwarded-* headers are believed.")
+        str, _about("Addresses, separated by commas, whose X-Forwarded-* headers are trusted.")
     ] = ""
     authority_file: Annotated[
         str,
-        _about("Certificate (PEM) that devices must trust, offered for download; empty: one that all trust already."),
+        _about("Certificate (PEM) that devices must trust, offered for download; empty: not needed."),
     ] = ""
     monitoring_port: Annotated[
         int,
@@ -88,31 +88,29 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     body_memory_bytes: Annotated[
         int, _about("Bytes of request bodies a gateway holds, over all requests.", ge=1024)
     ] = 512 * 1024**2
-    body_time_limit_s: Annotated[Seconds, _about("Time a request body may take to arrive.", gt=0)] = 60
+    body_time_limit_s: Annotated[Seconds, _about("Time that a request body may take to arrive.", gt=0)] = 60
     rate_limit_per_second: Annotated[float, _about("Requests a second for one stream, at each gateway.", gt=0)] = 100
     rate_limit_burst: Annotated[int, _about("Requests a stream may send at once above that.", ge=1)] = 200
-    gateway_jobs_limit: Annotated[int, _about("Synchronous jobs a gateway has under way before it refuses.", ge=1)] = (
+    gateway_jobs_limit: Annotated[int, _about("Synchronous jobs in progress at a gateway before it refuses.", ge=1)] = (
         256
     )
     session_queue_limit: Annotated[int, _about("Requests of one session that wait for their turn.", ge=1)] = 16
     credential_cache_s: Annotated[
-        Seconds, _about("How long a stream's credentials and switches are remembered.", ge=0, le=60)
+        Seconds, _about("How long a stream's credentials and options are cached.", ge=0, le=60)
     ] = 20
     feed_idle_s: Annotated[Seconds, _about("Idle limit of the streaming variant.", gt=0)] = 60
 
     job_time_limit_s: Annotated[Seconds, _about("Time a job may compute before it ends with an error.", gt=0)] = 30
-    async_time_limit_s: Annotated[
-        Seconds, _about("Time within which an accepted job ends, whatever happens.", gt=0)
-    ] = 600
+    async_time_limit_s: Annotated[Seconds, _about("Time within which an accepted job ends in any case.", gt=0)] = 600
     async_jobs_per_stream: Annotated[int, _about("Accepted jobs of one stream that may wait.", ge=1)] = 10_000
-    dispatcher_jobs: Annotated[int, _about("Accepted jobs a dispatcher has under way.", ge=1)] = 8
+    dispatcher_jobs: Annotated[int, _about("Accepted jobs in progress at a dispatcher.", ge=1)] = 8
     lease_s: Annotated[Seconds, _about("How long a dispatcher holds a job before it must renew.", gt=1)] = 6
 
     result_retention_s: Annotated[
         Seconds, _about("Results of async jobs and of synchronous ones without a session.", gt=0)
     ] = 86_400
     session_result_retention_s: Annotated[Seconds, _about("Results of synchronous jobs in a session.", gt=0)] = 900
-    session_idle_s: Annotated[Seconds, _about("A session that is idle for so long has ended.", gt=0)] = 60
+    session_idle_s: Annotated[Seconds, _about("A session that is idle for this long has ended.", gt=0)] = 60
 
     blob_store_url: Annotated[str, _about("s3://bucket or s3://bucket/prefix; empty: a folder below home.")] = ""
     s3_endpoint: Annotated[str, _about("Address of the S3 server; empty: Amazon's.")] = ""
@@ -122,13 +120,13 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     blob_retention_s: Annotated[Seconds, _about("How long a blob is kept.", gt=0)] = 86_400
     blob_bytes_per_stream: Annotated[int, _about("Bytes of blobs one stream may keep.", ge=1)] = 1024**3
 
-    senior_age: Annotated[float, _about("From how many years on an interested person is a senior.", gt=0, le=150)] = 50
+    senior_age: Annotated[float, _about("The age from which an interested person is a senior.", gt=0, le=150)] = 50
 
-    developer_quota_s: Annotated[Seconds, _about("Computed video a developer stream has a month.", gt=0)] = 3 * 3600
+    developer_quota_s: Annotated[Seconds, _about("Computed video a developer stream has each month.", gt=0)] = 3 * 3600
 
     console_url: Annotated[
         str,
-        _about("Scheme and host at which people and programs find the console.", pattern="^https?://[^/]+$"),
+        _about("Scheme and host of the console, as people and programs see it.", pattern="^https?://[^/]+$"),
     ] = "https://localhost:8444"
     console_https_port: Annotated[
         int, _about("Port that the console's HTTPS listens on; 0: a proxy does it.", ge=0, le=65535)
@@ -136,21 +134,21 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     console_http_port: Annotated[
         int, _about("Port for plain HTTP, on loopback only, for a proxy in front; 0: none.", ge=0, le=65535)
     ] = 8081
-    console_requests_limit: Annotated[int, _about("Requests the console works on at a time.", ge=1, le=256)] = 16
-    console_live_limit: Annotated[int, _about("Dashboards that the console keeps live at a time.", ge=1)] = 200
+    console_requests_limit: Annotated[int, _about("Requests the console handles at once.", ge=1, le=256)] = 16
+    console_live_limit: Annotated[int, _about("Dashboards that the console keeps live at once.", ge=1)] = 200
     console_live_limit_per_account: Annotated[
-        int, _about("Dashboards that it keeps live for one account at a time.", ge=1)
+        int, _about("Dashboards that it keeps live for one account at once.", ge=1)
     ] = 20
     console_refresh_s: Annotated[Seconds, _about("How often an open dashboard fetches new numbers.", ge=2, le=60)] = 30
     secret_key: Annotated[
         str,
-        _about("Signs the console's sessions and seals its keys; empty: `onlooker up` makes one.", secret=True),
+        _about("Signs the console's sessions and seals its keys; empty: `onlooker up` creates one.", secret=True),
     ] = ""
     signup: Annotated[
         str,
-        _about("Who may make an account: open (everybody) or closed (staff makes them).", pattern="^(open|closed)$"),
+        _about("Who may create an account: open (everybody) or closed (staff only).", pattern="^(open|closed)$"),
     ] = "open"
-    streams_per_account: Annotated[int, _about("Streams one account may make in the console.", ge=1)] = 100
+    streams_per_account: Annotated[int, _about("Streams one account may create in the console.", ge=1)] = 100
     email_url: Annotated[
         str,
         _about(
@@ -182,7 +180,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
 
     data_url: Annotated[
         str,
-        _about("Scheme and host at which programs find the data endpoint.", pattern="^https?://[^/]+$"),
+        _about("Scheme and host of the data endpoint, as programs see it.", pattern="^https?://[^/]+$"),
     ] = "https://localhost:8445"
     data_https_port: Annotated[
         int, _about("Port that the data endpoint's HTTPS listens on; 0: a proxy does it.", ge=0, le=65535)
@@ -205,7 +203,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     workers: Annotated[int, _about("Worker processes `onlooker up` starts.", ge=1, le=64)] = 1
     worker_name: Annotated[str, _about("This worker's own part of the bus.", pattern="^[a-z0-9-]+$")] = "worker-1"
     worker_services: Annotated[str, _about("Services a worker hosts, separated by commas; empty: all it can.")] = ""
-    worker_threads: Annotated[int, _about("Jobs a worker computes at a time.", ge=1)] = 1
+    worker_threads: Annotated[int, _about("Jobs a worker computes at once.", ge=1)] = 1
     inference_provider: Annotated[
         str,
         _about(

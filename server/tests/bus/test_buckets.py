@@ -10,7 +10,7 @@ from onlooker.bus.buckets import Bucket, Entry, WrongRevision
 from onlooker.bus.connection import Bus, BusError, connect
 from onlooker.bus.subjects import SESSION_STATES, shard_of
 from onlooker.settings import Settings
-from onlooker.testing import Stack
+from testkit import Stack
 
 
 def settings_of(stack: Stack, user: str) -> Settings:

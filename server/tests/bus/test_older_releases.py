@@ -2,10 +2,11 @@
 
 import msgspec
 
-from onlooker.bus.messages import Sender, Task, decode_task, encode_task
-from onlooker.bus.session_state import SessionState, decode_state, encode_state
-from onlooker.compute.frame_time import FrameClock, Order, time_frame
-from onlooker.compute.processing import clock_of
+from onlooker.bus.messages import Task, decode_task, encode_task
+from onlooker.bus.session_store import SessionState, decode_state, encode_state
+from onlooker.compute.processor import clock_of
+from onlooker_pipeline.frame_time import FrameClock, FrameOrder, time_frame
+from onlooker_pipeline.service_call import Sender
 
 SENDER_MEMBERS, STATE_MEMBERS = 5, 8
 """Without the time zone; without the clock."""
@@ -33,4 +34,4 @@ def test_a_session_without_a_clock_goes_on() -> None:
     clock = clock_of(older)
     assert clock == FrameClock(1_000_250_000, 2_000_000_000, 2_000_000_000, 1_000_250_000)
     same = time_frame(1_000_250_000, 2_000_100_000, clock)
-    assert (same.order, same.at_us) == (Order.NEXT, 1_000_350_000)
+    assert (same.order, same.at_us) == (FrameOrder.NEXT, 1_000_350_000)

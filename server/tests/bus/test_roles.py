@@ -6,7 +6,7 @@ import pytest
 from nats.aio.client import Client
 
 from onlooker.bus.roles import Role, dispatcher_role, gateway_role, inbox_of, recorder_role, setup_role, worker_role
-from onlooker.testing import Stack
+from testkit import Stack
 
 FORBIDDEN_TO_PUBLISH = [
     "compute.worker-2.x.dummy.1",

@@ -11,9 +11,9 @@ import httpx2
 import pytest
 
 from clients import client_of
-from onlooker.bus.session_bucket import sealed_name
-from onlooker.testing import Stack, TestStream, fresh_database, running_stack
-from onlooker.testing.bus_files import BusFiles
+from onlooker.bus.session_store import sealed_name
+from testkit import Stack, TestStream, migrated_database, running_stack
+from testkit.bus_files import BusFiles
 from wire import multipart
 
 RETENTION_S = 15.0
@@ -26,7 +26,7 @@ SLACK_S = 5.0
 @pytest.fixture(scope="module")
 def stack() -> Iterator[Stack]:
     with (
-        fresh_database() as database_url,
+        migrated_database() as database_url,
         running_stack(
             database_url,
             extra_services="extra.passer",

@@ -5,41 +5,41 @@ from pathlib import Path
 import onlooker_models
 import pytest
 
-from onlooker.catalogue import SERVICES, read_catalogue
-from onlooker.compute import models
-from onlooker.compute.hosting import chosen_services, host_services, load_models
-from onlooker.compute.vision.networks import load_networks
-from onlooker.settings import SettingsError
+from onlooker.compute.service_loader import chosen_services, host_services, load_models
+from onlooker_pipeline import model_runtime
+from onlooker_pipeline.catalogue import SERVICES, read_catalogue
+from onlooker_pipeline.model_runtime import ModelsUnavailable
+from onlooker_pipeline.vision.networks import load_networks
 
 
 @pytest.mark.parametrize("wanted", ["", "face_detection", "dummy,gaze_analysis"])
 def test_a_server_without_the_models_says_which_command_to_run(monkeypatch: pytest.MonkeyPatch, wanted: str) -> None:
-    monkeypatch.setattr(models, "PACKAGE", "onlooker_models_that_nobody_built")
-    with pytest.raises(SettingsError, match="Run `just models`"):
-        models.require_models(chosen_services(read_catalogue(), wanted))
+    monkeypatch.setattr(model_runtime, "PACKAGE", "onlooker_models_that_nobody_built")
+    with pytest.raises(ModelsUnavailable, match="Run `just models`"):
+        model_runtime.require_models(chosen_services(read_catalogue(), wanted))
 
 
 def test_a_model_that_is_not_the_built_one_is_refused_by_name(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     for name in onlooker_models.FILES:
         (tmp_path / name).symlink_to(onlooker_models.path(name))
     monkeypatch.setattr(onlooker_models, "_DATA", tmp_path)
-    models.check_models()
+    model_runtime.check_models()
     (tmp_path / "age.onnx").unlink()
     changed = bytearray((tmp_path / "gender.onnx").read_bytes())
     changed[1000] ^= 1
     (tmp_path / "gender.onnx").unlink()
     (tmp_path / "gender.onnx").write_bytes(changed)
-    with pytest.raises(SettingsError, match=r"age.onnx, gender.onnx\. Run `just models` again"):
-        models.check_models()
+    with pytest.raises(ModelsUnavailable, match=r"age.onnx, gender.onnx\. Run `just models` again"):
+        model_runtime.check_models()
 
 
 def test_services_without_a_net_need_no_models(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(models, "PACKAGE", "onlooker_models_that_nobody_built")
-    models.require_models(chosen_services(read_catalogue(), "dummy,motion_detection,sound_localization"))
+    monkeypatch.setattr(model_runtime, "PACKAGE", "onlooker_models_that_nobody_built")
+    model_runtime.require_models(chosen_services(read_catalogue(), "dummy,motion_detection,sound_localization"))
 
 
 def test_a_provider_that_is_not_installed_is_refused_by_name() -> None:
-    with pytest.raises(SettingsError, match=r"ONLOOKER_INFERENCE_PROVIDER is 'cuda'.*set it to cpu"):
+    with pytest.raises(ModelsUnavailable, match=r"ONLOOKER_INFERENCE_PROVIDER is 'cuda'.*set it to cpu"):
         load_networks(["face_detect"], provider="cuda")
 
 
@@ -51,4 +51,4 @@ def test_every_model_of_the_catalogue_is_in_the_wheel() -> None:
     names = {name for service in SERVICES for name in service.models}
     assert names
     for name in names:
-        assert models.model_file(f"{name}.onnx").endswith(f"{name}.onnx")
+        assert model_runtime.model_file(f"{name}.onnx").endswith(f"{name}.onnx")

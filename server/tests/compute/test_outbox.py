@@ -8,15 +8,15 @@ from datetime import UTC, datetime, timedelta
 import msgspec
 import pytest
 
-from onlooker.bus.connection import BusError, NoAnswer
-from onlooker.bus.messages import Outcome, Reply, Sender, Task
-from onlooker.bus.publishing import publish_kept
-from onlooker.bus.session_state import SessionState, decode_state
-from onlooker.compute.hosting import Hosted
-from onlooker.compute.processing import Processor
-from onlooker.testing import Stack
-from onlooker.visits.visit import Visit, decode_visit
+from onlooker.bus.connection import BusError, NoAnswer, publish_kept
+from onlooker.bus.messages import Outcome, Reply, Task
+from onlooker.bus.session_store import SessionState, decode_state
+from onlooker.compute.processor import Processor
+from onlooker.compute.service_loader import HostedService
+from onlooker_pipeline.service_call import Sender
+from onlooker_pipeline.visits.visit import Visit, decode_visit
 from processors import connected, task, with_processors
+from testkit import Stack
 from wire import wait_for
 
 BEGAN = datetime.now(UTC).replace(microsecond=0) - timedelta(minutes=1)
@@ -57,10 +57,12 @@ def new_session() -> str:
     return f"0.passer-1.{uuid.uuid4().hex}"
 
 
-def run(stack: Stack, check: Callable[[list[Processor], Hosted, Way], Awaitable[None]], *, idle_s: float = 60) -> None:
+def run(
+    stack: Stack, check: Callable[[list[Processor], HostedService, Way], Awaitable[None]], *, idle_s: float = 60
+) -> None:
     way = Way()
 
-    async def checked(processors: list[Processor], hosted: Hosted) -> None:
+    async def checked(processors: list[Processor], hosted: HostedService) -> None:
         await check(processors, hosted, way)
 
     with_processors(stack, checked, service="passer", idle_s=idle_s, way=way.over)
@@ -80,7 +82,7 @@ def done(reply: Reply | None) -> Reply:
 
 
 def test_a_visit_is_kept_before_the_answer_that_tells_of_it(stack: Stack) -> None:
-    async def check(processors: list[Processor], hosted: Hosted, way: Way) -> None:
+    async def check(processors: list[Processor], hosted: HostedService, way: Way) -> None:
         session = new_session()
         for at_s in (0, 0.4):
             done(await processors[0].process(hosted, frame(session, at_s)))
@@ -97,7 +99,7 @@ def test_a_visit_is_kept_before_the_answer_that_tells_of_it(stack: Stack) -> Non
 
 @pytest.mark.parametrize("again_elsewhere", [False, True], ids=["same worker", "another worker"])
 def test_a_visit_that_is_not_kept_is_published_when_the_job_comes_again(stack: Stack, again_elsewhere: bool) -> None:
-    async def check(processors: list[Processor], hosted: Hosted, way: Way) -> None:
+    async def check(processors: list[Processor], hosted: HostedService, way: Way) -> None:
         session = new_session()
         done(await processors[0].process(hosted, frame(session, 0)))
         way.trouble = NoAnswer("visits")
@@ -117,7 +119,7 @@ def test_a_visit_that_is_not_kept_is_published_when_the_job_comes_again(stack: S
 
 
 def test_a_later_job_takes_along_what_was_not_kept_and_no_more_piles_up(stack: Stack) -> None:
-    async def check(processors: list[Processor], hosted: Hosted, way: Way) -> None:
+    async def check(processors: list[Processor], hosted: HostedService, way: Way) -> None:
         session = new_session()
         done(await processors[0].process(hosted, frame(session, 0)))
         way.trouble = BusError("full")
@@ -135,7 +137,7 @@ def test_a_later_job_takes_along_what_was_not_kept_and_no_more_piles_up(stack: S
 
 
 def test_a_worker_killed_between_writing_and_publishing_loses_nothing(stack: Stack) -> None:
-    async def check(processors: list[Processor], hosted: Hosted, way: Way) -> None:
+    async def check(processors: list[Processor], hosted: HostedService, way: Way) -> None:
         session = new_session()
         done(await processors[0].process(hosted, frame(session, 0)))
         way.trouble = Killed()
@@ -151,7 +153,7 @@ def test_a_worker_killed_between_writing_and_publishing_loses_nothing(stack: Sta
 
 
 def test_what_was_kept_is_not_written_again_with_the_next_state(stack: Stack) -> None:
-    async def check(processors: list[Processor], hosted: Hosted, way: Way) -> None:
+    async def check(processors: list[Processor], hosted: HostedService, way: Way) -> None:
         session = new_session()
         for at_s in (0, 0.9):
             done(await processors[0].process(hosted, frame(session, at_s)))
@@ -164,7 +166,7 @@ def test_what_was_kept_is_not_written_again_with_the_next_state(stack: Stack) ->
 
 @pytest.mark.parametrize("elsewhere", [False, True], ids=["same worker", "another worker"])
 def test_a_session_that_begins_anew_after_idling_closes_the_visits_of_the_last(stack: Stack, elsewhere: bool) -> None:
-    async def check(processors: list[Processor], hosted: Hosted, way: Way) -> None:
+    async def check(processors: list[Processor], hosted: HostedService, way: Way) -> None:
         session = new_session()
         for at_s in (0, 0.9, 1.8):
             done(await processors[0].process(hosted, frame(session, at_s)))
@@ -183,7 +185,7 @@ def test_a_session_that_begins_anew_after_idling_closes_the_visits_of_the_last(s
 
 
 def test_a_service_that_failed_has_seen_nothing(stack: Stack) -> None:
-    async def check(processors: list[Processor], hosted: Hosted, way: Way) -> None:
+    async def check(processors: list[Processor], hosted: HostedService, way: Way) -> None:
         session = new_session()
         done(await processors[0].process(hosted, frame(session, 0)))
         before = (await state_of(processors[0], session)).visits
@@ -196,7 +198,7 @@ def test_a_service_that_failed_has_seen_nothing(stack: Stack) -> None:
 
 
 def test_a_skipped_frame_counts_no_time_and_is_no_last_frame(stack: Stack) -> None:
-    async def check(processors: list[Processor], hosted: Hosted, way: Way) -> None:
+    async def check(processors: list[Processor], hosted: HostedService, way: Way) -> None:
         session = new_session()
         done(await processors[0].process(hosted, frame(session, 10)))
         skipped = done(await processors[0].process(hosted, frame(session, 9.5, skip=True)))
@@ -212,7 +214,7 @@ def test_a_skipped_frame_counts_no_time_and_is_no_last_frame(stack: Stack) -> No
 def test_an_older_frame_moves_the_last_frame_back_only_with_the_clock(
     stack: Stack, back_s: float, counted_s: float
 ) -> None:
-    async def check(processors: list[Processor], hosted: Hosted, way: Way) -> None:
+    async def check(processors: list[Processor], hosted: HostedService, way: Way) -> None:
         session = new_session()
         done(await processors[0].process(hosted, frame(session, 20)))
         assert done(await processors[0].process(hosted, frame(session, 20 - back_s))).video_s == pytest.approx(1 / 30)
@@ -222,7 +224,7 @@ def test_an_older_frame_moves_the_last_frame_back_only_with_the_clock(
 
 
 def test_a_frame_without_a_timestamp_was_taken_when_it_arrived(stack: Stack) -> None:
-    async def check(processors: list[Processor], hosted: Hosted, way: Way) -> None:
+    async def check(processors: list[Processor], hosted: HostedService, way: Way) -> None:
         arrived = [msgspec.structs.replace(task("x", skip=True), arrived_at=at) for at in (0.0, 1_800_000_000.5)]
         replies = [done(await processors[0].process(hosted, one)) for one in arrived]
         assert [reply.frame_at for reply in replies] == pytest.approx([arrived[0].sent_at, 1_800_000_000.5], abs=1e-6)
@@ -233,7 +235,7 @@ def test_a_frame_without_a_timestamp_was_taken_when_it_arrived(stack: Stack) -> 
 def test_visits_reach_the_database(stack: Stack) -> None:
     stream = stack.create_stream()
 
-    async def check(processors: list[Processor], hosted: Hosted, way: Way) -> None:
+    async def check(processors: list[Processor], hosted: HostedService, way: Way) -> None:
         session = new_session()
         for at_s in (0, 0.9, 1.8):
             done(await processors[0].process(hosted, frame(session, at_s, stream_id=stream.id)))

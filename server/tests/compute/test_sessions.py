@@ -10,12 +10,12 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from filming import HERE
 from onlooker.bus.messages import Reply
-from onlooker.compute.hosting import Hosted
-from onlooker.compute.processing import Processor
-from onlooker.testing import Stack
+from onlooker.compute.processor import Processor
+from onlooker.compute.service_loader import HostedService
 from processors import task, with_processors
+from scene_camera import HERE
+from testkit import Stack
 
 
 def calls_of(reply: Reply | None) -> int:
@@ -28,7 +28,7 @@ def calls_of(reply: Reply | None) -> int:
 def test_calls_count_exactly_on_any_route_over_workers(stack: Stack, route: list[int], repeats: list[bool]) -> None:
     """Oracle: the n-th new call answers n; a call that is sent again, anywhere, answers what it answered."""
 
-    async def check(processors: list[Processor], hosted: Hosted) -> None:
+    async def check(processors: list[Processor], hosted: HostedService) -> None:
         session = f"1.dummy-1.{uuid.uuid4().hex}"
         for expected, (worker, again) in enumerate(zip(route, repeats, strict=False), start=1):
             one = task(session)
@@ -41,7 +41,7 @@ def test_calls_count_exactly_on_any_route_over_workers(stack: Stack, route: list
 
 
 def test_calls_at_once_on_two_workers_are_each_counted_once(stack: Stack) -> None:
-    async def check(processors: list[Processor], hosted: Hosted) -> None:
+    async def check(processors: list[Processor], hosted: HostedService) -> None:
         session = f"1.dummy-1.{uuid.uuid4().hex}"
         sent = [processors[n % 2].process(hosted, task(session)) for n in range(4)]
         replies = await asyncio.gather(*sent)
@@ -51,7 +51,7 @@ def test_calls_at_once_on_two_workers_are_each_counted_once(stack: Stack) -> Non
 
 
 def test_an_idle_session_ends_and_begins_anew_under_the_same_id(stack: Stack) -> None:
-    async def check(processors: list[Processor], hosted: Hosted) -> None:
+    async def check(processors: list[Processor], hosted: HostedService) -> None:
         session = f"1.dummy-1.{uuid.uuid4().hex}"
         assert calls_of(await processors[0].process(hosted, task(session))) == 1
         assert calls_of(await processors[0].process(hosted, task(session))) == 2
@@ -66,7 +66,7 @@ def test_an_idle_session_ends_and_begins_anew_under_the_same_id(stack: Stack) ->
 def test_the_state_stays_in_memory_between_calls(stack: Stack) -> None:
     """Reading it back for each call would cost more than the rest of the bus."""
 
-    async def check(processors: list[Processor], hosted: Hosted) -> None:
+    async def check(processors: list[Processor], hosted: HostedService) -> None:
         session, sessions = f"1.dummy-1.{uuid.uuid4().hex}", processors[0]._sessions
         await processors[0].process(hosted, task(session))
         held = sessions.hold(session)
@@ -78,7 +78,7 @@ def test_the_state_stays_in_memory_between_calls(stack: Stack) -> None:
 
 
 def test_a_task_nobody_waits_for_is_not_computed(stack: Stack) -> None:
-    async def check(processors: list[Processor], hosted: Hosted) -> None:
+    async def check(processors: list[Processor], hosted: HostedService) -> None:
         session = f"1.dummy-1.{uuid.uuid4().hex}"
         assert await processors[0].process(hosted, task(session, in_s=-1)) is None
         assert calls_of(await processors[0].process(hosted, task(session))) == 1
@@ -88,7 +88,7 @@ def test_a_task_nobody_waits_for_is_not_computed(stack: Stack) -> None:
 
 @pytest.mark.parametrize(("trouble", "code"), [("fail", "told_to_fail"), ("crash", "internal_error")])
 def test_a_failure_is_a_result_and_leaves_the_state_as_it_was(stack: Stack, trouble: str, code: str) -> None:
-    async def check(processors: list[Processor], hosted: Hosted) -> None:
+    async def check(processors: list[Processor], hosted: HostedService) -> None:
         session = f"1.trouble-1.{uuid.uuid4().hex}"
         assert calls_of(await processors[0].process(hosted, task(session))) == 1
         failed = await processors[0].process(hosted, task(session, **{trouble: True}))
@@ -101,7 +101,7 @@ def test_a_failure_is_a_result_and_leaves_the_state_as_it_was(stack: Stack, trou
 
 
 def test_a_state_of_another_release_begins_the_session_anew(stack: Stack) -> None:
-    async def check(processors: list[Processor], hosted: Hosted) -> None:
+    async def check(processors: list[Processor], hosted: HostedService) -> None:
         session = f"1.dummy-1.{uuid.uuid4().hex}"
         foreign = msgspec.msgpack.encode({"from": "the future"})
         await processors[0]._sessions._bucket.replace(session, foreign, revision=0)
@@ -115,7 +115,7 @@ def test_a_state_of_another_release_begins_the_session_anew(stack: Stack) -> Non
 def test_people_of_an_idle_session_disappear_with_the_first_answer_of_the_next(stack: Stack, elsewhere: bool) -> None:
     began = datetime.now(UTC) - timedelta(minutes=1)
 
-    async def check(processors: list[Processor], hosted: Hosted) -> None:
+    async def check(processors: list[Processor], hosted: HostedService) -> None:
         session = f"1.scene_analysis-1.{uuid.uuid4().hex}"
 
         async def see(at_s: float, worker: int = 0) -> dict[str, Any]:

@@ -8,14 +8,14 @@ import msgspec
 import pytest
 
 from onlooker.bus.messages import Reply, Task
-from onlooker.bus.session_state import SessionState
+from onlooker.bus.session_store import SessionState
 from onlooker.compute import sessions as sessions_module
-from onlooker.compute.hosting import Hosted
-from onlooker.compute.processing import Processor
+from onlooker.compute.processor import Processor
+from onlooker.compute.service_loader import HostedService
 from onlooker.compute.sessions import Session, Sessions
-from onlooker.testing import Stack
-from pictures import on_a_wall, portrait
 from processors import task, with_processors
+from testkit import Stack
+from testkit.pictures import on_a_wall, portrait
 
 
 @pytest.fixture
@@ -37,7 +37,7 @@ def targets_of(reply: Reply | None) -> int:
 def test_a_session_that_moves_to_another_worker_answers_once_with_no_targets(
     stack: Stack, shots: Iterator[bytes]
 ) -> None:
-    async def check(processors: list[Processor], hosted: Hosted) -> None:
+    async def check(processors: list[Processor], hosted: HostedService) -> None:
         session = f"1.motion_detection-1.{uuid.uuid4().hex}"
         route = [0, 0, 0, 1, 1, 0, 0]
         found = [targets_of(await processors[n].process(hosted, shown(session, next(shots)))) for n in route]
@@ -47,7 +47,7 @@ def test_a_session_that_moves_to_another_worker_answers_once_with_no_targets(
 
 
 def test_an_idle_session_takes_its_memory_along(stack: Stack, shots: Iterator[bytes]) -> None:
-    async def check(processors: list[Processor], hosted: Hosted) -> None:
+    async def check(processors: list[Processor], hosted: HostedService) -> None:
         session = f"1.motion_detection-1.{uuid.uuid4().hex}"
         held = processors[0]._sessions.hold(session)
         for _ in range(2):
@@ -68,7 +68,7 @@ def test_an_idle_session_takes_its_memory_along(stack: Stack, shots: Iterator[by
 def test_nothing_of_a_picture_is_written_anywhere(stack: Stack, shots: Iterator[bytes]) -> None:
     """What goes over the bus of a session is a few hundred bytes; the smallest picture kept has thousands."""
 
-    async def check(processors: list[Processor], hosted: Hosted) -> None:
+    async def check(processors: list[Processor], hosted: HostedService) -> None:
         session = f"1.motion_detection-1.{uuid.uuid4().hex}"
         for _ in range(3):
             await processors[0].process(hosted, shown(session, next(shots)))

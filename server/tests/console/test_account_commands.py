@@ -6,10 +6,10 @@ import pytest
 from allauth.account.models import EmailAddress
 from click.testing import CliRunner, Result
 
-from entering import PASSWORD, add_second_factor, is_signed_in, second_factors, sign_in_by_form
 from onlooker.cli import main
 from onlooker.console.accounts.models import Account
 from onlooker.streams.administration import account_of, create_stream
+from sign_in_forms import PASSWORD, add_second_factor, is_signed_in, second_factors, sign_in_by_form
 
 pytest_plugins = ["pages"]
 
@@ -28,7 +28,7 @@ def run(monkeypatch, db):
 
 def test_a_made_account_can_sign_in_at_once(run, sign_in) -> None:
     result = run("create", "New@Example.org", "--staff")
-    assert (result.exit_code, result.output) == (0, "The account new@example.org is made and belongs to staff.\n")
+    assert (result.exit_code, result.output) == (0, "Staff account new@example.org created.\n")
     browser = sign_in(None)
     sign_in_by_form(browser, "new@example.org", GOOD)
     assert is_signed_in(browser)
@@ -37,7 +37,7 @@ def test_a_made_account_can_sign_in_at_once(run, sign_in) -> None:
 
 def test_an_account_without_a_password_gets_one(run, sign_in) -> None:
     account_of("maker@example.org")
-    assert "had no password" in run("create", "maker@example.org").output
+    assert "Password set for the account maker@example.org." in run("create", "maker@example.org").output
     browser = sign_in(None)
     sign_in_by_form(browser, "maker@example.org", GOOD)
     assert is_signed_in(browser)
@@ -82,7 +82,7 @@ def test_the_list_has_everybody_and_no_secret(run, owner, staff) -> None:
 def test_deleting_asks_for_yes_and_takes_the_streams_along(run, owner) -> None:
     stream = create_stream("Lobby", owner=owner, kind="developer").stream
     assert run("delete", owner.email).exit_code == 2
-    assert run("delete", owner.email, "--yes").output == f"The account {owner.email} is deleted, with 1 stream.\n"
+    assert run("delete", owner.email, "--yes").output == f"Account {owner.email} deleted, with 1 stream.\n"
     stream.refresh_from_db()
     assert stream.removed_at
     assert not Account.objects.exists()

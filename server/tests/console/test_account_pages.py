@@ -2,7 +2,7 @@
 
 import pytest
 
-from entering import add_second_factor, confirm_identity
+from sign_in_forms import add_second_factor, confirm_identity
 
 pytest_plugins = ["pages"]
 
@@ -43,9 +43,9 @@ def test_the_overview_shows_what_there_is(sign_in, owner) -> None:
     browser = sign_in(owner)
     page = browser.get("/accounts/").content.decode()
     assert owner.email in page
-    assert "Off: the password alone lets one in" in page
+    assert "Off: your password is enough to sign in" in page
     add_second_factor(owner)
-    assert "On: signing in also asks" in browser.get("/accounts/").content.decode()
+    assert "On: signing in also requires" in browser.get("/accounts/").content.decode()
 
 
 @pytest.mark.parametrize("name", [*OWN, "2fa/recovery-codes", "password/set", "sessions/1/end"])

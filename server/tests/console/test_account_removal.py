@@ -7,11 +7,11 @@ from allauth.mfa.models import Authenticator
 from allauth.usersessions.models import UserSession
 from django.utils import timezone
 
-from entering import add_second_factor, confirm_identity, is_signed_in, sign_in_by_form, text_of
-from onlooker.console.accounts.expiry import remove_unconfirmed_accounts
+from onlooker.console.accounts.deletion import delete_unconfirmed_accounts
 from onlooker.console.accounts.models import Account
 from onlooker.streams.administration import account_of, create_stream
 from onlooker.streams.models import AccessToken, Member, Stream
+from sign_in_forms import add_second_factor, confirm_identity, is_signed_in, sign_in_by_form, text_of
 
 pytest_plugins = ["pages"]
 
@@ -51,7 +51,7 @@ def test_everything_that_belongs_to_it_goes(sign_in, mailbox, owner, stranger) -
     for table in (EmailAddress, Authenticator, UserSession):
         assert not table.objects.filter(user_id=owner.pk).exists()
     assert list(Account.objects.all()) == [stranger]
-    assert "is deleted" in text_of(mailbox.to("owner@example.org")[0])
+    assert "has been deleted" in text_of(mailbox.to("owner@example.org")[0])
 
 
 def test_the_address_is_free_again(sign_in, mailbox, owner) -> None:
@@ -67,7 +67,7 @@ def test_accounts_that_nobody_ever_confirmed_are_forgotten_after_a_week(sign_in,
         sign_in(None).post("/accounts/signup/", {"email": email, "password1": "seven lamps over the quay"})
     create_stream("Lobby", owner=account_of("owns@example.org"), kind="developer")
     account_of("made-by-command@example.org")
-    assert remove_unconfirmed_accounts(timezone.now() + timedelta(days=6)) == 0
-    assert remove_unconfirmed_accounts(timezone.now() + timedelta(days=8)) == 1
+    assert delete_unconfirmed_accounts(timezone.now() + timedelta(days=6)) == 0
+    assert delete_unconfirmed_accounts(timezone.now() + timedelta(days=8)) == 1
     assert not Account.objects.filter(email="old@example.org").exists()
     assert Account.objects.count() == 3

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 from allauth.usersessions.models import UserSession
 
-from entering import confirm_identity, is_signed_in, sign_in_by_form
 from onlooker.console.accounts import sessions
+from sign_in_forms import confirm_identity, is_signed_in, sign_in_by_form
 
 pytest_plugins = ["pages"]
 
@@ -87,7 +87,7 @@ def test_every_element_that_asks_for_itself_is_known_as_one() -> None:
         one for path in templates.rglob("*.html") for one in re.findall(r"<[^<>]*hx-trigger=", path.read_text())
     ]
     assert elements
-    assert {re.search(r' id="(\w+)"', element)[1] for element in elements} == set(sessions.RENEWED)
+    assert {re.search(r' id="(\w+)"', element)[1] for element in elements} == set(sessions.POLLING_ELEMENTS)
 
 
 def test_a_page_that_renews_itself_does_not_keep_a_session_alive(sign_in, owner, clock) -> None:

@@ -2,9 +2,9 @@
 
 from allauth.account.models import EmailAddress
 
-from entering import confirm_identity, is_signed_in, link_in, sign_in_by_form, text_of
 from onlooker.console.accounts.models import Account
 from onlooker.streams.administration import account_of
+from sign_in_forms import confirm_identity, is_signed_in, link_in, sign_in_by_form, text_of
 
 pytest_plugins = ["pages"]
 

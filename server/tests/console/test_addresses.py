@@ -2,7 +2,7 @@
 
 import pytest
 
-from onlooker.console.addresses import database_settings, email_settings
+from onlooker.console.web.connection_settings import database_settings, email_settings
 from onlooker.settings import Settings, SettingsError
 
 

@@ -8,13 +8,13 @@ from aiosmtpd.controller import Controller
 from aiosmtpd.smtp import SMTP, Envelope, Session
 
 from onlooker.console.accounts.models import Account
-from onlooker.console.alerts import silences
-from onlooker.console.alerts.models import Silence
-from onlooker.console.alerts.silences import do_silence_alerts
+from onlooker.console.alerts import silence_alerts
+from onlooker.console.alerts.models import StreamSilence
+from onlooker.console.alerts.silence_alerts import send_silence_alerts
 from onlooker.streams.administration import create_stream
 from onlooker.streams.models import StateChange, Stream, Usage
-from onlooker.testing import free_ports
-from onlooker.testing.mailbox import Mailbox
+from testkit import free_ports
+from testkit.mailbox import Mailbox
 
 pytest_plugins = ["pages"]
 START = datetime(2026, 7, 14, 12, 0, tzinfo=UTC)
@@ -63,10 +63,10 @@ def test_a_mail_that_could_not_go_is_tried_again_and_goes_once(stream: Stream, m
     port, settings.EMAIL_PORT = settings.EMAIL_PORT, 1
     for minutes in (16, 18, 20):
         with pytest.raises(OSError):
-            do_silence_alerts(at(minutes))
-    assert Silence.objects.get().told_at is None
+            send_silence_alerts(at(minutes))
+    assert StreamSilence.objects.get().told_at is None
     settings.EMAIL_PORT = port
-    assert [do_silence_alerts(at(minutes)) for minutes in (22, 23, 24)] == [1, 0, 0]
+    assert [send_silence_alerts(at(minutes)) for minutes in (22, 23, 24)] == [1, 0, 0]
     assert len(mailbox.mails) == 1
 
 
@@ -77,11 +77,11 @@ def test_a_round_with_the_server_away_tries_one_mail_only(
         fall_silent(f"s{number}", owner)
     port, settings.EMAIL_PORT = settings.EMAIL_PORT, 1
     with pytest.raises(OSError):
-        do_silence_alerts(at(16))
-    assert Silence.objects.filter(try_at__gt=at(16)).count() == 1
+        send_silence_alerts(at(16))
+    assert StreamSilence.objects.filter(try_at__gt=at(16)).count() == 1
     settings.EMAIL_PORT = port
-    assert do_silence_alerts(at(16.5)) == 5
-    assert do_silence_alerts(at(17.5)) == 1
+    assert send_silence_alerts(at(16.5)) == 5
+    assert send_silence_alerts(at(17.5)) == 1
 
 
 def test_nothing_is_said_of_a_return_when_nothing_was_said_of_the_silence(
@@ -89,41 +89,42 @@ def test_nothing_is_said_of_a_return_when_nothing_was_said_of_the_silence(
 ) -> None:
     port, settings.EMAIL_PORT = settings.EMAIL_PORT, 1
     with pytest.raises(OSError):
-        do_silence_alerts(at(16))
+        send_silence_alerts(at(16))
     Usage.objects.update(last_frame_at=at(17))
     settings.EMAIL_PORT = port
-    assert do_silence_alerts(at(18)) == 0
+    assert send_silence_alerts(at(18)) == 0
     assert mailbox.mails == []
-    assert not Silence.objects.exists()
+    assert not StreamSilence.objects.exists()
 
 
 def test_one_refused_address_does_not_keep_others_from_their_mails(
     stream: Stream, viewer: Account, picky: Picky
 ) -> None:
-    Silence.objects.all().delete()
+    StreamSilence.objects.all().delete()
     fall_silent("Refused", viewer)
-    sent = [do_silence_alerts(at(16 + minutes / 2)) for minutes in range(60)]
+    sent = [send_silence_alerts(at(16 + minutes / 2)) for minutes in range(60)]
     assert sum(sent) == 1
     assert [mail["Subject"] for mail in picky.mails] == ["Lobby is silent"]
-    assert Silence.objects.get(told_at=None).tries < 8, "it is tried ever more rarely"
+    assert StreamSilence.objects.get(told_at=None).tries < 8, "it is tried ever more rarely"
 
 
 def test_a_death_between_the_mail_and_its_note_repeats_it_a_minute_later(
     stream: Stream, mailbox: Mailbox, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with monkeypatch.context() as patch:
-        patch.setattr(silences, "_tell", lambda *given, **named: (_ for _ in ()).throw(KeyboardInterrupt))
+        die = lambda *given, **named: (_ for _ in ()).throw(KeyboardInterrupt)  # noqa: E731
+        patch.setattr(silence_alerts, "_send_due_mail", die)
         with pytest.raises(KeyboardInterrupt):
-            do_silence_alerts(at(16))
-    assert do_silence_alerts(at(16.5)) == 0, "somebody else may be sending it"
-    assert do_silence_alerts(at(17.1)) == 1
+            send_silence_alerts(at(16))
+    assert send_silence_alerts(at(16.5)) == 0, "somebody else may be sending it"
+    assert send_silence_alerts(at(17.1)) == 1
 
 
 def test_a_round_sends_so_many_mails_and_the_next_goes_on(
     owner: Account, mailbox: Mailbox, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(silences, "MAILS_AT_ONCE", 3)
+    monkeypatch.setattr(silence_alerts, "MAILS_AT_ONCE", 3)
     for number in range(5):
         fall_silent(f"s{number}", owner)
-    assert [do_silence_alerts(at(minutes)) for minutes in (16, 16.5, 17)] == [3, 2, 0]
+    assert [send_silence_alerts(at(minutes)) for minutes in (16, 16.5, 17)] == [3, 2, 0]
     assert len({str(mail["Subject"]) for mail in mailbox.mails}) == 5

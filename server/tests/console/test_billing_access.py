@@ -105,6 +105,6 @@ def test_panel_of_a_stream_shows_what_is_so(person, entrance, settings):
     assert "Upgrade to enterprise" in template.render({"stream": entrance})
     person.upgrade(entrance)
     entrance.refresh_from_db()
-    assert "All is paid" in template.render({"stream": entrance})
+    assert "Enterprise. Paid." in template.render({"stream": entrance})
     settings.ONLOOKER = msgspec.structs.replace(settings.ONLOOKER, stripe_secret_key="")
     assert template.render({"stream": entrance}).strip() == ""

@@ -3,7 +3,7 @@
 import pytest
 from django.db import OperationalError
 
-from onlooker.console.billing import settling, till
+from onlooker.console.billing import reconciliation, stripe_api
 from onlooker.console.billing.models import Customer
 from payments import GOOD_CARD, kind_of, live_subscriptions
 
@@ -26,7 +26,7 @@ def test_database_that_goes_away_after_the_charge(person, entrance, owner, strip
         raise OperationalError
 
     with monkeypatch.context() as patched:
-        patched.setattr(settling, "set_kind", go_away)
+        patched.setattr(reconciliation, "set_kind", go_away)
         with pytest.raises(OperationalError):
             person.browser.get("/billing/done/")
     person.browser.get("/billing/done/")
@@ -39,14 +39,14 @@ def test_database_that_goes_away_after_the_charge(person, entrance, owner, strip
 def test_process_that_is_killed_right_after_stripe_did_it(person, entrance, stripe, monkeypatch, step):
     owner = entrance.owner
     person.enter_card(person.ask_upgrade(entrance), GOOD_CARD)
-    do = getattr(till, step)
+    do = getattr(stripe_api, step)
 
     def die(*values: object, **more: object) -> None:
         do(*values, **more)
         raise KilledError
 
     with monkeypatch.context() as patched:
-        patched.setattr(till, step, die)
+        patched.setattr(stripe_api, step, die)
         with pytest.raises(KilledError):
             person.browser.get("/billing/done/")
     stripe.forget_keys()

@@ -5,9 +5,9 @@ import pytest
 from django.db.models import ProtectedError
 from django.utils import timezone
 
-from onlooker.console.billing.look import has_subscription
-from onlooker.console.billing.models import Checkout, Customer, Event, Notice, Subscription
-from onlooker.console.billing.wishes import unsubscribe
+from onlooker.console.billing.checkout import unsubscribe
+from onlooker.console.billing.models import Checkout, Customer, Notice, StripeEvent, Subscription
+from onlooker.console.billing.subscriptions import has_subscription
 from onlooker.streams.administration import create_stream, remove_stream
 from onlooker.streams.models import StateChange, Stream
 from payments import do_chores, kind_of, live_subscriptions
@@ -18,15 +18,15 @@ pytest_plugins = ["pages", "stripes"]
 def test_cancelling_asks_first_and_says_what_happens(person, entrance):
     person.upgrade(entrance)
     page = person.browser.get(f"/billing/{entrance.client_id}/cancel/").content.decode()
-    assert "It ends at once" in page
-    assert "is not paid back" in page
+    assert "It ends immediately" in page
+    assert "is not refunded" in page
     assert kind_of(entrance) == "enterprise"
 
 
 def test_cancelling_makes_a_developer_stream_at_once(person, entrance, owner, stripe):
     person.upgrade(entrance)
     answer = person.browser.post(f"/billing/{entrance.client_id}/cancel/", follow=True)
-    assert "is a developer stream now. Its subscription is cancelled." in answer.content.decode()
+    assert "Subscription cancelled. “Entrance” is now a developer stream." in answer.content.decode()
     assert kind_of(entrance) == "developer"
     assert live_subscriptions(stripe, owner) == []
     assert not Subscription.objects.exists()
@@ -96,7 +96,7 @@ def test_deleted_account_is_forgotten_by_stripe(person, entrance, owner, stripe,
     do_chores()
     with pytest.raises(ValueError, match="Not Found"):
         stripe.call("GET", f"/v1/customers/{customer}")
-    assert not any(table.objects.exists() for table in (Customer, Subscription, Event, Checkout))
+    assert not any(table.objects.exists() for table in (Customer, Subscription, StripeEvent, Checkout))
 
 
 def test_customer_whose_making_got_no_answer_is_deleted_with_its_account(person, entrance, owner, stripe):

@@ -7,8 +7,8 @@ from django.utils import timezone
 from hypothesis import given
 from hypothesis import strategies as st
 
-from onlooker.console.billing.grace import GRACE, grace_at
-from onlooker.console.billing.models import Notice, Subscription
+from onlooker.console.billing.dunning import dunning_state_at
+from onlooker.console.billing.models import GRACE_PERIOD, Notice, Subscription
 from payments import deliver, do_chores, fail_payment, kind_of, live_subscriptions
 
 pytest_plugins = ["pages", "stripes"]
@@ -31,8 +31,8 @@ def test_mails_come_at_once_and_three_and_one_day_before_the_end(failed_at, mail
     expected = []
     steps = {
         timedelta(0): "The payment for Entrance failed",
-        4 * DAY: "Entrance is a developer stream in 3 days",
-        6 * DAY: "Entrance is a developer stream in 1 day",
+        4 * DAY: "Entrance becomes a developer stream in 3 days",
+        6 * DAY: "Entrance becomes a developer stream in 1 day",
     }
     for after, subject in steps.items():
         do_chores(now=failed_at + after - timedelta(seconds=1))
@@ -42,11 +42,11 @@ def test_mails_come_at_once_and_three_and_one_day_before_the_end(failed_at, mail
         expected.append(subject)
         assert subjects(mailbox) == expected
         assert kind_of(entrance) == "enterprise"
-    do_chores(now=failed_at + GRACE - timedelta(seconds=1))
+    do_chores(now=failed_at + GRACE_PERIOD - timedelta(seconds=1))
     assert kind_of(entrance) == "enterprise"
-    do_chores(now=failed_at + GRACE)
+    do_chores(now=failed_at + GRACE_PERIOD)
     assert kind_of(entrance) == "developer"
-    assert subjects(mailbox) == [*expected, "The subscription of Entrance has ended"]
+    assert subjects(mailbox) == [*expected, "The subscription for Entrance has ended"]
     assert live_subscriptions(stripe, owner) == []
     assert not Subscription.objects.exists()
 
@@ -55,20 +55,20 @@ def test_mails_say_what_to_do(failed_at, mailbox):
     do_chores()
     text = mailbox.mails[0].get_body(("plain",)).get_content()
     assert "https://console.example.org/billing/" in text
-    assert f"{failed_at + GRACE:%Y, %H:%M} UTC" in text
+    assert f"{failed_at + GRACE_PERIOD:%Y, %H:%M} UTC" in text
     assert "https://console.example.org/billing/" in mailbox.mails[0].get_body(("html",)).get_content()
 
 
 def test_page_says_until_when(failed_at, person):
     page = person.browser.get("/billing/").content.decode()
     assert "The last payment failed." in page
-    assert f"{failed_at + GRACE:%Y, %H:%M} UTC" in page
+    assert f"{failed_at + GRACE_PERIOD:%Y, %H:%M} UTC" in page
 
 
 def test_chores_that_were_away_write_only_the_newest_mail(failed_at, mailbox, entrance):
     Notice.objects.all().delete()
     do_chores(now=failed_at + 6 * DAY + timedelta(hours=1))
-    assert subjects(mailbox) == ["Entrance is a developer stream in 1 day"]
+    assert subjects(mailbox) == ["Entrance becomes a developer stream in 1 day"]
 
 
 def test_other_card_pays_at_once(failed_at, person, entrance, mailbox):
@@ -128,11 +128,11 @@ def test_unverified_address_gets_no_mail(failed_at, owner, mailbox):
 
 @given(st.timedeltas(min_value=timedelta(0), max_value=timedelta(days=20)))
 def test_grace_only_goes_forward(after):
-    grace = grace_at(SINCE + after, since=SINCE)
+    grace = dunning_state_at(SINCE + after, since=SINCE)
     assert 1 <= grace.mails_due <= 3
-    assert grace.is_over == (after >= GRACE)
+    assert grace.is_over == (after >= GRACE_PERIOD)
     assert grace.next_at > SINCE + after or grace.is_over
-    assert grace_at(grace.next_at, since=SINCE).mails_due >= grace.mails_due
+    assert dunning_state_at(grace.next_at, since=SINCE).mails_due >= grace.mails_due
 
 
 def test_missed_webhooks_heal_within_a_day(person, entrance, stripe):

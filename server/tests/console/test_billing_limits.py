@@ -6,9 +6,9 @@ from datetime import timedelta
 from django.core.cache import cache
 from django.utils import timezone
 
-from onlooker.console.billing import till
+from onlooker.console.billing import stripe_api
+from onlooker.console.billing.checkout import OPEN_CHECKOUTS_LIMIT
 from onlooker.console.billing.models import Checkout, Customer, Subscription
-from onlooker.console.billing.wishes import OPEN_AT_MOST
 from onlooker.streams.administration import create_stream
 from payments import GOOD_CARD, do_chores, kind_of
 
@@ -29,12 +29,14 @@ def test_upgrades_are_throttled(person, owner, stripe):
 
 def test_only_the_newest_checkouts_stay_open(person, entrance, stripe):
     urls = []
-    for _ in range(OPEN_AT_MOST + 3):
+    for _ in range(OPEN_CHECKOUTS_LIMIT + 3):
         cache.clear()
         urls.append(person.browser.post("/billing/card/")["Location"])
     names = [url.rpartition("/")[2] for url in urls]
     assert list(Checkout.objects.order_by("id").values_list("stripe_id", flat=True)) == names[3:]
-    assert [stripe.checkout.sessions[name]["status"] for name in names] == ["expired"] * 3 + ["open"] * OPEN_AT_MOST
+    assert [stripe.checkout.sessions[name]["status"] for name in names] == ["expired"] * 3 + [
+        "open"
+    ] * OPEN_CHECKOUTS_LIMIT
     person.enter_card(urls[-1], GOOD_CARD)
     person.browser.get("/billing/done/")
     assert "Visa ending in 4242" in person.browser.get("/billing/").content.decode()
@@ -42,7 +44,7 @@ def test_only_the_newest_checkouts_stay_open(person, entrance, stripe):
 
 def test_checkout_with_a_card_is_not_dropped_for_newer_ones(person, entrance, stripe):
     person.enter_card(person.ask_upgrade(entrance), GOOD_CARD)
-    for _ in range(OPEN_AT_MOST + 1):
+    for _ in range(OPEN_CHECKOUTS_LIMIT + 1):
         person.browser.post("/billing/card/")
     person.browser.get("/billing/done/")
     assert kind_of(entrance) == "enterprise"
@@ -58,12 +60,12 @@ def test_checkout_that_stripe_does_not_know_is_dropped(person, entrance):
 
 def test_subscription_that_expired_unpaid_is_not_cancelled_again(person, entrance, stripe, monkeypatch):
     person.upgrade(entrance)
-    found = till.list_subscriptions
+    found = stripe_api.list_subscriptions
 
-    def list_expired(customer_id: str) -> list[till.Billed]:
+    def list_expired(customer_id: str) -> list[stripe_api.StripeSubscription]:
         return [replace(one, status="incomplete_expired") for one in found(customer_id)]
 
-    monkeypatch.setattr(till, "list_subscriptions", list_expired)
+    monkeypatch.setattr(stripe_api, "list_subscriptions", list_expired)
     for days in (2, 4):
         do_chores(now=timezone.now() + timedelta(days=days))
     assert not [one for one in stripe.asked if one.method == "DELETE"]

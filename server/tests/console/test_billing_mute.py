@@ -10,13 +10,12 @@ import pytest
 from django.db import DatabaseError, connection, connections
 from django.utils import timezone
 
+from onlooker.console.accounts.deletion import erase_account
 from onlooker.console.accounts.models import Account
-from onlooker.console.accounts.removal import remove_account
-from onlooker.console.billing import till
-from onlooker.console.billing.chores import settle_due
-from onlooker.console.billing.line import LINES, TillError
+from onlooker.console.billing import stripe_api
 from onlooker.console.billing.models import Checkout, Customer, Subscription
-from onlooker.console.billing.settling import settle_customer
+from onlooker.console.billing.reconciliation import reconcile_customer, reconcile_due_customers
+from onlooker.console.billing.stripe_api import CONCURRENT_CALLS, StripeApiError
 from onlooker.streams.administration import create_stream
 from onlooker.streams.models import Stream
 from payments import GOOD_CARD, do_chores, kind_of, live_subscriptions
@@ -39,7 +38,7 @@ def begin(work: Callable[[], object], *, answers: list[object]) -> threading.Thr
     def run() -> None:
         try:
             answers.append(work())
-        except (DatabaseError, TillError) as error:  # the test says what it should have been
+        except (DatabaseError, StripeApiError) as error:  # the test says what it should have been
             answers.append(error)
         finally:
             connections.close_all()
@@ -58,7 +57,9 @@ def other_connections() -> int:
         return cursor.fetchone()[0]
 
 
-@pytest.mark.parametrize(("page", "kept_at_most"), [("upgrade", 0), ("done", LINES), ("cancel", LINES)])
+@pytest.mark.parametrize(
+    ("page", "kept_at_most"), [("upgrade", 0), ("done", CONCURRENT_CALLS), ("cancel", CONCURRENT_CALLS)]
+)
 def test_pages_that_wait_for_stripe_keep_few_connections(page, kept_at_most, sign_in, entrance, mute):
     owner = entrance.owner
     customer = Customer.objects.create(account=owner, stripe_id="cus_1")
@@ -73,7 +74,7 @@ def test_pages_that_wait_for_stripe_keep_few_connections(page, kept_at_most, sig
     threads = [begin(lambda one=one: one(path).status_code, answers=answers) for one in ask]
     time.sleep(3)
     assert other_connections() - before <= kept_at_most
-    assert len(answers) == CLICKS - LINES
+    assert len(answers) == CLICKS - CONCURRENT_CALLS
     mute.close()
     for thread in threads:
         thread.join(20)
@@ -91,8 +92,8 @@ def test_page_gives_up_soon(sign_in, owner, entrance, mute):
 def test_round_of_chores_begins_no_more_customers_when_its_time_is_over(owner, stranger, stripe, monkeypatch):
     for number, account in enumerate((owner, stranger)):
         Customer.objects.create(account=account, stripe_id=f"cus_{number}")
-    monkeypatch.setattr("onlooker.console.billing.chores.ROUND_LIMIT_S", -1.0)
-    settle_due(now=timezone.now())
+    monkeypatch.setattr("onlooker.console.billing.reconciliation.ROUND_LIMIT_S", -1.0)
+    reconcile_due_customers(now=timezone.now())
     assert stripe.asked == []
 
 
@@ -103,7 +104,7 @@ def test_stream_is_not_locked_while_stripe_is_asked(person, entrance, owner, mon
     Subscription.objects.create(stream=second, customer=Customer.objects.get())
     asked, go_on = slow_down(monkeypatch)
     answers: list[object] = []
-    thread = begin(lambda: settle_customer(Customer.objects.get().pk, now=timezone.now()), answers=answers)
+    thread = begin(lambda: reconcile_customer(Customer.objects.get().pk, now=timezone.now()), answers=answers)
     assert asked.wait(10)
     with connection.cursor() as cursor:
         cursor.execute("SELECT 1 FROM streams_stream WHERE id = %s FOR NO KEY UPDATE NOWAIT", [entrance.pk])
@@ -118,9 +119,9 @@ def test_account_removed_while_it_is_settled_does_not_get_stuck(person, entrance
     customer = Customer.objects.get()
     asked, go_on = slow_down(monkeypatch)
     answers: list[object] = []
-    threads = [begin(lambda: settle_customer(customer.pk, now=timezone.now()), answers=answers)]
+    threads = [begin(lambda: reconcile_customer(customer.pk, now=timezone.now()), answers=answers)]
     assert asked.wait(10)
-    threads.append(begin(lambda: remove_account(Account.objects.get(pk=owner.pk)), answers=answers))
+    threads.append(begin(lambda: erase_account(Account.objects.get(pk=owner.pk)), answers=answers))
     time.sleep(1)  # it waits for the customer by now
     go_on.set()
     for thread in threads:
@@ -135,7 +136,7 @@ def test_account_removed_while_it_is_settled_does_not_get_stuck(person, entrance
 def test_settling_many_times_at_once_gives_one_subscription(person, entrance, owner, stripe):
     person.upgrade(entrance)
     answers: list[object] = []
-    settle = [lambda: settle_customer(Customer.objects.get().pk, now=timezone.now()) for _ in range(6)]
+    settle = [lambda: reconcile_customer(Customer.objects.get().pk, now=timezone.now()) for _ in range(6)]
     for thread in [begin(one, answers=answers) for one in settle]:
         thread.join(20)
     assert len(live_subscriptions(stripe, owner)) == 1
@@ -145,7 +146,7 @@ def test_settling_many_times_at_once_gives_one_subscription(person, entrance, ow
 def slow_down(monkeypatch) -> tuple[threading.Event, threading.Event]:
     """Stripe makes the next subscription, and answers when it is told to."""
     asked, go_on = threading.Event(), threading.Event()
-    create = till.create_subscription
+    create = stripe_api.create_subscription
 
     def wait(*values: object, **more: object) -> object:
         made = create(*values, **more)
@@ -153,5 +154,5 @@ def slow_down(monkeypatch) -> tuple[threading.Event, threading.Event]:
         assert go_on.wait(20)
         return made
 
-    monkeypatch.setattr(till, "create_subscription", wait)
+    monkeypatch.setattr(stripe_api, "create_subscription", wait)
     return asked, go_on

@@ -7,16 +7,16 @@ from datetime import timedelta
 import pytest
 from django.utils import timezone
 
-from onlooker.console.billing import notices
+from onlooker.console.billing import dunning
+from onlooker.console.billing.dunning import TOO_OLD, send_notices
 from onlooker.console.billing.models import Notice
-from onlooker.console.billing.notices import TOO_OLD, send_notices
 
 pytest_plugins = ["pages"]
 
 
 def write_notice(account, *, at) -> None:
     values = {"client_id": uuid.uuid4(), "stream_name": "Entrance", "ends_at": at + timedelta(days=7)}
-    Notice.objects.create(account=account, kind=Notice.Kind.PAYMENT_FAILED, created_at=at, try_at=at, **values)
+    Notice.objects.create(account=account, kind=Notice.NoticeKind.PAYMENT_FAILED, created_at=at, try_at=at, **values)
 
 
 @pytest.fixture
@@ -29,7 +29,7 @@ def tried(monkeypatch) -> list[str]:
         if to.startswith("bad"):
             raise smtplib.SMTPRecipientsRefused({to: (550, b"no such user")})
 
-    monkeypatch.setattr(notices, "send_mail", send)
+    monkeypatch.setattr(dunning, "send_mail", send)
     return asked
 
 
@@ -72,7 +72,7 @@ def test_mail_that_breaks_the_connection_lets_others_go_first_next_time(owner, s
             raise smtplib.SMTPServerDisconnected
         sent.append(to)
 
-    monkeypatch.setattr(notices, "send_mail", send)
+    monkeypatch.setattr(dunning, "send_mail", send)
     send_notices(now=now + timedelta(seconds=10))
     assert sent == []
     send_notices(now=now + timedelta(seconds=20))

@@ -13,7 +13,7 @@ pytest_plugins = ["pages", "stripes"]
 def test_page_says_what_it_costs(person, entrance):
     page = person.browser.get(f"/billing/{entrance.client_id}/upgrade/").content.decode()
     assert "25.00 EUR a month" in page
-    assert "Enter a card and subscribe" in page
+    assert "Enter card and subscribe" in page
 
 
 def test_upgrade_without_a_card_goes_through_checkout(person, entrance, owner, stripe):
@@ -22,7 +22,7 @@ def test_upgrade_without_a_card_goes_through_checkout(person, entrance, owner, s
     assert kind_of(entrance) == "developer"
     person.enter_card(url, "4242424242424242")
     page = person.browser.get("/billing/done/", follow=True).content.decode()
-    assert "is an enterprise stream" in page
+    assert "is now an enterprise stream" in page
     assert "Visa ending in 4242" in page
     assert kind_of(entrance) == "enterprise"
     [live] = live_subscriptions(stripe, owner)
@@ -73,7 +73,7 @@ def test_declined_card_leaves_a_developer_stream(person, entrance, stripe):
 def test_unpaid_first_invoice_is_not_enterprise_yet(person, entrance, number):
     assert person.upgrade(entrance, number=number).status == "incomplete"
     assert kind_of(entrance) == "developer"
-    assert "The first payment is not done yet" in person.browser.get("/billing/").content.decode()
+    assert "The first payment is not complete yet" in person.browser.get("/billing/").content.decode()
 
 
 def test_other_card_pays_the_unpaid_first_invoice(person, entrance, owner, stripe):
@@ -96,7 +96,7 @@ def test_confirmed_first_payment_makes_it_enterprise(person, entrance, stripe):
 
 def test_granted_enterprise_stream_asks_for_nothing(person, owner, stripe):
     granted = create_stream("Granted", owner=owner, kind="enterprise").stream
-    assert "Staff has granted it" in person.browser.get(f"/billing/{granted.client_id}/upgrade/").content.decode()
+    assert "It was granted by staff" in person.browser.get(f"/billing/{granted.client_id}/upgrade/").content.decode()
     answer = person.browser.post(f"/billing/{granted.client_id}/upgrade/")
     assert answer.status_code == 200
     assert stripe.count("POST", "/v1/customers") == 0

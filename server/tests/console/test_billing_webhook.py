@@ -8,10 +8,10 @@ from django.test import Client
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from onlooker.console.billing.models import Customer, Event, Notice, Subscription
-from onlooker.console.billing.webhook import TOLD_OF
-from onlooker.testing.fake_stripe.webhooks import Delivery
+from onlooker.console.billing.models import Customer, Notice, StripeEvent, Subscription
+from onlooker.console.billing.webhook import RELEVANT_TYPES
 from payments import deliver, fail_payment, kind_of, live_subscriptions
+from testkit.fake_stripe.webhooks import Delivery
 
 pytest_plugins = ["pages", "stripes"]
 
@@ -33,7 +33,14 @@ def told(person, entrance, stripe) -> list[Delivery]:
 def end_state() -> tuple[object, ...]:
     row = Subscription.objects.get()
     notices = sorted(Notice.objects.values_list("kind", flat=True))
-    return row.status, row.told, row.wanted, row.stream.kind, notices, Event.objects.filter(handled_at=None).count()
+    return (
+        row.status,
+        row.told,
+        row.wanted,
+        row.stream.kind,
+        notices,
+        StripeEvent.objects.filter(handled_at=None).count(),
+    )
 
 
 @settings(max_examples=6, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
@@ -52,8 +59,8 @@ def test_any_order_and_repetition_gives_the_same_end(told, owner, stripe, data, 
 def test_each_event_ten_times_is_handled_once(told, stripe):
     for one in told:
         assert {deliver(one) for _ in range(10)} == {200}
-    ours = {one.event["id"] for one in told if one.event["type"].startswith(TOLD_OF)}
-    assert set(Event.objects.values_list("stripe_id", flat=True)) == ours
+    ours = {one.event["id"] for one in told if one.event["type"].startswith(RELEVANT_TYPES)}
+    assert set(StripeEvent.objects.values_list("stripe_id", flat=True)) == ours
     asked = len(stripe.asked)
     assert deliver(told[0]) == 200
     assert len(stripe.asked) == asked
@@ -78,7 +85,7 @@ def test_old_signature_is_refused(stripe, db, age_s):
 )
 def test_wrong_signature_is_refused(stripe, db, signature):
     assert deliver(stripe.webhooks.sign("customer.updated", {}), signature=signature) == 400
-    assert not Event.objects.exists()
+    assert not StripeEvent.objects.exists()
 
 
 def test_signature_of_another_body_is_refused_with_a_problem(stripe, db):
@@ -112,7 +119,7 @@ def test_signed_nonsense_does_no_harm(stripe, db, body, status):
         signature = stripe.webhooks.signature_of(body, at=at)
         assert deliver(Delivery(body, signature)) == status
     finally:
-        assert not Event.objects.exists()
+        assert not StripeEvent.objects.exists()
 
 
 def test_events_are_posted(stripe, db):

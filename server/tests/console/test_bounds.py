@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from onlooker.console import bounds
-from onlooker.console.bounds import BODY_LIMIT_BYTES, Bounds
+from onlooker.console.web import request_limits
+from onlooker.console.web.request_limits import BODY_LIMIT_BYTES, RequestLimits
 
 Message = dict[str, Any]
 
@@ -38,20 +38,23 @@ async def ask(app: Any, *pieces: bytes, length: int | None = None, pause_s: floa
 
 
 def test_a_body_reaches_the_pages_whole() -> None:
-    assert asyncio.run(ask(Bounds(echo, requests_limit=1), b"in ", b"three ", b"pieces")) == (200, b"in three pieces")
+    assert asyncio.run(ask(RequestLimits(echo, requests_limit=1), b"in ", b"three ", b"pieces")) == (
+        200,
+        b"in three pieces",
+    )
 
 
 @pytest.mark.parametrize("length", [None, BODY_LIMIT_BYTES + 1])
 def test_a_body_that_is_too_large_is_refused_before_anybody_reads_it(length: int | None) -> None:
     piece = b"x" * (BODY_LIMIT_BYTES // 2 + 1)
-    status, body = asyncio.run(ask(Bounds(echo, requests_limit=1), piece, piece, b"", length=length))
+    status, body = asyncio.run(ask(RequestLimits(echo, requests_limit=1), piece, piece, b"", length=length))
     assert status == 413
     assert b'"code":"too_large"' in body
 
 
 def test_a_body_that_does_not_come_is_not_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(bounds, "BODY_TIME_LIMIT_S", 0.05)
-    status, body = asyncio.run(ask(Bounds(echo, requests_limit=1), b"slow", b"", pause_s=1))
+    monkeypatch.setattr(request_limits, "BODY_TIME_LIMIT_S", 0.05)
+    status, body = asyncio.run(ask(RequestLimits(echo, requests_limit=1), b"slow", b"", pause_s=1))
     assert status == 408
     assert b'"code":"request_timeout"' in body
 
@@ -66,7 +69,7 @@ def test_a_length_that_is_no_number_is_refused() -> None:
         sent.append(message)
 
     scope = {"type": "http", "headers": [(b"content-length", b"many")]}
-    asyncio.run(Bounds(echo, requests_limit=1)(scope, receive, send))
+    asyncio.run(RequestLimits(echo, requests_limit=1)(scope, receive, send))
     assert sent[0]["status"] == 400
 
 
@@ -86,11 +89,11 @@ class Counter:
 
 
 def test_more_than_so_many_at_a_time_are_refused_after_a_wait(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(bounds, "WAIT_LIMIT_S", 0.1)
+    monkeypatch.setattr(request_limits, "WAIT_LIMIT_S", 0.1)
 
     async def crowd() -> tuple[list[int], list[int], int]:
         counter = Counter()
-        app = Bounds(counter, requests_limit=2)
+        app = RequestLimits(counter, requests_limit=2)
         first = [asyncio.create_task(ask(app, b"")) for _ in range(2)]
         while counter.under_way < 2:
             await asyncio.sleep(0)
@@ -103,11 +106,11 @@ def test_more_than_so_many_at_a_time_are_refused_after_a_wait(monkeypatch: pytes
 
 
 def test_who_waits_gets_the_place_that_becomes_free(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(bounds, "WAIT_LIMIT_S", 60)
+    monkeypatch.setattr(request_limits, "WAIT_LIMIT_S", 60)
 
     async def crowd() -> tuple[list[int], int]:
         counter = Counter()
-        app = Bounds(counter, requests_limit=2)
+        app = RequestLimits(counter, requests_limit=2)
         asked = [asyncio.create_task(ask(app, b"")) for _ in range(10)]
         while counter.under_way < 2:
             await asyncio.sleep(0)

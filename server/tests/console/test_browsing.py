@@ -13,9 +13,9 @@ from selenium.webdriver.common.by import By
 from selenium.webdriver.support.ui import WebDriverWait
 
 import onlooker.console
-from bench.browsing import console_errors, copied, open_browser, overflowing, requests_elsewhere, shoot, violations
-from bench.browsing.violations import AXE
-from bench.console.person import Person
+from bench.journeys.console.person import Person
+from bench.lib.browser import console_errors, copied, open_browser, overflowing, requests_elsewhere, shoot
+from bench.lib.browser.checks import AXE, violations
 
 pytestmark = pytest.mark.skipif(
     not shutil.which("chromium") or not shutil.which("chromedriver") or not AXE.exists(),

@@ -18,34 +18,32 @@ from django.contrib.sessions.backends.db import SessionStore
 from django.utils import timezone
 from django.utils.module_loading import import_string
 
-from onlooker.console import chores, counters
-from onlooker.console.accounts.expiry import remove_dead_sessions
+from onlooker.console.accounts.deletion import delete_expired_sessions
 from onlooker.console.accounts.models import Account
-from onlooker.console.chores import CHORES, Chore, Round
-from onlooker.console.streams.expiry import remove_dead_tokens
+from onlooker.console.streams.passwords import delete_expired_tokens
+from onlooker.console.web import chores, counters
+from onlooker.console.web.chores import CHORES, Chore, ChoreSchedule
 from onlooker.settings import Settings
 from onlooker.streams.administration import create_stream, rotate_access_token
 from onlooker.streams.models import AccessToken
-from onlooker.testing import fresh_database
+from testkit import fresh_database
 from wire import wait_for
-
-pytestmark = pytest.mark.alone
 
 pytest_plugins = ["pages"]
 
 CONSOLE = """
 import asyncio, os, sys
-os.environ["DJANGO_SETTINGS_MODULE"] = "onlooker.console.settings"
+os.environ["DJANGO_SETTINGS_MODULE"] = "onlooker.console.web.settings"
 import django
 django.setup()
-from onlooker.console.chores import Chore, do_chores_for_ever
+from onlooker.console.web.chores import Chore, run_chores
 from onlooker.settings import read_settings
 
 def note():
     with open(sys.argv[1], "a") as notes:
         notes.write(f"{os.getpid()}\\n")
 
-asyncio.run(do_chores_for_ever(read_settings(), chores=(Chore("__main__.note", every_s=0.05),), every_s=0.1))
+asyncio.run(run_chores(read_settings(), chores=(Chore("__main__.note", every_s=0.05),), every_s=0.1))
 """
 done: list[str] = []
 
@@ -79,7 +77,7 @@ def test_a_chore_that_fails_keeps_no_other_from_being_done(caplog: pytest.LogCap
     names = [f"{__name__}.{name}" for name in ("fail", "put_off", "missing", "work")]
     before = [counters.chores(*labels)._value.get() for labels in (("fail", "failed"), ("work", "done"))]
     with caplog.at_level(logging.INFO):
-        Round(tuple(Chore(name, every_s=60) for name in names)).do_due()
+        ChoreSchedule(tuple(Chore(name, every_s=60) for name in names)).run_due()
     assert done == ["fail", "work"]
     said = {record.message for record in caplog.records}
     assert said == {"chore failed", "chore put off", "chore done"}
@@ -88,9 +86,9 @@ def test_a_chore_that_fails_keeps_no_other_from_being_done(caplog: pytest.LogCap
 
 
 def test_each_chore_is_done_as_often_as_it_says() -> None:
-    chores = Round((Chore(f"{__name__}.work", every_s=30),))
+    chores = ChoreSchedule((Chore(f"{__name__}.work", every_s=30),))
     for now in (0.0, 10.0, 29.0, 31.0, 60.0, 62.0):
-        chores.do_due(now=lambda now=now: now)
+        chores.run_due(now=lambda now=now: now)
     assert len(done) == 3
 
 
@@ -98,8 +96,8 @@ def test_access_tokens_go_a_day_after_their_end(owner: Account) -> None:
     stream = create_stream("Lobby", owner=owner, kind="developer").stream
     rotate_access_token(stream, grace=timedelta(hours=1))
     now = timezone.now()
-    assert remove_dead_tokens(now + timedelta(hours=24)) == 0
-    assert remove_dead_tokens(now + timedelta(hours=25, minutes=1)) == 1
+    assert delete_expired_tokens(now + timedelta(hours=24)) == 0
+    assert delete_expired_tokens(now + timedelta(hours=25, minutes=1)) == 1
     assert AccessToken.objects.get().expires_at is None
 
 
@@ -109,22 +107,23 @@ def test_sessions_that_ended_go_from_both_lists(owner: Account) -> None:
     for store in (alive, dead):
         store.create()
         UserSession.objects.create(user=owner, ip="127.0.0.1", session_key=store.session_key, user_agent="test")
-    assert remove_dead_sessions() == 0, "it may just have been made"
-    assert remove_dead_sessions(timezone.now() + timedelta(hours=2)) == 1
+    assert delete_expired_sessions() == 0, "it may just have been made"
+    assert delete_expired_sessions(timezone.now() + timedelta(hours=2)) == 1
     assert UserSession.objects.get().session_key == alive.session_key
     assert not SessionStore().exists(dead.session_key)
 
 
+@pytest.mark.alone
 def test_a_database_that_does_not_answer_is_not_waited_for(
     monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
-    monkeypatch.setitem(chores._NOTICE_A_DEAD_DATABASE, "connect_timeout", 2)  # less is none to psycopg
+    monkeypatch.setitem(chores._DEAD_DATABASE_OPTIONS, "connect_timeout", 2)  # less is none to psycopg
     with socket.create_server(("127.0.0.1", 0)) as mute:
         settings = Settings(database_url=f"postgresql://127.0.0.1:{mute.getsockname()[1]}/gone?sslmode=disable")
 
         async def try_for(limit_s: float) -> None:
             async with asyncio.timeout(limit_s):
-                await chores.do_chores_for_ever(settings, chores=(), every_s=60)
+                await chores.run_chores(settings, chores=(), every_s=60)
 
         with pytest.raises(TimeoutError), caplog.at_level(logging.WARNING):
             asyncio.run(try_for(4))
@@ -165,6 +164,7 @@ def consoles(tmp_path: Path) -> Iterator[Consoles]:
                 process.wait()
 
 
+@pytest.mark.alone
 def test_one_console_does_the_chores_and_another_takes_over_when_it_is_killed(consoles: Consoles) -> None:
     consoles.start()
     consoles.work(1)

@@ -7,8 +7,8 @@ import msgspec
 import pytest
 from django.test import Client
 from pytest_django.fixtures import Settings
-from showing import show
 
+from dashboard_numbers import show
 from onlooker.console.accounts.models import Account
 from onlooker.streams.administration import create_stream
 from onlooker.streams.models import Member, Stream, Usage
@@ -25,7 +25,7 @@ def stream(owner: Account) -> Stream:
     return create_stream("Front door", owner=owner, kind="enterprise", time_zone="Europe/Paris").stream
 
 
-@pytest.mark.parametrize(("used_s", "words"), [(8640, "2 h 24 min of this month's 3 h"), (10_800, "are used up")])
+@pytest.mark.parametrize(("used_s", "words"), [(8640, "2 h 24 min of this month's 3 h"), (10_800, "has been reached")])
 def test_a_month_that_is_nearly_used_up_is_told_with_what_to_do(
     *, sign_in: SignIn, owner: Account, viewer: Account, stream: Stream, used_s: float, words: str
 ) -> None:
@@ -35,7 +35,9 @@ def test_a_month_that_is_nearly_used_up_is_told_with_what_to_do(
     Stream.objects.update(kind="developer")
     mine, theirs = show(sign_in(owner), stream).page, show(sign_in(viewer), stream).page
     assert words in mine
-    assert f'<a href="/streams/{stream.client_id}/settings/">Make it an enterprise stream in its settings</a>' in mine
+    assert (
+        f'<a href="/streams/{stream.client_id}/settings/">Change it to an enterprise stream in its settings</a>' in mine
+    )
     assert words in theirs
     assert "Its owner can ask for an enterprise stream" in theirs
     Usage.objects.filter(month=month_of(time.time())).update(video_s=8639)
@@ -44,7 +46,7 @@ def test_a_month_that_is_nearly_used_up_is_told_with_what_to_do(
 
 @pytest.mark.parametrize(
     ("changes", "words"),
-    [({"enterprise_without_billing": "staff"}, "Ask staff to make it"), ({"stripe_secret_key": "sk_1"}, "/upgrade/")],
+    [({"enterprise_without_billing": "staff"}, "Ask staff to change it"), ({"stripe_secret_key": "sk_1"}, "/upgrade/")],
 )
 def test_what_to_do_about_the_month_depends_on_who_may_choose(
     *, sign_in: SignIn, owner: Account, stream: Stream, settings: Settings, changes: dict[str, str], words: str

@@ -5,10 +5,10 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 from django.test import Client
-from showing import Shown, ask, cover, seen, show, write
 
+from dashboard_numbers import Shown, ask, cover, seen, show, write
 from onlooker.console.accounts.models import Account
-from onlooker.console.dashboard.figures import NOTHING, as_json
+from onlooker.console.dashboard.figures import NO_VALUE, as_json
 from onlooker.streams.administration import create_stream
 from onlooker.streams.models import Member, Refusal, StateChange, Stream, Usage
 
@@ -116,9 +116,9 @@ def test_hours_without_a_camera_are_gaps_with_their_reason(sign_in: SignIn, owne
     assert words[2] == "watched all the time"
     assert words[3:] == [
         "disabled",
-        "month used up",
+        "monthly limit reached",
         "offline",
-        "frames refused (the server had no room for them)",
+        "frames refused (the server was overloaded)",
     ]
     assert all(point["passing_by"] is None for point in shown.data["points"][3:])
     assert "The camera watched 43 % of this time. The rest: " in shown.page
@@ -194,7 +194,7 @@ def test_a_stream_that_never_saw_anything_leads_its_owner_to_the_set_up(
 def test_why_is_this_zero(sign_in: SignIn, owner: Account, stream: Stream) -> None:
     browser = sign_in(owner)
     unwatched = show(browser, stream, WEEK)
-    assert "Nothing was watched: the camera sent nothing." in unwatched.page
+    assert "Nothing was watched. The camera sent nothing." in unwatched.page
     assert unwatched.page.count("not watched</dd>") == len(unwatched.numbers)
     assert unwatched.page.count("Not watched.") == len(("gender", "category", "age", "emotion"))
     assert unwatched.numbers["passing_by"] == "0"  # as the data endpoint has it, though nobody is shown it
@@ -202,7 +202,7 @@ def test_why_is_this_zero(sign_in: SignIn, owner: Account, stream: Stream) -> No
     assert '<p class="zero">Nobody passed by.</p>' in show(browser, stream, MONDAY_ALONE).page
     assert "Nobody passed by while the camera watched." in show(browser, stream, WEEK).page
     Stream.objects.update(retention_days=1)
-    assert "It is not known any more" in show(browser, stream, "from=2026-11-05&to=2026-11-06").page
+    assert "It is no longer known" in show(browser, stream, "from=2026-11-05&to=2026-11-06").page
 
 
 @pytest.mark.parametrize("retention_days", [3650, 1])
@@ -217,7 +217,9 @@ def test_before_the_stream_existed_there_are_dashes_and_no_zeros(
     assert shown.page.count("the stream did not exist yet</dd>") == len(shown.numbers)
     assert shown.page.count('<p class="nothing">The stream did not exist yet.</p>') == 4
     assert {(point["gap"], point["passing_by"]) for point in shown.data["points"]} == {("not_created", None)}
-    assert {tuple(row[1:]) for row in shown.tables["time"][1:]} == {(NOTHING, NOTHING, "before the stream was created")}
+    assert {tuple(row[1:]) for row in shown.tables["time"][1:]} == {
+        (NO_VALUE, NO_VALUE, "before the stream was created")
+    }
     assert_numbers(shown, stream)  # the data endpoint's own answers are zeros, as the interface has them
 
 

@@ -13,20 +13,17 @@ from hypothesis import HealthCheck, Phase, given, seed, settings
 from hypothesis import strategies as st
 
 from onlooker.console.dashboard.period import HOURS_UP_TO, Period
-from onlooker.console.dashboard.points import gap_of
-from onlooker.console.dashboard.report import Report, all_buckets, query_of, read_report
-from onlooker.console.dashboard.week import draw_week
+from onlooker.console.dashboard.report import Report, all_buckets, draw_week, find_gap, make_query, read_report
 from onlooker.database import Pool
-from onlooker.metrics.absences import BucketCoverage
-from onlooker.metrics.coverage import read_coverage
+from onlooker.metrics.coverage import BucketCoverage, read_coverage
+from onlooker.metrics.execution import run_query
 from onlooker.metrics.query import Query, Time
-from onlooker.metrics.running import run_query
-from onlooker.testing.worlds.clocks import Era, moment_at
-from onlooker.testing.worlds.drawing import worlds
-from onlooker.testing.worlds.playing import Player
-from onlooker.testing.worlds.trying import running_player
-from onlooker.testing.worlds.world import Question, World
-from onlooker.visits.writing import VisitWriter
+from onlooker.visits.writer import VisitWriter
+from testkit.worlds.clocks import Era, moment_at
+from testkit.worlds.player import Player
+from testkit.worlds.search import running_player
+from testkit.worlds.strategies import worlds
+from testkit.worlds.world import Question, World
 
 pytest_plugins = ["migrated"]
 
@@ -76,7 +73,7 @@ async def entities(pool: Pool, query: Query) -> dict[str, dict[str, Any]]:
 
 async def check(pool: Pool, stream_id: int, period: Period, now: datetime) -> Report:
     report = await read_report(pool, stream_id, period, now=now)
-    whole = query_of(stream_id, period, Time.GLOBAL)
+    whole = make_query(stream_id, period, Time.GLOBAL)
     before = replace(whole, from_at=period.before_from_at, to_at=period.before_to_at)
     assert report.values == (await entities(pool, whole))["global"]
     assert report.before == (await entities(pool, before))["global"]
@@ -98,9 +95,9 @@ async def check_points(pool: Pool, report: Report, query: Query, now: datetime) 
     assert [point.key for point in report.points] == list(found)
     for point, values, watched in zip(report.points, found.values(), covered, strict=True):
         counts = (values["passing_by"]["value"], values["interested"]["value"])
-        is_gap = not any(counts) and gap_of(watched) is not None
+        is_gap = not any(counts) and find_gap(watched) is not None
         assert (point.passing_by, point.interested) == ((None, None) if is_gap else counts)
-        assert point.gap == (gap_of(watched) if is_gap else None)
+        assert point.gap == (find_gap(watched) if is_gap else None)
         assert_same(point.watched, watched)
     [whole] = await read_coverage(
         pool, replace(query, time=Time.GLOBAL), all_buckets(replace(query, time=Time.GLOBAL)), now=now

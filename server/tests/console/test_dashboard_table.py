@@ -7,8 +7,8 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 from django.test import Client
-from showing import ask, cover, seen, write
 
+from dashboard_numbers import ask, cover, seen, write
 from onlooker.console.accounts.models import Account
 from onlooker.streams.administration import create_stream
 from onlooker.streams.models import Stream
@@ -84,4 +84,4 @@ def test_the_page_leads_to_the_table_of_exactly_its_range(sign_in: SignIn, owner
 def test_what_is_no_period_is_said(sign_in: SignIn, owner: Account, stream: Stream) -> None:
     answer = sign_in(owner).get(f"/streams/{stream.client_id}/dashboard/table.csv?period=8d")
     assert answer.status_code == 400
-    assert answer.content.startswith(b"There is no such period.")
+    assert answer.content.startswith(b"Unknown period.")

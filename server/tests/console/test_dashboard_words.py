@@ -7,21 +7,17 @@ from zoneinfo import ZoneInfo
 import pytest
 
 from onlooker.console.dashboard.figures import make_figure
-from onlooker.console.dashboard.period import parse_period
-from onlooker.console.dashboard.points import gap_of
-from onlooker.console.dashboard.week import draw_week
-from onlooker.console.dashboard.words import (
+from onlooker.console.dashboard.period import format_period, format_range, parse_period
+from onlooker.console.dashboard.presentation import (
+    describe_coverage,
+    describe_gap,
+    describe_missing,
+    format_duration,
+    format_share,
     label_buckets,
-    say_duration,
-    say_gap,
-    say_missing,
-    say_period,
-    say_range,
-    say_share,
-    say_watched,
-    watched_share,
 )
-from onlooker.metrics.absences import Absence, BucketCoverage, add_up
+from onlooker.console.dashboard.report import draw_week, find_gap, watched_share
+from onlooker.metrics.coverage import Absence, BucketCoverage, sum_coverage
 from onlooker.metrics.query import Time
 from onlooker.streams.coverage import Reason
 
@@ -56,7 +52,7 @@ def watched(covered_s: float, refused_for: Reason | None = None, **missing: floa
     ],
 )
 def test_a_time_that_was_not_watched_is_a_gap_with_its_main_reason(coverage: BucketCoverage, gap: str | None) -> None:
-    assert gap_of(coverage) == gap
+    assert find_gap(coverage) == gap
 
 
 @pytest.mark.parametrize(
@@ -66,32 +62,32 @@ def test_a_time_that_was_not_watched_is_a_gap_with_its_main_reason(coverage: Buc
         (watched(HOUR), "watched all the time"),
         (watched(HOUR - 17, offline=17), "watched all the time"),
         (watched(30 * 24 * HOUR, offline=301), "watched 30 days; offline 5 min"),
-        (watched(1800, disabled=600, quota=1200), "watched 30 min; month used up 20 min; disabled 10 min"),
+        (watched(1800, disabled=600, quota=1200), "watched 30 min; monthly limit reached 20 min; disabled 10 min"),
         (
             watched(1800, Reason.RATE_LIMITED, refused=1800),
-            "watched 30 min; frames refused 30 min (they came faster than a stream may send)",
+            "watched 30 min; frames refused 30 min (frames arrived faster than a stream may send them)",
         ),
-        (watched(0, unknown=HOUR), "not known any more 1 h"),
-        (watched(0), "only just begun"),
+        (watched(0, unknown=HOUR), "unknown 1 h"),
+        (watched(0), "just started"),
     ],
 )
 def test_a_bucket_says_how_much_of_it_was_watched(coverage: BucketCoverage, words: str) -> None:
-    assert say_watched(coverage) == words
+    assert describe_coverage(coverage) == words
 
 
 def test_a_gap_says_its_reason_and_how_long_only_where_there_are_several() -> None:
-    assert say_gap(watched(0, offline=HOUR)) == "offline"
-    assert say_gap(watched(0, offline=900, disabled=2700)) == "disabled 45 min; offline 15 min"
+    assert describe_gap(watched(0, offline=HOUR)) == "offline"
+    assert describe_gap(watched(0, offline=900, disabled=2700)) == "disabled 45 min; offline 15 min"
     refused = watched(0, Reason.OVERLOADED, refused=HOUR)
-    assert say_gap(refused) == "frames refused (the server had no room for them)"
-    assert say_gap(watched(0, not_created=HOUR)) == "before the stream was created"
+    assert describe_gap(refused) == "frames refused (the server was overloaded)"
+    assert describe_gap(watched(0, not_created=HOUR)) == "before the stream was created"
 
 
 def test_time_before_the_stream_was_made_was_not_offline() -> None:
-    said = say_missing(watched(0, offline=HOUR, not_created=2 * HOUR))
+    said = describe_missing(watched(0, offline=HOUR, not_created=2 * HOUR))
     assert said == ["2 h before the stream was created", "offline 1 h"]
     recorded = watched(2 * HOUR, not_created=HOUR)  # filmed before, sent later
-    assert say_watched(recorded) == "watched 2 h; 1 h before the stream was created"
+    assert describe_coverage(recorded) == "watched 2 h; 1 h before the stream was created"
 
 
 @pytest.mark.parametrize(
@@ -107,7 +103,7 @@ def test_time_before_the_stream_was_made_was_not_offline() -> None:
     ],
 )
 def test_durations_have_two_units_at_most(seconds: float, words: str) -> None:
-    assert say_duration(seconds) == words
+    assert format_duration(seconds) == words
 
 
 @pytest.mark.parametrize(
@@ -115,7 +111,7 @@ def test_durations_have_two_units_at_most(seconds: float, words: str) -> None:
     [(0, "0 %"), (0.001, "less than 1 %"), (0.25, "25 %"), (0.9999, "more than 99 %"), (1, "100 %")],
 )
 def test_nothing_and_all_are_said_where_they_are_exact(share: float, words: str) -> None:
-    assert say_share(share) == words
+    assert format_share(share) == words
 
 
 def test_no_share_is_known_where_coverage_is_not() -> None:
@@ -167,13 +163,13 @@ def test_ranges_are_said_by_the_local_clock() -> None:
     }
     for query, words in said.items():
         parameters = dict(pair.split("=") for pair in query.split("&"))
-        assert say_period(parse_period(parameters, zone=PARIS, now=NOW), now=NOW) == words
+        assert format_period(parse_period(parameters, zone=PARIS, now=NOW), now=NOW) == words
 
 
 def test_a_day_that_begins_at_one_is_a_whole_day() -> None:
     beirut = ZoneInfo("Asia/Beirut")
     from_at = datetime(2026, 3, 28, 22, tzinfo=UTC)
-    assert say_range(from_at, from_at + timedelta(hours=23), beirut, now=NOW) == "Sun 29 Mar"
+    assert format_range(from_at, from_at + timedelta(hours=23), beirut, now=NOW) == "Sun 29 Mar"
 
 
 def test_an_hour_that_the_clock_shows_twice_has_its_offset() -> None:
@@ -204,8 +200,8 @@ def test_coverage_adds_up_with_the_reason_that_cost_most() -> None:
         watched(0, Reason.OVERLOADED, refused=900),
         watched(900),
     ]
-    together = add_up(hours)
+    together = sum_coverage(hours)
     assert together == BucketCoverage(
         2700, 1500, {Absence.REFUSED: 1000, Absence.OFFLINE: 200}, refused_for=Reason.OVERLOADED
     )
-    assert add_up([]) == BucketCoverage(0, 0, {}, None)
+    assert sum_coverage([]) == BucketCoverage(0, 0, {}, None)

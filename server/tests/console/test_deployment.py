@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from onlooker.testing.postgresql import server_url
+from testkit.postgresql import server_url
 
 pytest_plugins = ["pages"]
 SERVER = Path(__file__).parents[2]

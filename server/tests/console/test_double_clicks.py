@@ -40,11 +40,11 @@ def click_twice(click: Callable[[], object]) -> list[object]:
 def test_the_same_form_makes_one_stream(sign_in: SignIn, owner: Account) -> None:
     browser = sign_in(owner)
     form = fields_of(browser.get("/streams/new/")) | {"name": "Lobby"}
-    assert "is made" in browser.post("/streams/new/", form).content.decode()
+    assert "Stream created" in browser.post("/streams/new/", form).content.decode()
     again = browser.post("/streams/new/", form)
     stream = Stream.objects.get()
     assert again["Location"] == f"/streams/{stream.client_id}/"
-    assert "Lobby was made already" in browser.get(again["Location"]).content.decode()
+    assert "Lobby already exists" in browser.get(again["Location"]).content.decode()
     browser.post("/streams/new/", form | {"name": "Roof"})  # somebody went back and wants another one
     remove_stream(stream)
     browser.post("/streams/new/", fields_of(browser.get("/streams/new/")) | {"name": "Roof"})

@@ -13,15 +13,15 @@ from urllib.parse import quote
 import pytest
 
 import bench
-from bench.browsing import Browser, open_browser, travel
-from bench.console.person import Person
-from bench.console.staff import CODE_LASTS_S, CODE_LEFT_S, code_of
+from bench.journeys.console.person import Person
+from bench.journeys.console.staff import CODE_LASTS_S, CODE_LEFT_S, code_of
+from bench.lib.browser import Browser, open_browser, travel
 
 ROOT = Path(bench.__file__).parent.parent
 PAGE = "data:text/html," + quote("<title>Streams</title><main>Nothing here</main>")
 COMMAND = """
 import time
-from bench.product import concluding
+from bench.lib.product import concluding
 
 @concluding
 def main():

@@ -3,9 +3,8 @@
 import msgspec
 import pytest
 
-from asking import program
-from onlooker.console.tokens.keys import rotate_keys
-from onlooker.console.tokens.thumbprint import thumbprint
+from onlooker.console.tokens.signing_keys import jwk_thumbprint, rotate_keys
+from token_requests import program
 
 pytest_plugins = ["pages", "cameras"]
 PATH = "/.well-known/jwks.json"
@@ -19,7 +18,7 @@ def test_keys_are_public_cacheable_and_readable_from_any_origin(db: None) -> Non
     assert not answer.cookies
     (key,) = answer.json()["keys"]
     assert set(key) == {"kty", "crv", "x", "y", "kid", "alg", "use"}
-    assert key["kid"] == thumbprint(key)
+    assert key["kid"] == jwk_thumbprint(key)
 
 
 def test_the_thumbprint_is_that_of_the_standard() -> None:
@@ -30,7 +29,7 @@ def test_the_thumbprint_is_that_of_the_standard() -> None:
         "x": "MKBCTNIcKUSDii11ySs3526iDZ8AiTo7Tu6KPAqv7D4",
         "y": "4Etl6SRW2YiLUrN5vfvVHuhp7x8PxltmWWlbbM4IFyM",
     }
-    assert thumbprint(key) == "cn-I_WNMClehiVp51i_0VpOENW1upEerA8sEam5hn-s"
+    assert jwk_thumbprint(key) == "cn-I_WNMClehiVp51i_0VpOENW1upEerA8sEam5hn-s"
 
 
 def test_unchanged_keys_are_not_sent_again(db: None) -> None:

@@ -11,11 +11,11 @@ from django.conf import settings
 from django.db import connection
 from django.utils import timezone
 
-from asking import Camera, get_token
 from onlooker.cli import main
-from onlooker.console import secret
-from onlooker.console.tokens import keys
+from onlooker.console.tokens import signing_keys
 from onlooker.console.tokens.models import SigningKey
+from onlooker.console.web import secret_key
+from token_requests import Camera, get_token
 
 pytest_plugins = ["pages", "cameras"]
 
@@ -25,7 +25,7 @@ def kid_of(token: str) -> str:
 
 
 def live_kids() -> list[str]:
-    return [key.kid for key in keys.live_keys()]
+    return [key.kid for key in signing_keys.live_keys()]
 
 
 def run(*arguments: str) -> tuple[int, str]:
@@ -40,8 +40,8 @@ def another_secret(settings):
 
     def change(value: str) -> None:
         settings.SECRET_KEY = value
-        secret._box.cache_clear()
-        keys._open.cache_clear()
+        secret_key._box.cache_clear()
+        signing_keys._open.cache_clear()
 
     before = settings.SECRET_KEY
     yield change
@@ -54,7 +54,7 @@ def test_the_first_token_makes_a_key_and_the_second_uses_it(camera: Camera) -> N
 
 def test_after_a_rotation_the_new_key_signs_and_the_old_one_verifies_for_five_hours(camera: Camera) -> None:
     old = get_token(camera)
-    rotated = keys.rotate_keys()
+    rotated = signing_keys.rotate_keys()
     new = get_token(camera)
     assert kid_of(new) == rotated.kid != kid_of(old)
     assert live_kids() == [kid_of(new), kid_of(old)]
@@ -66,10 +66,10 @@ def test_after_a_rotation_the_new_key_signs_and_the_old_one_verifies_for_five_ho
 
 def test_a_key_is_gone_when_its_last_token_has_expired(camera: Camera) -> None:
     get_token(camera)
-    new = keys.rotate_keys()
+    new = signing_keys.rotate_keys()
     SigningKey.objects.exclude(retires_at=None).update(retires_at=timezone.now())
     assert live_kids() == [new.kid]
-    keys.forget_ended_keys()
+    signing_keys.delete_retired_keys()
     assert SigningKey.objects.get().kid == new.kid
 
 
@@ -82,7 +82,7 @@ def test_rotating_again_too_soon_is_refused_and_names_the_remedy(camera: Camera)
     assert "keys rotate --now" in output
     assert live_kids() == before
     code, output = run("rotate", "--now")
-    assert (code, "All tokens given before have ended" in output) == (0, True)
+    assert (code, "All earlier tokens have ended" in output) == (0, True)
     assert len(live_kids()) == 1
     assert live_kids()[0] not in before
 
@@ -130,7 +130,7 @@ def test_consoles_that_start_at_once_make_one_key() -> None:
 
     def sign() -> None:
         start.wait()
-        found.append(keys.signing_key()[0])
+        found.append(signing_keys.signing_key()[0])
         connection.close()
 
     threads = [threading.Thread(target=sign) for _ in range(6)]

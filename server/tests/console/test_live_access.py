@@ -5,9 +5,9 @@ import time
 import pytest
 from django.contrib.sessions.models import Session
 
-from eventful import listening
+from event_stream import listening
 from onlooker.console.accounts.models import Account
-from onlooker.console.dashboard.viewing import CHECK_EVERY_S
+from onlooker.console.dashboard.live import CHECK_EVERY_S
 from onlooker.streams.administration import create_stream
 from onlooker.streams.models import Member, Stream
 

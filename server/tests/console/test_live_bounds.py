@@ -11,11 +11,11 @@ from typing import Any
 
 import pytest
 
-from eventful import listening
+from event_stream import listening
 from onlooker.console.accounts.models import Account
-from onlooker.console.bounds import Bounds
-from onlooker.console.event_streams import GOES_ON, EventStreams, GoesOn
-from onlooker.listening.servers import GRACE_S
+from onlooker.console.event_streams import CONTINUATION, Continuation, EventStreams
+from onlooker.console.web.request_limits import RequestLimits
+from onlooker.http.servers import GRACE_S
 from onlooker.streams.administration import create_stream
 
 pytest_plugins = ["pages", "consoles"]
@@ -121,7 +121,7 @@ class Page:
             self.is_ended = True
 
     async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
-        scope[GOES_ON] = GoesOn(1, self.events)
+        scope[CONTINUATION] = Continuation(1, self.events)
         headers = [(b"Content-Length", b"5"), (b"X-Some", b"thing")]
         await send({"type": "http.response.start", "status": self.status, "headers": headers})
         await send({"type": "http.response.body", "body": b"first"})
@@ -141,7 +141,7 @@ async def open_page(page: Page, *, leaves_after_s: float) -> list[dict[str, Any]
     async def send(message: Any) -> None:
         sent.append(message)
 
-    app = EventStreams(Bounds(page, requests_limit=1), limit=1, account_limit=1)
+    app = EventStreams(RequestLimits(page, requests_limit=1), limit=1, account_limit=1)
     await app({"type": "http", "headers": []}, receive, send)
     return sent
 

@@ -7,7 +7,7 @@ import pytest
 from django.db import connection
 from django.utils import timezone
 
-from eventful import listening
+from event_stream import listening
 from onlooker.console.accounts.models import Account
 from onlooker.streams.administration import create_stream, set_stream
 from onlooker.streams.models import Stream, Usage
@@ -100,7 +100,7 @@ def test_a_stream_that_is_not_live_says_how_it_stands(console, owner, is_seen) -
     expected = (
         ("silent", "Silent", "since 2 Mar 2026, 05:30:00")
         if is_seen
-        else ("never", "Never seen", "no frame has come yet")
+        else ("never", "Never seen", "no frames received yet")
     )
     assert (view["sign"], view["label"], view["words"]) == expected
 

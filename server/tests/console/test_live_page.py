@@ -9,7 +9,7 @@ import pytest
 from django.contrib.sessions.models import Session
 from selenium.webdriver.support.ui import WebDriverWait
 
-from bench.browsing import Browser, console_errors, open_browser
+from bench.lib.browser import Browser, console_errors, open_browser
 from onlooker.console.accounts.models import Account
 from onlooker.streams.administration import create_stream
 from onlooker.streams.models import Usage
@@ -40,7 +40,7 @@ def browser() -> Iterator[Browser]:
 
 @pytest.fixture
 def page(browser: Browser, console: Any, owner: Account) -> Browser:
-    """A dashboard that was just opened; it is marked, and a page that is loaded anew is not."""
+    """A dashboard that was just opened; it is marked, and a page that is reloaded is not."""
     stream = create_stream("Front door", owner=owner, kind="developer").stream
     Usage.objects.create(
         stream=stream, month=month_of(time.time()), video_s=1, last_frame_at="2026-03-01T20:30:00+00:00"

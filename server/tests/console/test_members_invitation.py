@@ -1,4 +1,4 @@
-"""An invitation is answered by whoever has the invited address, and tells others nothing."""
+"""An invitation is answered by the owner of the invited address, and tells others nothing."""
 
 from collections.abc import Callable
 from datetime import timedelta
@@ -11,7 +11,7 @@ from django.test import Client
 from django.utils import timezone
 
 from onlooker.console.accounts.models import Account
-from onlooker.console.members.invitations import masked, open_invitations
+from onlooker.console.members.invitations import mask_address, open_invitations
 from onlooker.console.members.models import Invitation
 from onlooker.streams.administration import create_stream
 from onlooker.streams.models import Member, Stream
@@ -106,4 +106,4 @@ def test_open_invitations_stand_on_top_of_the_list_of_streams(
 
 
 def test_a_mask_shows_only_the_beginning_and_the_host() -> None:
-    assert masked("someone@example.org") == "s...@example.org"
+    assert mask_address("someone@example.org") == "s...@example.org"

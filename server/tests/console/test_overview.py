@@ -14,17 +14,27 @@ from django.test import Client
 from psycopg.conninfo import make_conninfo
 
 from onlooker.console.accounts.models import Account
-from onlooker.console.dashboard.glance import Day, Glance, read_glance
+from onlooker.console.dashboard import overview
+from onlooker.console.dashboard.overview import (
+    LEAST_HEIGHT,
+    SPARKLINE_HEIGHT,
+    Order,
+    OverviewDay,
+    RecentDays,
+    draw_sparkline,
+    make_headings,
+    parse_order,
+    rank_streams,
+    read_recent_days,
+    sort_streams,
+)
 from onlooker.console.dashboard.period import parse_period
-from onlooker.console.dashboard.sparks import HEIGHT, LEAST, draw_spark
-from onlooker.console.streams import listing
-from onlooker.console.streams.ranking import Order, make_headings, parse_order, rank, sort_streams
 from onlooker.database import Pool, open_pool
 from onlooker.streams.administration import create_stream
 from onlooker.streams.models import Coverage, Stream
 from onlooker.visits.partitions import Partitions
-from onlooker.visits.visit import Visit
-from onlooker.visits.writing import VisitWriter
+from onlooker.visits.writer import VisitWriter
+from onlooker_pipeline.visits.visit import Visit
 
 pytest_plugins = ["pages"]
 
@@ -32,28 +42,29 @@ SignIn = Callable[[Account | None], Client]
 NOW = datetime(2026, 11, 11, 12, tzinfo=UTC)
 
 
-def glance_of(*people: int | None, before: int = 0) -> Glance:
+def glance_of(*people: int | None, before: int = 0) -> RecentDays:
     """None: the camera was off."""
     period = parse_period({"period": "7d"}, zone=ZoneInfo("UTC"), now=NOW)
     begins = [period.from_at + timedelta(days=number) for number in range(len(people))]
     days = [
-        Day(at, count or 0, "" if count is not None else "offline") for at, count in zip(begins, people, strict=True)
+        OverviewDay(at, count or 0, "" if count is not None else "offline")
+        for at, count in zip(begins, people, strict=True)
     ]
     total = sum(day.passing_by for day in days)
     numbers = {"passing_by": total, "interested": total // 4, "conversion": total // 4 / total if total else None}
-    return Glance(period, tuple(days), numbers, {"passing_by": before, "interested": 0, "conversion": None})
+    return RecentDays(period, tuple(days), numbers, {"passing_by": before, "interested": 0, "conversion": None})
 
 
 def test_a_day_without_a_camera_is_no_low_bar() -> None:
-    spark = draw_spark(glance_of(10, 0, None, 20))
+    spark = draw_sparkline(glance_of(10, 0, None, 20))
     bars = re.findall(r'class="(\w+)" x="(\d+)" y="([\d.]+)" width="10" height="([\d.]+)"', spark.bars)
     assert [(kind, float(height)) for kind, _, _, height in bars] == [
-        ("day", HEIGHT / 2),
-        ("day", LEAST),
-        ("gap", HEIGHT),
-        ("day", HEIGHT),
+        ("day", SPARKLINE_HEIGHT / 2),
+        ("day", LEAST_HEIGHT),
+        ("gap", SPARKLINE_HEIGHT),
+        ("day", SPARKLINE_HEIGHT),
     ]
-    assert all(float(y) + float(height) == HEIGHT for _, _, y, height in bars)
+    assert all(float(y) + float(height) == SPARKLINE_HEIGHT for _, _, y, height in bars)
     assert "<title>Sat 7 Nov: offline</title>" in spark.bars
     assert spark.words == "Passing by. Thu 5 Nov: 10; Fri 6 Nov: 0; Sat 7 Nov: offline; Sun 8 Nov: 20."
 
@@ -67,7 +78,7 @@ def test_numbers_are_compared_with_those_before_where_there_were_some() -> None:
 
 def test_equal_streams_share_a_place_and_the_unwatched_have_none() -> None:
     glances = {1: glance_of(5), 2: glance_of(9), 3: glance_of(5), 4: glance_of(None), 5: glance_of(0)}
-    assert rank(glances.items(), "passing_by") == {2: 1, 1: 2, 3: 2, 5: 4}
+    assert rank_streams(glances.items(), "passing_by") == {2: 1, 1: 2, 3: 2, 5: 4}
 
 
 def test_streams_without_a_number_stand_last_either_way() -> None:
@@ -166,11 +177,11 @@ def test_days_without_people_are_gaps_only_where_nobody_watched(owner: Account) 
     stream = create_stream("Front door", owner=owner, kind="enterprise").stream
     watch(stream, days=3)
 
-    async def read(pool: Pool) -> Glance:
-        return await read_glance(pool, stream, now=datetime.now(UTC))
+    async def read(pool: Pool) -> RecentDays:
+        return await read_recent_days(pool, stream, now=datetime.now(UTC))
 
     glance = run_with_pool(read)
-    assert isinstance(glance, Glance)
+    assert isinstance(glance, RecentDays)
     assert [bool(day.gap) for day in glance.days[:3]] == [True] * 3
     assert [bool(day.gap) for day in glance.days[-3:]] == [False] * 3
     assert glance.is_watched
@@ -179,8 +190,8 @@ def test_days_without_people_are_gaps_only_where_nobody_watched(owner: Account) 
 def test_who_sees_very_many_streams_has_them_by_name_without_places(
     sign_in: SignIn, owner: Account, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(listing, "RANKED_AT_MOST", 2)
-    monkeypatch.setattr(listing, "PAGE_SIZE", 2)
+    monkeypatch.setattr(overview, "RANKED_AT_MOST", 2)
+    monkeypatch.setattr(overview, "PAGE_SIZE", 2)
     for name in ("C", "B", "A"):
         create_stream(name, owner=owner, kind="enterprise")
     page = sign_in(owner).get("/streams/?sort=passing_by").content.decode()

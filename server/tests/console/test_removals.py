@@ -7,11 +7,11 @@ import pytest
 from django.db import connection
 from django.utils import timezone
 
-from onlooker.console import removals
 from onlooker.console.accounts.models import Account
 from onlooker.console.billing.models import Checkout, Customer, Subscription
 from onlooker.console.members.models import Invitation
-from onlooker.console.removals import finish_removals
+from onlooker.console.streams import purge
+from onlooker.console.streams.purge import purge_removed_streams
 from onlooker.gateway.models import Blob, Job
 from onlooker.streams.administration import create_stream, remove_stream
 from onlooker.streams.models import Coverage, Member, Refusal, StateChange, Stream, Usage
@@ -69,9 +69,9 @@ def rows_left(stream: Stream) -> dict[str, int]:
 
 
 def test_a_removed_stream_leaves_nothing(stream: Stream, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(removals, "AT_ONCE", 3)
+    monkeypatch.setattr(purge, "AT_ONCE", 3)
     remove_stream(stream)
-    assert finish_removals(LATER) == 1
+    assert purge_removed_streams(LATER) == 1
     assert rows_left(stream) == {}
     assert not Stream.objects.exists()
 
@@ -80,34 +80,34 @@ def test_streams_that_were_not_removed_keep_everything(stream: Stream, owner: Ac
     other = create_stream("Other", owner=owner, kind="developer").stream
     before = rows_left(stream)
     remove_stream(other)
-    assert finish_removals(LATER) == 1
+    assert purge_removed_streams(LATER) == 1
     assert rows_left(stream) == before
 
 
 def test_the_stream_itself_stays_as_long_as_a_gateway_may_know_its_credentials(stream: Stream) -> None:
     remove_stream(stream)
-    assert finish_removals(NOW + timedelta(minutes=1)) == 0
+    assert purge_removed_streams(NOW + timedelta(minutes=1)) == 0
     assert rows_left(stream) == {}
     assert Stream.objects.exists()
-    assert finish_removals(LATER) == 1
+    assert purge_removed_streams(LATER) == 1
 
 
 def test_work_that_does_not_fit_a_round_is_taken_up_again(stream: Stream, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(removals, "ROUND_LIMIT_S", -1)
+    monkeypatch.setattr(purge, "ROUND_LIMIT_S", -1)
     remove_stream(stream)
-    assert finish_removals(LATER) == 0
-    monkeypatch.setattr(removals, "ROUND_LIMIT_S", 20)
-    assert finish_removals(LATER) == 1
+    assert purge_removed_streams(LATER) == 0
+    monkeypatch.setattr(purge, "ROUND_LIMIT_S", 20)
+    assert purge_removed_streams(LATER) == 1
 
 
 def test_jobs_that_wait_become_overdue_and_those_that_ended_go(stream: Stream) -> None:
     waiting, _ = add_job(stream, is_finished=False), add_job(stream, is_finished=True)
     remove_stream(stream)
-    assert finish_removals(LATER) == 0
+    assert purge_removed_streams(LATER) == 0
     left = Job.objects.get()
     assert (left, left.deadline_at) == (waiting, min(LATER, waiting.deadline_at))
     Job.objects.update(finished_at=LATER)  # as the dispatcher does, which removes its attachments too
-    assert finish_removals(LATER) == 1
+    assert purge_removed_streams(LATER) == 1
 
 
 def test_a_blob_s_row_goes_only_after_its_bytes(stream: Stream) -> None:
@@ -115,7 +115,7 @@ def test_a_blob_s_row_goes_only_after_its_bytes(stream: Stream) -> None:
     old = Blob.objects.create(blob_id=uuid.uuid4(), created_at=NOW, **values)
     new = Blob.objects.create(blob_id=uuid.uuid4(), created_at=LATER - timedelta(seconds=10), **values)
     remove_stream(stream)
-    assert finish_removals(LATER) == 0
+    assert purge_removed_streams(LATER) == 0
     assert Blob.objects.get(pk=old.pk).expires_at == LATER, "the dispatcher removes it now"
     assert Blob.objects.get(pk=new.pk).expires_at > LATER, "its bytes may still be on their way"
 
@@ -125,15 +125,15 @@ def test_a_subscription_keeps_the_stream_until_it_is_cancelled(stream: Stream, o
     Subscription.objects.create(stream=stream, customer=customer)
     Checkout.objects.create(stream=stream, customer=customer)
     remove_stream(stream)
-    assert finish_removals(LATER) == 0
+    assert purge_removed_streams(LATER) == 0
     assert rows_left(stream) == {"billing_subscription": 1}
     Subscription.objects.all().delete()
-    assert finish_removals(LATER) == 1
+    assert purge_removed_streams(LATER) == 1
     assert Checkout.objects.get().stream is None
 
 
 def test_states_are_among_what_goes(stream: Stream) -> None:
     assert StateChange.objects.filter(stream=stream).exists()
     remove_stream(stream)
-    finish_removals(LATER)
+    purge_removed_streams(LATER)
     assert not StateChange.objects.exists()

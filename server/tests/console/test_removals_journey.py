@@ -8,12 +8,12 @@ import psycopg
 import pytest
 
 from clients import client_of
+from coverage_frames import run_cli
 from onlooker.database import Pool
-from onlooker.testing import Stack, fresh_database, running_stack
 from onlooker.visits.partitions import Partitions
-from onlooker.visits.writing import VisitWriter
-from recording import visit, with_pool
-from watching import run_cli
+from onlooker.visits.writer import VisitWriter
+from recorder_process import visit, with_pool
+from testkit import Stack, migrated_database, running_stack
 from wire import finished, measure, store_blob, wait_for
 
 TABLES = """SELECT c.table_name FROM information_schema.columns c JOIN information_schema.tables t
@@ -25,7 +25,7 @@ WRITTEN = {"visits_visit", "gateway_job", "gateway_blob", "streams_usage", "stre
 
 @pytest.fixture(scope="module")
 def mortal_stack() -> Iterator[Stack]:
-    with fresh_database() as url, running_stack(url, extra_services="extra.measure,extra.trouble") as running:
+    with migrated_database() as url, running_stack(url, extra_services="extra.measure,extra.trouble") as running:
         yield running
 
 

@@ -6,11 +6,10 @@ from typing import Any
 import psycopg
 
 from onlooker.database import Pool
-from onlooker.visits.aside import put_visit_aside
 from onlooker.visits.partitions import Partitions
 from onlooker.visits.retention import remove_expired
-from onlooker.visits.writing import Refusal, VisitWriter
-from recording import create_stream, visit, with_pool
+from onlooker.visits.writer import VisitRefusal, VisitWriter, put_visit_aside
+from recorder_process import create_stream, visit, with_pool
 
 pytest_plugins = ["migrated"]
 
@@ -47,7 +46,7 @@ def test_what_comes_late_for_a_removed_stream_is_neither_written_nor_put_aside(u
     async def act(pool: Pool) -> None:
         late = visit(removed)
         assert await VisitWriter(pool, Partitions(pool)).write([late]) == []
-        await put_visit_aside(pool, Refusal(late, "refused", ""))
+        await put_visit_aside(pool, VisitRefusal(late, "refused", ""))
 
     with_pool(url, act)
     assert execute(url, "SELECT (SELECT count(*) FROM visits_visit), (SELECT count(*) FROM visits_putaside)") == [

@@ -7,14 +7,14 @@ from django.contrib.sessions.backends.db import SessionStore
 from django.db import OperationalError
 from django.test import Client
 
-from onlooker.console.streams import listing
+from onlooker.console.dashboard import overview
 
 pytest_plugins = ["pages"]
 SECRET = "1x-a-secret-in-a-link"
 
 
 def fields_of(caplog: pytest.LogCaptureFixture) -> list[dict[str, object]]:
-    return [record.fields for record in caplog.records if record.name == "onlooker.console.request_log"]
+    return [record.fields for record in caplog.records if record.name == "onlooker.console.web.request_log"]
 
 
 def test_a_refused_request_is_logged_by_route(sign_in, caplog: pytest.LogCaptureFixture) -> None:
@@ -45,7 +45,7 @@ def test_a_database_that_is_away_is_503_and_no_fault(
 
     browser: Client = sign_in(owner)
     browser.raise_request_exception = False
-    monkeypatch.setattr(listing, "visible_streams", fail)
+    monkeypatch.setattr(overview, "visible_streams", fail)
     answer = browser.get("/streams/")
     assert (answer.status_code, answer["Retry-After"]) == (503, "5")
     assert b"try again" in answer.content

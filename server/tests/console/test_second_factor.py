@@ -5,7 +5,7 @@ import re
 from allauth.mfa.models import Authenticator
 from cryptography.fernet import Fernet
 
-from entering import (
+from sign_in_forms import (
     add_second_factor,
     code_of,
     confirm_identity,

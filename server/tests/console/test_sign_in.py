@@ -2,9 +2,9 @@
 
 import pytest
 
-from entering import PASSWORD, is_signed_in, sign_in_by_form
 from onlooker.console.accounts.models import Account
 from onlooker.streams.administration import account_of
+from sign_in_forms import PASSWORD, is_signed_in, sign_in_by_form
 
 pytest_plugins = ["pages"]
 
@@ -37,7 +37,7 @@ def test_wrong_ones_are_all_answered_alike(sign_in, mailbox, owner) -> None:
         assert answer.status_code == 200
         page = answer.content.decode().replace(name, "")
         pages.add(page.split("</h1>")[1].split("csrfmiddlewaretoken")[0])
-        assert "do not belong together" in page
+        assert "The e-mail address or the password is wrong" in page
     assert len(pages) == 1
     assert mailbox.mails == []
 
@@ -60,9 +60,10 @@ def test_signing_out_is_a_post(sign_in, owner) -> None:
 
 def test_an_address_one_asked_to_change_to_does_not_sign_in(sign_in, owner) -> None:
     owner.emailaddress_set.create(email="other@example.org")
-    assert b"do not belong together" in sign_in_by_form(sign_in(None), "other@example.org").content
+    assert b"The e-mail address or the password is wrong" in sign_in_by_form(sign_in(None), "other@example.org").content
 
 
 @pytest.mark.parametrize("password", ["y" * 257, "y" * 100_000])
 def test_a_password_that_nobody_can_have_is_just_wrong(sign_in, owner, password) -> None:
-    assert b"do not belong together" in sign_in_by_form(sign_in(None), owner.email, password).content
+    answer = sign_in_by_form(sign_in(None), owner.email, password)
+    assert b"The e-mail address or the password is wrong" in answer.content

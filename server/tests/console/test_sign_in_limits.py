@@ -6,8 +6,8 @@ from allauth.mfa.models import Authenticator
 from django.core.cache import cache
 from django.db import connection
 
-from entering import add_second_factor, is_signed_in, link_in, sign_in_by_form, text_of
-from onlooker.console.accounts.expiry import remove_dead_counts
+from onlooker.console.accounts.deletion import delete_expired_counts
+from sign_in_forms import add_second_factor, is_signed_in, link_in, sign_in_by_form, text_of
 
 pytest_plugins = ["pages"]
 
@@ -107,5 +107,5 @@ def test_counts_are_not_pushed_out_and_expired_ones_go(sign_in, owner) -> None:
     guess(sign_in(None), owner.email, 10)
     cache.set_many({f"something-{number}": number for number in range(400)}, timeout=-1)
     assert guess(sign_in(None), owner.email, 1)[0].status_code == 429
-    assert remove_dead_counts() == 400
+    assert delete_expired_counts() == 400
     assert guess(sign_in(None), owner.email, 1)[0].status_code == 429

@@ -8,9 +8,9 @@ from django.contrib.auth.hashers import PBKDF2PasswordHasher
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
-from entering import sign_in_by_form
 from onlooker.console.accounts.models import Account
 from onlooker.streams.administration import account_of
+from sign_in_forms import sign_in_by_form
 
 pytestmark = pytest.mark.alone
 

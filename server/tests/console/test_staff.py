@@ -12,13 +12,13 @@ from django.contrib.admin.models import LogEntry
 from django.test import Client
 from django.utils import timezone
 
-from entering import add_second_factor
 from onlooker.console.accounts.models import Account
 from onlooker.console.members.models import Invitation
 from onlooker.gateway.models import Job
 from onlooker.streams.administration import NewStream, create_stream, remove_stream
 from onlooker.streams.models import AccessToken, Member, StateChange, Stream, Usage
 from onlooker.streams.state import State
+from sign_in_forms import add_second_factor
 
 pytest_plugins = ["pages"]
 SignIn = Callable[[Account | None], Client]

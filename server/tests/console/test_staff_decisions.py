@@ -7,14 +7,14 @@ from django.contrib.admin.models import LogEntry
 from django.db import connection
 from django.test import Client
 
-from entering import add_second_factor
 from forms import fields_of
+from onlooker.console.accounts.deletion import erase_account
 from onlooker.console.accounts.models import Account
-from onlooker.console.accounts.removal import remove_account
 from onlooker.console.billing.models import Customer, Subscription
 from onlooker.database import load_queries
 from onlooker.streams.administration import create_stream
 from onlooker.streams.models import Stream
+from sign_in_forms import add_second_factor
 
 pytest_plugins = ["pages"]
 SignIn = Callable[[Account | None], Client]
@@ -70,7 +70,7 @@ def test_a_stream_with_a_subscription_keeps_its_kind(door: Client, stream: Strea
     Stream.objects.update(kind="enterprise")
     Subscription.objects.create(stream=stream, customer=Customer.objects.create(account=owner))
     page = door.get(page_of(stream))
-    assert "A subscription decides its kind" in page.content.decode()
+    assert "Its kind depends on its subscription" in page.content.decode()
     assert "kind" not in fields_of(page)
     door.post(page_of(stream), {"kind": "developer"})
     assert Stream.objects.get().kind == "enterprise"
@@ -82,7 +82,7 @@ def test_the_log_keeps_neither_address_nor_name(door: Client, stream: Stream, ow
     door.post("/staff/accounts/account/add/", {"email": "new@example.org"})
     assert LogEntry.objects.count() == 3
     assert door.get(f"/staff/accounts/account/{owner.pk}/history/").status_code == 200
-    remove_account(Account.objects.get(pk=owner.pk))
+    erase_account(Account.objects.get(pk=owner.pk))
     kept = " ".join(f"{entry.object_repr} {entry.change_message}" for entry in LogEntry.objects.all())
     for name in ("owner@example.org", "new@example.org", "Lobby"):
         assert name not in kept

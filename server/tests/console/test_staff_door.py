@@ -1,6 +1,6 @@
 """The staff's pages are behind the same door as all others, and need a second factor."""
 
-from entering import add_second_factor
+from sign_in_forms import add_second_factor
 
 pytest_plugins = ["pages"]
 

@@ -8,10 +8,10 @@ import pytest
 from django.test import Client
 from django.utils import timezone
 
-from entering import add_second_factor
 from onlooker.console.accounts.models import Account
 from onlooker.gateway.models import Job
 from onlooker.streams.administration import create_stream
+from sign_in_forms import add_second_factor
 
 pytest_plugins = ["pages"]
 SignIn = Callable[[Account | None], Client]

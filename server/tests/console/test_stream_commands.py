@@ -9,8 +9,8 @@ from collections.abc import Iterator
 import psycopg
 import pytest
 
-from onlooker.streams.choices import READING_NOTICE
-from recording import migrated_database
+from onlooker.streams.options import READING_NOTICE
+from testkit import migrated_database
 
 
 @pytest.fixture(scope="module")

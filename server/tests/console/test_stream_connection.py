@@ -15,7 +15,7 @@ import psycopg
 import pytest
 from django.contrib.auth.hashers import PBKDF2PasswordHasher
 
-from onlooker.testing import Stack, fresh_database, running_stack
+from testkit import Stack, migrated_database, running_stack
 
 pytest_plugins = ["pages"]
 
@@ -25,7 +25,7 @@ PASSWORD = "correct horse battery staple"
 
 @pytest.fixture(scope="module")
 def product() -> Iterator[Stack]:
-    with fresh_database() as url, running_stack(url) as stack:
+    with migrated_database() as url, running_stack(url) as stack:
         yield stack
 
 

@@ -12,8 +12,8 @@ from pytest_django.fixtures import Settings
 from forms import fields_of
 from onlooker.console.accounts.models import Account
 from onlooker.streams.administration import RefusedError, create_stream
-from onlooker.streams.choices import READING_NOTICE
 from onlooker.streams.models import Stream
+from onlooker.streams.options import READING_NOTICE
 
 pytest_plugins = ["pages"]
 
@@ -100,7 +100,7 @@ def test_without_billing_enterprise_may_be_for_staff_only(
     assert "kind" not in fields_of(answer)
     page = answer.content.decode()
     assert "Developer: for non-commercial use only, and stops after 3 h of video each month." in page
-    assert "Staff can make it an enterprise stream." in page
+    assert "Staff can change it to an enterprise stream." in page
     sign_in(owner).post("/streams/new/", CHOSEN | {"name": "Of anybody"})
     assert Stream.objects.get(name="Of anybody").kind == "developer"
     assert fields_of(sign_in(staff).get("/streams/new/"))["kind"] == "enterprise"
@@ -137,7 +137,7 @@ def test_with_billing_an_enterprise_stream_begins_as_a_developer_stream(
     page = browser.post("/streams/new/", {"name": "Door", "time_zone": "UTC", "kind": "enterprise"}).content.decode()
     stream = Stream.objects.get()
     assert stream.kind == "developer"
-    assert "Go on to the card" in page
+    assert "Add a card" in page
     page = browser.post("/streams/new/", {"name": "Door 2", "time_zone": "UTC", "kind": "developer"}).content.decode()
     assert "card" not in page
 

@@ -10,8 +10,8 @@ from django.test import Client
 from django.utils import timezone
 
 from onlooker.console.accounts.models import Account
-from onlooker.console.streams.listing import PAGE_SIZE
-from onlooker.console.streams.standing import Sign, read_standing
+from onlooker.console.dashboard.overview import PAGE_SIZE
+from onlooker.console.streams.status import StatusLabel, read_status
 from onlooker.streams.administration import create_stream, set_stream
 from onlooker.streams.models import Member, Stream, Usage
 from onlooker.streams.video_time import as_duration, month_of
@@ -38,31 +38,32 @@ def use(stream: Stream, video_s: float, *, ago_s: float, month_offset: int = 0) 
 
 def test_an_empty_list_says_what_to_do_first(sign_in: SignIn, owner: Account) -> None:
     page = sign_in(owner).get("/streams/").content.decode()
-    assert "Make your first stream" in page
+    assert "Create your first stream" in page
     assert 'href="/streams/new/"' in page
 
 
 def test_a_stream_without_a_frame_was_never_seen(owner: Account) -> None:
     stream = make(owner)
-    standing = read_standing(stream)
-    assert (standing.sign, standing.since, standing.last_frame_at) == (Sign.NEVER_SEEN, stream.created_at, None)
+    status = read_status(stream)
+    assert (status.label, status.since, status.last_frame_at) == (StatusLabel.NEVER_SEEN, stream.created_at, None)
 
 
 @pytest.mark.parametrize(
-    ("ago_s", "sign"), [(1, Sign.LIVE), (55, Sign.LIVE), (65, Sign.SILENT), (40 * 86_400, Sign.SILENT)]
+    ("ago_s", "sign"),
+    [(1, StatusLabel.LIVE), (55, StatusLabel.LIVE), (65, StatusLabel.SILENT), (40 * 86_400, StatusLabel.SILENT)],
 )
-def test_a_stream_is_live_for_a_minute_after_a_frame(owner: Account, ago_s: float, sign: Sign) -> None:
+def test_a_stream_is_live_for_a_minute_after_a_frame(owner: Account, ago_s: float, sign: StatusLabel) -> None:
     stream = make(owner)
     use(stream, 5, ago_s=ago_s)
-    assert read_standing(stream).sign is sign
+    assert read_status(stream).label is sign
 
 
 def test_a_frame_of_an_earlier_month_is_remembered_and_its_use_is_not(owner: Account) -> None:
     stream = make(owner)
     use(stream, 5000, ago_s=30 * 86_400, month_offset=2)
-    standing = read_standing(stream)
-    assert standing.sign is Sign.SILENT
-    assert standing.used_s == 0
+    status = read_status(stream)
+    assert status.label is StatusLabel.SILENT
+    assert status.used_s == 0
 
 
 def test_a_disabled_stream_is_so_since_it_was_switched_off(owner: Account) -> None:
@@ -70,26 +71,26 @@ def test_a_disabled_stream_is_so_since_it_was_switched_off(owner: Account) -> No
     use(stream, 5, ago_s=1)
     before = timezone.now()
     stream = set_stream(str(stream.client_id), {"enabled": False}, quota_s=QUOTA_S)
-    standing = read_standing(stream)
-    assert standing.sign is Sign.DISABLED
-    assert abs(standing.since - before) < timedelta(seconds=5)
+    status = read_status(stream)
+    assert status.label is StatusLabel.DISABLED
+    assert abs(status.since - before) < timedelta(seconds=5)
 
 
 def test_a_used_up_month_ends_with_the_month(sign_in: SignIn, owner: Account) -> None:
     stream = make(owner, time_zone="Europe/Paris")
     use(stream, QUOTA_S, ago_s=1)
-    standing = read_standing(stream)
-    assert standing.sign is Sign.QUOTA
-    assert standing.goes_on_at.day == 1
+    status = read_status(stream)
+    assert status.label is StatusLabel.QUOTA
+    assert status.goes_on_at.day == 1
     page = sign_in(owner).get(f"/streams/{stream.client_id}/").content.decode()
-    assert "Month used up" in page
+    assert "Monthly limit reached" in page
     assert "Frames are refused until" in page
 
 
 def test_an_enterprise_stream_has_no_bar_and_no_limit(sign_in: SignIn, owner: Account) -> None:
     stream = make(owner, kind="enterprise")
     use(stream, 5 * QUOTA_S, ago_s=1)
-    assert read_standing(stream).sign is Sign.LIVE
+    assert read_status(stream).label is StatusLabel.LIVE
     page = sign_in(owner).get("/streams/").content.decode()
     assert "<meter" not in page
     assert "15 h" in page
@@ -148,9 +149,9 @@ def test_shared_streams_stand_among_own_ones_and_say_whose_they_are(
     make(viewer, "Art hall")
     make(viewer, "Zoo")
     page = sign_in(viewer).get("/streams/").content.decode()
-    order = [page.index(words) for words in ("Art hall", "Shop window</a>", "of owner@example.org", "Zoo</a>")]
+    order = [page.index(words) for words in ("Art hall", "Shop window</a>", "owned by owner@example.org", "Zoo</a>")]
     assert order == sorted(order)
-    assert "of owner@example.org" not in sign_in(owner).get("/streams/").content.decode()
+    assert "owned by owner@example.org" not in sign_in(owner).get("/streams/").content.decode()
 
 
 def test_a_removed_stream_is_not_listed(sign_in: SignIn, owner: Account) -> None:

@@ -14,8 +14,8 @@ from django.utils import timezone
 from pytest_django.fixtures import Settings
 
 from onlooker.console.accounts.models import Account
-from onlooker.console.streams.connecting import curl_line, setup_line
-from onlooker.console.streams.refusals import WORDS
+from onlooker.console.streams.connection import curl_line, setup_line
+from onlooker.console.streams.status import REFUSAL_TEXTS
 from onlooker.streams.administration import create_stream
 from onlooker.streams.coverage import Reason
 from onlooker.streams.models import Refusal, Stream, Usage
@@ -36,7 +36,7 @@ def test_the_page_gives_what_a_device_needs_but_no_password(sign_in: SignIn, own
     assert '<code id="login">' + str(stream.client_id) in page
     assert '<code id="input">https://gate.example.org' in page
     assert "&lt;ACCESS_TOKEN&gt;" in page
-    assert "Shown once" in page
+    assert "Shown only once" in page
 
 
 def words_of(line: str) -> list[str]:
@@ -56,7 +56,7 @@ def test_the_agent_comes_first_and_curl_in_a_detail(sign_in: SignIn, owner: Acco
     in_order = ["onlooker-client[camera]", "onlooker-agent setup", "onlooker-agent run", "<details", "curl"]
     places = [page.index(words) for words in in_order]
     assert places == sorted(places)
-    labels = re.findall(r'aria-label="(Copy the line [^"]+)"', page)
+    labels = re.findall(r'aria-label="(Copy the command [^"]+)"', page)
     assert len(set(labels)) == len(labels) == 4
 
 
@@ -95,7 +95,7 @@ def test_the_summary_refreshes_alone(sign_in: SignIn, owner: Account, stream: St
 
 
 def test_every_reason_for_a_refusal_has_words() -> None:
-    assert set(WORDS) == set(Reason)
+    assert set(REFUSAL_TEXTS) == set(Reason)
 
 
 def test_refusals_of_a_day_are_added_up_by_reason(sign_in: SignIn, owner: Account, stream: Stream) -> None:

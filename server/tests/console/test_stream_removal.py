@@ -31,7 +31,7 @@ def test_who_types_its_name_removes_it(sign_in: SignIn, owner: Account, stream: 
     assert (stream.owner, stream.name) == (None, "")
     assert not AccessToken.objects.filter(stream=stream).exists()
     page = browser.get("/streams/").content.decode()
-    assert "is removed" in page
+    assert "was deleted" in page
     assert str(stream.client_id) not in page
 
 

@@ -55,7 +55,7 @@ def test_the_list_of_others_does_not_have_it(
 ) -> None:
     page = sign_in(request.getfixturevalue(role)).get("/streams/").content.decode()
     assert "Front door" not in page
-    assert "Make your first stream" in page
+    assert "Create your first stream" in page
 
 
 @pytest.mark.parametrize("page", ["connection/", *OWNERS_PAGES])

@@ -109,7 +109,7 @@ def test_the_page_shows_the_password_once_and_says_when_the_old_one_ends(browser
     page = answer.content.decode()
     assert answer["Cache-Control"] == "no-store"
     assert f'data-replace-url="/streams/{made.stream.client_id}/"' in page
-    assert "Passwords from before work until" in page
+    assert "Older Passwords work until" in page
     assert "(Europe/Paris)" in page
 
 

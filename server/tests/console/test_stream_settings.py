@@ -12,8 +12,8 @@ from forms import fields_of
 from onlooker.console.accounts.models import Account
 from onlooker.console.billing.models import Customer, Subscription
 from onlooker.streams.administration import create_stream, log_state, remove_stream
-from onlooker.streams.choices import READING_NOTICE
 from onlooker.streams.models import Stream, Usage
+from onlooker.streams.options import READING_NOTICE
 from onlooker.streams.video_time import month_of
 
 pytest_plugins = ["pages"]
@@ -50,7 +50,7 @@ def test_all_that_can_be_set_is_saved(browser: Client, stream: Stream) -> None:
     assert (stream.name, stream.retention_days, stream.time_zone) == ("Back door", 400, "Europe/Paris")
     assert (stream.enabled, stream.silence_alert_minutes) == (False, 0)
     assert (stream.reads_age, stream.reads_gender, stream.reads_expression) == (False, False, False)
-    assert "Saved." in browser.get(answer["Location"]).content.decode()
+    assert "Settings saved." in browser.get(answer["Location"]).content.decode()
 
 
 def test_switching_off_and_on_is_logged(browser: Client, stream: Stream) -> None:
@@ -96,7 +96,7 @@ def test_a_refused_form_still_knows_what_its_page_showed(browser: Client, stream
 def test_fewer_days_are_saved_only_when_their_loss_is_confirmed(browser: Client, stream: Stream) -> None:
     path = f"/streams/{stream.client_id}/settings/"
     page = browser.post(path, AS_MADE | {"retention_days": "30", "name": "Other"}).content.decode()
-    assert "All that are older than 30 days will be deleted" in page
+    assert "All visits older than 30 days will be deleted" in page
     assert 'name="confirmed_days" value="30"' in page
     stream.refresh_from_db()
     assert (stream.retention_days, stream.name) == (365, "Front door")

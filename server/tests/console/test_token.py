@@ -12,12 +12,12 @@ from allauth.account.models import EmailAddress
 from django.db import connection
 from django.utils import timezone
 
-from asking import PATH, Camera, ask, get_token, program
-from bearing import database_url
+from bearer_tokens import database_url
 from onlooker.console.accounts.models import Account
 from onlooker.console.tokens.models import SigningKey
 from onlooker.streams.administration import account_of, create_stream, remove_stream, rotate_access_token
 from onlooker.streams.models import AccessToken, Member, Stream
+from token_requests import PATH, Camera, ask, get_token, program
 
 pytest_plugins = ["pages", "cameras"]
 

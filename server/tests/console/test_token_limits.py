@@ -8,9 +8,9 @@ import pytest
 from django.db import connection
 from django.db.models import F
 
-from asking import Camera, ask
-from onlooker.console.tokens.failures import forget_old, network_of
 from onlooker.console.tokens.models import Failure
+from onlooker.console.tokens.rate_limit import delete_old_failures, network_of
+from token_requests import Camera, ask
 
 pytest_plugins = ["pages", "cameras"]
 
@@ -97,7 +97,7 @@ def test_what_counts_no_more_is_forgotten(camera: Camera) -> None:
     fail(camera)
     let_pass(61)
     fail(camera)
-    forget_old()
+    delete_old_failures()
     assert Failure.objects.count() == 1
 
 

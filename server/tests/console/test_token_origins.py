@@ -3,8 +3,8 @@
 import httpx2
 import pytest
 
-from asking import PATH, Camera
-from onlooker.console.bounds import BODY_LIMIT_BYTES
+from onlooker.console.web.request_limits import BODY_LIMIT_BYTES
+from token_requests import PATH, Camera
 
 pytest_plugins = ["pages", "cameras", "consoles"]
 pytestmark = pytest.mark.django_db(transaction=True)

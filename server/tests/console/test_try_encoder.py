@@ -12,14 +12,14 @@ from threading import Thread
 import pytest
 
 import onlooker.console
-from bench.browsing import open_browser
+from bench.lib.browser import open_browser
 
 pytestmark = pytest.mark.skipif(
     not shutil.which("chromium") or not shutil.which("chromedriver"),
     reason="needs Debian's chromium and chromium-driver",
 )
 
-SCRIPTS = Path(onlooker.console.__file__).parent / "static/console/trying"
+SCRIPTS = Path(onlooker.console.__file__).parent / "static/console/trial"
 CAMERA = ("--use-fake-device-for-media-stream", "--use-fake-ui-for-media-stream")
 WAITED_MS = 1000
 """What Chromium waits for an idle moment."""

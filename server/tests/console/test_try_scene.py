@@ -9,13 +9,13 @@ from typing import Any
 import pytest
 
 import onlooker.console
-from bench.browsing import Browser, open_browser
+from bench.lib.browser import Browser, open_browser
 
 pytestmark = pytest.mark.skipif(
     not shutil.which("chromium") or not shutil.which("chromedriver"),
     reason="needs Debian's chromium and chromium-driver",
 )
-SCENE_JS = Path(onlooker.console.__file__).parent / "static/console/trying/scene.js"
+SCENE_JS = Path(onlooker.console.__file__).parent / "static/console/trial/scene.js"
 KNOWN = {"age": 34.4, "age_confidence": 0.8, "gender": "female", "gender_confidence": 0.9, "emotion_happiness": 0.9}
 UNKNOWN = {"age": 0.0, "age_confidence": 0.0, "gender": "unknown", "gender_confidence": 0.0, "emotion_happiness": 0.0}
 DESCRIBE = """

@@ -6,7 +6,6 @@ from datetime import datetime, timedelta
 from django.test import Client
 from django.utils import timezone
 
-from asking import Camera, ask
 from onlooker.console.accounts.models import Account
 from onlooker.streams.administration import (
     LIVE_TOKENS_AT_MOST,
@@ -17,6 +16,7 @@ from onlooker.streams.administration import (
 )
 from onlooker.streams.credentials import hash_access_token
 from onlooker.streams.models import AccessToken
+from token_requests import Camera, ask
 
 pytest_plugins = ["pages", "cameras"]
 

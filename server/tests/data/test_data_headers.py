@@ -3,9 +3,9 @@
 import gzip
 
 import pytest
-from readers import PATH, Question, Reader, seen
-from served import Served
 
+from data_process import Served
+from readers import PATH, Question, Reader, seen
 from wire import assert_problem
 
 pytest_plugins = ["endpoint"]

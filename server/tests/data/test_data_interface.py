@@ -3,9 +3,9 @@
 from typing import Any
 
 import pytest
-from readers import DATA_URL, PATH, Question, Reader, Watched, seen
 
 from onlooker.metrics.definitions import METRICS
+from readers import DATA_URL, PATH, Question, Reader, Watched, seen
 from wire import assert_problem
 
 pytest_plugins = ["endpoint"]

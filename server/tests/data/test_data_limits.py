@@ -5,13 +5,13 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
-from readers import PATH, Archive, Question, Reader
 
-from onlooker.data import places
-from onlooker.data.places import Places
+from onlooker.data import context
+from onlooker.data.context import ConcurrentQueries
 from onlooker.errors import Problem
-from onlooker.testing import own_cluster
-from recording import eventually, migrated_database
+from readers import PATH, Archive, Question, Reader
+from recorder_process import eventually
+from testkit import migrated_database, own_cluster
 from wire import assert_problem
 
 pytest_plugins = ["endpoint"]
@@ -74,19 +74,19 @@ def test_a_query_that_takes_too_long_is_ended_in_the_database_too(make_reader: M
 
 
 def test_who_waits_too_long_for_a_place_is_refused(make_reader: Make, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(places, "WAIT_LIMIT_S", 0.2)
+    monkeypatch.setattr(context, "WAIT_LIMIT_S", 0.2)
     reader = make_reader(data_time_limit_s=1, data_requests_limit=4)
     stream = reader.archive.create_stream()
     with reader.archive.held_up():
         answers = reader.many(3, params=ASKED, headers=reader.bearing(stream))
     details = sorted(assert_problem(answer, 503, "overloaded")["detail"] for answer in answers)
-    assert ["under way" in detail for detail in details].count(True) == 2
+    assert ["are running" in detail for detail in details].count(True) == 2
     assert all(answer.headers["Retry-After"] for answer in answers)
 
 
 def test_one_stream_has_at_most_half_of_the_places() -> None:
     async def run() -> None:
-        taken = Places(4)
+        taken = ConcurrentQueries(4)
         inside: list[int] = []
 
         async def query(stream_id: int) -> None:
@@ -105,16 +105,16 @@ def test_one_stream_has_at_most_half_of_the_places() -> None:
 
 
 def test_a_place_is_given_back_whatever_happens(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(places, "WAIT_LIMIT_S", 0.05)
+    monkeypatch.setattr(context, "WAIT_LIMIT_S", 0.05)
 
-    async def fail(taken: Places) -> None:
+    async def fail(taken: ConcurrentQueries) -> None:
         async with taken.take(1):
             with pytest.raises(Problem):
                 await taken.take(2).__aenter__()
             raise ZeroDivisionError
 
     async def run() -> None:
-        taken = Places(1)
+        taken = ConcurrentQueries(1)
         with pytest.raises(ZeroDivisionError):
             await fail(taken)
         async with taken.take(2):

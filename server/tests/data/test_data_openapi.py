@@ -5,11 +5,11 @@ from typing import Any
 import jsonschema_rs
 import pytest
 import schemathesis
-from readers import DATA_URL, PATH, Question, Reader, seen
 
-from onlooker.data import examples
-from onlooker.data.routes import ROUTES
+from onlooker.data import openapi
+from onlooker.data.app import ROUTES
 from onlooker.metrics.definitions import METRICS
+from readers import DATA_URL, PATH, Question, Reader, seen
 
 pytest_plugins = ["endpoint"]
 
@@ -61,7 +61,7 @@ def test_its_example_is_what_the_endpoint_answers(document: dict[str, Any], exem
     body = exemplary.reader.ask(exemplary.stream, **parameters_of(operation)).json()
     example = operation["responses"]["200"]["content"]["application/json"]["example"]
     assert list(body.items()) == list(example.items())
-    assert example == examples.ANSWER
+    assert example == openapi.EXAMPLE_ANSWER
 
 
 def test_the_example_of_a_table_is_what_the_endpoint_answers(document: dict[str, Any], exemplary: Question) -> None:

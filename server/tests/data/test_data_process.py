@@ -9,7 +9,7 @@ from pathlib import Path
 import httpx2
 import pytest
 
-from onlooker.testing import Stack, TestStream
+from testkit import Stack, TestStream
 from wire import assert_problem, wait_for
 
 PATH = "/api/1/entities"

@@ -3,8 +3,8 @@
 from urllib.parse import parse_qs, urlsplit
 
 import pytest
-from readers import DATA_URL, PATH, Question, Reader, Watched, seen
 
+from readers import DATA_URL, PATH, Question, Reader, Watched, seen
 from wire import assert_problem
 
 pytest_plugins = ["endpoint"]

@@ -9,10 +9,10 @@ from typing import Any
 
 import httpx2
 import pytest
-from readers import PATH, Question, seen
-from served import Served
 
+from data_process import Served
 from onlooker.metrics.definitions import METRICS
+from readers import PATH, Question, seen
 from wire import assert_problem, wait_for
 
 pytest_plugins = ["endpoint"]

@@ -12,12 +12,12 @@ from typing import Any
 import pytest
 
 from onlooker.metrics.rollup import fill_slots
-from onlooker.testing.worlds.clocks import moment_at, unix_s
-from onlooker.testing.worlds.reading import Reader, WorldStream, open_reader
 from onlooker.visits.partitions import Partitions
 from onlooker.visits.retention import remove_expired
-from onlooker.visits.visit import Visit
-from onlooker.visits.writing import VisitWriter
+from onlooker.visits.writer import VisitWriter
+from onlooker_pipeline.visits.visit import Visit
+from testkit.worlds.clocks import moment_at, unix_s
+from testkit.worlds.data_reader import DataReader, WorldStream, open_reader
 
 pytest_plugins = ["migrated"]
 
@@ -66,7 +66,7 @@ class Found:
 class Attack:
     """On one visit of which slots are known: where each of its moments would be looked for."""
 
-    reader: Reader
+    reader: DataReader
     stream: WorldStream
     visit: Visit
     draw: random.Random
@@ -164,7 +164,7 @@ def random_visit(stream: WorldStream, draw: random.Random) -> Visit:
     )
 
 
-async def write_and_delete(reader: Reader, visits: Sequence[Visit]) -> None:
+async def write_and_delete(reader: DataReader, visits: Sequence[Visit]) -> None:
     """As recorders do."""
     partitions = Partitions(reader.pool)
     for month in MONTHS:

@@ -9,13 +9,13 @@ from random import Random
 
 import pytest
 
-from onlooker.metrics.absences import Absence
-from onlooker.testing.demo.days import draw_day, find_gaps
-from onlooker.testing.demo.filling import DemoStream
-from onlooker.testing.demo.living import LIVELY_EVERY_S, open_scenes
-from onlooker.testing.demo.people import draw_visit
-from onlooker.testing.demo.places import MUSEUM, PLACES, SHOP, Place, many_places
-from onlooker.visits.visit import Interval, Visit
+from onlooker.demo.days import draw_day, find_gaps
+from onlooker.demo.history import DemoStream
+from onlooker.demo.live_traffic import LIVELY_EVERY_S, open_scenes
+from onlooker.demo.people import draw_visit
+from onlooker.demo.places import MUSEUM, PLACES, SHOP, Place, many_places
+from onlooker.metrics.coverage import Absence
+from onlooker_pipeline.visits.visit import Interval, Visit
 
 MONDAY = date(2026, 11, 9)
 NOW = datetime(2026, 11, 18, 15, tzinfo=UTC)

@@ -9,14 +9,13 @@ import psycopg
 import pytest
 
 from onlooker.database import Pool
-from onlooker.metrics.absences import Absence, BucketCoverage
+from onlooker.demo import PLACES, DemoStream, fill_demo, history
+from onlooker.demo.days import find_gaps
 from onlooker.metrics.buckets import page_buckets
-from onlooker.metrics.coverage import read_coverage
+from onlooker.metrics.coverage import Absence, BucketCoverage, read_coverage
+from onlooker.metrics.execution import Answer, run_query
 from onlooker.metrics.query import Query, Time
-from onlooker.metrics.running import Answer, run_query
-from onlooker.testing.demo import PLACES, DemoStream, fill_demo, filling
-from onlooker.testing.demo.days import find_gaps
-from recording import with_pool
+from recorder_process import with_pool
 
 pytest_plugins = ["migrated"]
 
@@ -93,7 +92,7 @@ def test_who_stops_it_in_the_middle_loses_nothing(url: str, monkeypatch: pytest.
         raise KeyboardInterrupt
 
     with monkeypatch.context() as patched:
-        patched.setattr(filling, "write_coverage", stop)
+        patched.setattr(history, "write_coverage", stop)
         with pytest.raises(KeyboardInterrupt):
             fill_demo(url, now=now, **wanted)
     [stream] = fill_demo(url, now=now, **wanted)

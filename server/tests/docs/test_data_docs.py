@@ -6,10 +6,11 @@ from pathlib import Path
 
 import pytest
 
-from onlooker.data import app, examples, parameters, places
+from onlooker.data import app, context, openapi, query
 from onlooker.errors import Code
-from onlooker.metrics import filler, parsing, rollup
-from onlooker.metrics.absences import Absence
+from onlooker.metrics import query as metrics_query
+from onlooker.metrics import rollup
+from onlooker.metrics.coverage import Absence
 from onlooker.metrics.definitions import (
     GENDER_KNOWN_ABOVE,
     METRICS,
@@ -19,8 +20,8 @@ from onlooker.metrics.definitions import (
 )
 from onlooker.metrics.query import PAGE_BUCKETS, Time
 from onlooker.settings import Settings
-from onlooker.testing.oracle import SECOND_US, judge
-from onlooker.visits.visit import Visit
+from onlooker_pipeline.visits.visit import Visit
+from testkit.oracle import SECOND_US, judge
 
 DOCS = Path(__file__).resolve().parents[3] / "docs"
 SETTINGS = Settings()
@@ -38,19 +39,19 @@ def words_of(page: str) -> str:
 SENTENCES = {
     "guides/data": [
         f"A page has {PAGE_BUCKETS} buckets.",
-        f"A query has at most {parameters.LONGEST_BYTES // 1024} KiB.",
-        f"Dates lie in the years {parsing.EARLIEST.year} to {parsing.LATEST.year}.",
-        f"Answers of {app.WORTH_PACKING_BYTES:,} bytes and more are packed",
+        f"A query has at most {query.QUERY_LIMIT_BYTES // 1024} KiB.",
+        f"Dates must be in the years {metrics_query.EARLIEST.year} to {metrics_query.LATEST.year}.",
+        f"Responses of {app.COMPRESSED_FROM_BYTES:,} bytes and more are compressed",
         f"{SETTINGS.data_rate_limit_per_second:g} a second, {SETTINGS.data_rate_limit_burst} at once",
-        f"| queries at a time | {SETTINGS.data_requests_limit}, of one stream half of them |",
-        f"| waiting for a place among them | {places.WAIT_LIMIT_S:g} seconds |",
-        f"| time of one page in the database | {SETTINGS.data_time_limit_s:g} seconds |",
+        f"| concurrent queries | {SETTINGS.data_requests_limit}, at most half of them for one stream |",
+        f"| time a request waits for its query to start | {context.WAIT_LIMIT_S:g} seconds |",
+        f"| database time of one page | {SETTINGS.data_time_limit_s:g} seconds |",
         f"in view for at least {SHORTEST_PRESENCE_S} second",
         f"stopped for at least {SHORTEST_STOP_S} seconds at a stretch",
         f"looked at the camera for more than {SHORTEST_LOOK_S} second in all",
         f"Senior from {SETTINGS.senior_age:g} years on",
         *(f"| `{name}` | yes |" for name in ("metrics", "from_date")),
-        *(f"| `{name}` | no |" for name in parameters.NAMES if name not in ("metrics", "from_date")),
+        *(f"| `{name}` | no |" for name in query.PARAMETERS if name not in ("metrics", "from_date")),
         *(f"`{time}`" for time in Time),
         *(f"| `{code}` |" for code in (Code.BAD_REQUEST, Code.MISSING_TOKEN, Code.INVALID_JWT, Code.EXPIRED_JWT)),
     ],
@@ -59,7 +60,7 @@ SENTENCES = {
         f"one still interval of at least {SHORTEST_STOP_S} seconds, and looked for more than {SHORTEST_LOOK_S} second",
         f"its confidence is above {GENDER_KNOWN_ABOVE}",
         f"{SETTINGS.senior_age:g} unless it is set",
-        f"looks every {filler.LOOK_EVERY_S:g} seconds for marks that are {filler.DUE_S:g} seconds old",
+        f"looks every {rollup.CHECK_EVERY_S:g} seconds for marks that are {rollup.DUE_S:g} seconds old",
         f"takes up to {rollup.SLOTS_AT_ONCE}",
     ],
     "concepts/coverage": [f"| `{absence}` |" for absence in Absence],
@@ -80,9 +81,9 @@ def test_the_answer_in_the_guide_is_the_one_that_the_openapi_document_shows() ->
     text = text_of("guides/data")
     shown = re.search(r"<!-- answer -->\n```json\n(.*?)```\n<!-- /answer -->", text, re.DOTALL)
     assert shown
-    assert json.loads(shown[1]) == examples.ANSWER
-    asked = [f"metrics={','.join(examples.REQUEST['metrics'])}"]
-    asked += [f"{name}={examples.REQUEST[name]}" for name in ("from_date", "to_date", "time", "tz")]
+    assert json.loads(shown[1]) == openapi.EXAMPLE_ANSWER
+    asked = [f"metrics={','.join(openapi.EXAMPLE_REQUEST['metrics'])}"]
+    asked += [f"{name}={openapi.EXAMPLE_REQUEST[name]}" for name in ("from_date", "to_date", "time", "tz")]
     assert [one for one in asked if one not in text] == []
 
 

@@ -16,9 +16,9 @@ from typing import Any
 import psycopg
 import pytest
 from psycopg.rows import dict_row
-from reading import COMPUTED, ROOT, blocks_in, result_in, tree
 
-from onlooker.testing import free_ports, fresh_database
+from doc_pages import COMPUTED, ROOT, blocks_in, result_in, tree
+from testkit import free_ports, fresh_database
 
 UUID = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 """Ids are random, and those of one page are of one person."""

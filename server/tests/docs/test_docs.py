@@ -11,19 +11,19 @@ from typing import Any
 from urllib.parse import urlsplit
 
 import pytest
-from reading import COMPUTED, ROOT, pages, result_in
 
-from onlooker.catalogue import SERVICES
-from onlooker.compute.motion import targets
-from onlooker.compute.services import age_and_gender_estimation, face_expression_estimation
-from onlooker.compute.sound import sources
-from onlooker.compute.vision import decoding, faces, headers
-from onlooker.compute.vision.head import Camera, Direction
-from onlooker.compute.vision.looking import LIMIT_RADIANS, judge_looking
+from doc_pages import COMPUTED, ROOT, pages, result_in
 from onlooker.errors import Code
 from onlooker.gateway.routes import ROUTES
 from onlooker.settings import describe_settings
-from onlooker_client.agent.drops import Drop
+from onlooker_client.agent.frame_counts import Drop
+from onlooker_pipeline.catalogue import SERVICES
+from onlooker_pipeline.motion import targets
+from onlooker_pipeline.services import age_and_gender_estimation, face_expression_estimation
+from onlooker_pipeline.sound import sources
+from onlooker_pipeline.vision import faces, picture
+from onlooker_pipeline.vision.eye_contact import LIMIT_RADIANS, judge_eye_contact
+from onlooker_pipeline.vision.head_pose import Camera, Direction
 
 REFERENCE = ROOT / "docs/reference"
 LINK = re.compile(r"!?\[[^\]]*\]\(([^)\s]+)\)")
@@ -108,7 +108,13 @@ def test_all_relative_links_resolve() -> None:
 
 def test_every_folder_and_file_that_the_architecture_names_is_there() -> None:
     """In its tables; paths are relative to the repository, to a package, or to the console."""
-    bases = ("", "server/src/onlooker", "server/src/onlooker/console", "client/src/onlooker_client")
+    bases = (
+        "",
+        "server/src/onlooker",
+        "server/src/onlooker/console",
+        "client/src/onlooker_client",
+        "pipeline/src/onlooker_pipeline",
+    )
     lines = (ROOT / "ARCHITECTURE.md").read_text(encoding="utf-8").splitlines()
     named = {path for line in lines if line.startswith("|") for path in re.findall(r"`([\w./-]+(?:/|\.py))`", line)}
     assert len(named) > 100
@@ -148,8 +154,8 @@ def test_every_service_that_computes_has_a_page_with_a_result_and_a_picture(name
         ("age_and_gender_estimation", f"about the last {age_and_gender_estimation.READINGS} pictures of a face."),
         ("motion_detection", f"At most {targets.TARGET_LIMIT} targets are reported."),
         ("sound_localization", f"At most {sources.SOURCE_LIMIT} sources are reported."),
-        ("README", f"At most {decoding.PIXEL_LIMIT // 10**6} megapixels"),
-        ("README", f"A progressive JPEG may have {headers.SCAN_LIMIT} scans"),
+        ("README", f"At most {picture.PIXEL_LIMIT // 10**6} megapixels"),
+        ("README", f"A progressive JPEG may have {picture.SCAN_LIMIT} scans"),
     ],
 )
 def test_a_page_says_what_the_code_does(page: str, sentence: str) -> None:
@@ -164,7 +170,7 @@ def test_the_rule_for_looking_on_the_page_is_the_one_that_is_measured() -> None:
     towards_camera = Direction.of_vector(-Camera.of_picture(640, 480).ray(x + 20, y + 20))
     for angles in product([k / 20 for k in range(-12, 13, 4)], repeat=4):
         head, gaze = Direction(*angles[:2]), Direction(*angles[2:])
-        judged = judge_looking(head, gaze, towards_camera=towards_camera, face_px=40)
+        judged = judge_eye_contact(head, gaze, towards_camera=towards_camera, face_px=40)
         face = dict(zip(("head_yaw", "head_pitch", "gaze_yaw", "gaze_pitch"), angles, strict=True))
         # The page is for reading: it takes angles as if they lay in a plane, so verdicts near the limit may differ.
         if abs(judged.angle_radians - LIMIT_RADIANS) > math.radians(2):

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from bench.client.haproxy import HOSTS, prepare_front
+from bench.journeys.haproxy import HOSTS, prepare_front
 
 
 def test_the_guides_cover_all_three_addresses(tmp_path: Path) -> None:

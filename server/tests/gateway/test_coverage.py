@@ -9,12 +9,12 @@ import httpx2
 import pytest
 
 from clients import client_of
-from feeding import exchange, open_feed, part, results_of
+from coverage_frames import QUOTA_S, await_refusals, coverage_of, refusals_of, watch
+from feed_client import exchange, open_feed, part, results_of
 from onlooker.streams.coverage import Reason
 from onlooker.streams.video_time import as_duration
-from onlooker.testing import Stack, TestStream
-from pictures import empty_wall
-from watching import QUOTA_S, await_refusals, coverage_of, refusals_of, watch
+from testkit import Stack, TestStream
+from testkit.pictures import empty_wall
 from wire import finished, measure, multipart, new_state, raw_exchange, wait_for
 
 pytest_plugins = ["stacks"]

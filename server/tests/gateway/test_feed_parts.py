@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from onlooker.errors import Problem
-from onlooker.gateway.feeds.reading import Part, PartReader
+from onlooker.gateway.feeds.multipart_reader import MultipartPart, MultipartReader
 
 LIMIT_BYTES = 1000
 
@@ -28,7 +28,7 @@ awkward = st.binary(max_size=60) | st.just(b"\r\n--b\r\n") | st.just(b"\r\n--b--
 
 @given(st.lists(awkward, max_size=6), st.lists(st.integers(0, 10_000), max_size=12))
 def test_parts_come_out_as_they_went_in_however_the_body_is_cut(parts: list[bytes], places: list[int]) -> None:
-    reader = PartReader("b", limit_bytes=LIMIT_BYTES)
+    reader = MultipartReader("b", limit_bytes=LIMIT_BYTES)
     read = [part for piece in cut(write(parts), places) for part in reader.feed(piece)]
     assert [part.data for part in read] == parts
     assert all(part.headers["x-angus-datafield"] == "image" for part in read)
@@ -36,14 +36,14 @@ def test_parts_come_out_as_they_went_in_however_the_body_is_cut(parts: list[byte
 
 
 def test_a_part_is_there_with_its_last_byte() -> None:
-    reader = PartReader("b", limit_bytes=LIMIT_BYTES)
+    reader = MultipartReader("b", limit_bytes=LIMIT_BYTES)
     assert list(reader.feed(b"--b\r\nContent-Length: 3\r\n\r\nab")) == []
-    assert list(reader.feed(b"c")) == [Part({"content-length": "3"}, b"abc")]
+    assert list(reader.feed(b"c")) == [MultipartPart({"content-length": "3"}, b"abc")]
     assert reader.is_between_parts
 
 
 def test_what_comes_after_the_closing_boundary_is_nobodys() -> None:
-    reader = PartReader("b", limit_bytes=LIMIT_BYTES)
+    reader = MultipartReader("b", limit_bytes=LIMIT_BYTES)
     assert [part.data for part in reader.feed(write([b"x"]) + b"\r\nanything")] == [b"x"]
     assert list(reader.feed(b"more")) == []
 
@@ -63,7 +63,7 @@ def test_what_comes_after_the_closing_boundary_is_nobodys() -> None:
     ],
 )
 def test_a_malformed_body_is_refused(body: bytes, status: int) -> None:
-    reader = PartReader("b", limit_bytes=LIMIT_BYTES)
+    reader = MultipartReader("b", limit_bytes=LIMIT_BYTES)
     with pytest.raises(Problem) as refused:
         list(reader.feed(body + b"--x"))
     assert refused.value.status == status

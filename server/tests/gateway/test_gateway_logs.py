@@ -10,8 +10,8 @@ import httpx2
 import pytest
 
 from clients import client_of
-from feeding import exchange, open_feed, part
-from onlooker.testing import Stack, TestStream
+from feed_client import exchange, open_feed, part
+from testkit import Stack, TestStream
 from wire import basic, dummy, finished, measure, store_blob, wait_for
 
 CANARY = f"canary-{uuid.uuid4().hex}"

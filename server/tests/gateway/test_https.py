@@ -7,7 +7,7 @@ import psutil
 import pytest
 
 from onlooker.settings import SettingsError, read_settings
-from onlooker.testing import Stack, TestStream
+from testkit import Stack, TestStream
 from wire import assert_problem
 
 pytest_plugins = ["stacks"]

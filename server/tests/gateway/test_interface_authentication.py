@@ -10,7 +10,7 @@ import pytest
 
 from clients import client_of
 from onlooker.settings import Settings
-from onlooker.testing import Stack, TestStream
+from testkit import Stack, TestStream
 from wire import assert_problem, basic, dummy, measure
 
 

@@ -3,7 +3,7 @@
 import httpx2
 import pytest
 
-from onlooker.testing import Stack
+from testkit import Stack
 from wire import assert_problem
 
 LISTED = (

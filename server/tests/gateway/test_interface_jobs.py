@@ -7,7 +7,7 @@ import uuid
 import httpx2
 import pytest
 
-from onlooker.testing import Stack, TestStream
+from testkit import Stack, TestStream
 from wire import assert_problem, dummy, finished, measure, multipart, new_state, raw_exchange, store_blob
 
 JOBS = "/services/dummy/1/jobs"

@@ -9,9 +9,9 @@ import httpx2
 import pytest
 
 from clients import client_of
-from feeding import CLOSING, INPUT_TYPE, open_feed, part
+from feed_client import CLOSING, INPUT_TYPE, open_feed, part
 from onlooker.gateway.routes import ROUTES, RouteRow
-from onlooker.testing import Stack, TestStream
+from testkit import Stack, TestStream
 from wire import assert_problem, basic, dummy, finished, measure, multipart, new_state, store_blob
 
 OPEN = {"/livez", "/readyz", "/openapi.json"}

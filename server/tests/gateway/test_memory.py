@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 
 from clients import EXTRA_SERVICES, client_of
 from onlooker.errors import Problem
-from onlooker.gateway.limits.memory import BodyMemory
-from onlooker.testing import fresh_database, running_stack
+from onlooker.gateway.concurrency import BodyMemory
+from testkit import migrated_database, running_stack
 
 LIMIT = 100
 
@@ -37,7 +37,7 @@ def test_bodies_over_the_memory_are_refused_and_room_comes_back() -> None:
     body = {"image": "x" * 60_000, "async": False, "sleep_s": 0.3}
     settings = {"body_memory_bytes": 100_000, "extra_services": EXTRA_SERVICES}
     with (
-        fresh_database() as url,
+        migrated_database() as url,
         running_stack(url, **settings) as stack,
         ThreadPoolExecutor(4) as pool,
         client_of(stack, stack.create_stream()) as client,

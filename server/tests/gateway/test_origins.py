@@ -4,8 +4,8 @@ import httpx2
 import pytest
 
 from clients import client_of
-from onlooker.gateway.origins import origin_of
-from onlooker.testing import Stack
+from onlooker.http.cors import origin_of
+from testkit import Stack
 from wire import assert_problem, dummy
 
 OTHERS = ("https://evil.example", "null", "https://localhost", "http://localhost:1", "*", "")

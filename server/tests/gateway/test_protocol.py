@@ -6,8 +6,8 @@ from urllib.parse import urlsplit
 
 import pytest
 
-from onlooker.listening.protocol import HEAD_LIMIT_BYTES, UNREAD_LIMIT_BYTES
-from onlooker.testing import Stack
+from onlooker.http.limits import HEAD_LIMIT_BYTES, UNREAD_LIMIT_BYTES
+from testkit import Stack
 
 MIB = b"x" * 1024**2
 

@@ -6,8 +6,8 @@ import httpx2
 import pytest
 
 from clients import client_of
-from filming import ENTITY, HERE, SHARES, Camera, only_entity, types_of
-from onlooker.testing import Stack
+from scene_camera import ENTITY, HERE, SHARES, Camera, only_entity, types_of
+from testkit import Stack
 from wire import multipart, new_state
 
 SWITCHES = {

@@ -7,12 +7,10 @@ import httpx2
 import pytest
 
 from clients import client_of
-from feeding import exchange, open_feed, part, results_of
-from onlooker.testing import Stack, TestStream
-from watching import run_cli, watch
+from coverage_frames import run_cli, watch
+from feed_client import exchange, open_feed, part, results_of
+from testkit import Stack, TestStream
 from wire import finished, paused, wait_for
-
-pytestmark = pytest.mark.alone
 
 pytest_plugins = ["stacks"]
 READS = {"reads_age": True, "reads_gender": True, "reads_expression": True}
@@ -56,6 +54,7 @@ def test_a_streams_switches_reach_the_worker(
         assert finished(client, watch(client, **{"async": True}).json()["url"]).json()["sender"] == told
 
 
+@pytest.mark.alone
 def test_a_switch_that_is_flipped_while_an_accepted_frame_waits_counts(watched_stack: Stack) -> None:
     stream = watched_stack.create_stream()
     with client_of(watched_stack, stream) as client:

@@ -14,12 +14,11 @@ import pytest
 
 from clients import client_of
 from onlooker.bus.connection import Bus, connect
-from onlooker.bus.session_bucket import SessionBucket
-from onlooker.bus.session_state import SessionState, decode_state, encode_state
+from onlooker.bus.session_store import SessionBucket, SessionState, decode_state, encode_state
 from onlooker.bus.subjects import VISITS, ended_subject
 from onlooker.settings import Settings
-from onlooker.testing import Stack
-from onlooker.up.bus import prepare_bus
+from onlooker.up.nats_server import prepare_bus
+from testkit import Stack
 from wire import assert_problem, multipart, new_state, paused, wait_for
 
 pytest_plugins = ["stacks"]

@@ -7,8 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from clients import client_of
-from onlooker.gateway.session_results import is_session_job, name_job
-from onlooker.testing import Stack
+from onlooker.gateway.results import is_session_job, name_job
+from testkit import Stack
 
 JOBS = "/services/dummy/1/jobs"
 

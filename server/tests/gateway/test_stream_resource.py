@@ -6,7 +6,7 @@ import httpx2
 import pytest
 
 from clients import client_of
-from onlooker.testing import Stack, TestStream
+from testkit import Stack, TestStream
 from wire import assert_problem, measure, wait_for
 
 QUOTA_S = 10_800

@@ -11,11 +11,11 @@ import obstore
 import pytest
 
 from clients import client_of
-from onlooker.gateway.accepted.sweeping import remove_orphans
 from onlooker.gateway.blobstore import BlobStore, open_store
+from onlooker.gateway.queue.cleanup import remove_orphans
 from onlooker.settings import Settings, read_settings
-from onlooker.testing import Stack
 from seaweedfs import StoredStack
+from testkit import Stack
 from wire import assert_problem, finished, measure, paused, store_blob, wait_for
 
 pytest_plugins = ["stacks"]

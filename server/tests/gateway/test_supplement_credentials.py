@@ -15,7 +15,7 @@ from onlooker.database import open_pool
 from onlooker.settings import read_settings
 from onlooker.streams import credentials
 from onlooker.streams.credentials import Credentials, hash_access_token, new_access_token
-from onlooker.testing import Stack, TestStream
+from testkit import Stack, TestStream
 from wire import wait_for
 
 
@@ -106,6 +106,6 @@ def test_the_memory_of_checks_is_bounded(stack: Stack, monkeypatch: pytest.Monke
             checks = Credentials(pool, remember_s=60)
             for _ in range(25):
                 assert await checks.check(str(uuid.uuid4()), "token") is None
-            return len(checks._memory)
+            return len(checks._cache)
 
     assert asyncio.run(check_many()) == 10

@@ -11,9 +11,9 @@ import httpx2
 import pytest
 
 from clients import client_of
-from feeding import open_feed
+from feed_client import open_feed
 from onlooker.settings import Settings
-from onlooker.testing import Stack, TestStream
+from testkit import Stack, TestStream
 from wire import assert_problem, basic, dummy, measure, multipart, new_state, store_blob, wait_for
 
 pytest_plugins = ["stacks"]

@@ -7,10 +7,10 @@ import httpx2
 import pytest
 
 from clients import client_of
-from feeding import open_feed
+from feed_client import open_feed
 from onlooker.errors import KINDS, Code
 from onlooker.gateway.routes import ROUTES
-from onlooker.testing import Stack
+from testkit import Stack
 from wire import PROBLEM_MEMBERS, assert_problem, dummy, finished, measure, new_state, store_blob
 
 MEASURE = "/services/measure/1/jobs"

@@ -8,8 +8,8 @@ import httpx2
 import pytest
 
 from clients import client_of
-from onlooker.gateway.accepted.sweeping import SWEEP_EVERY_S
-from onlooker.testing import Stack
+from onlooker.gateway.queue.cleanup import CLEANUP_EVERY_S
+from testkit import Stack
 from wire import assert_problem, dummy, finished, multipart, new_state, paused, wait_for
 
 pytest_plugins = ["stacks"]
@@ -95,7 +95,7 @@ def test_an_accepted_job_ends_within_its_time_limit_with_an_error(brief_stack: S
             job_id = client.post(JOBS, json={}).json()["uuid"]
             rehost = "UPDATE gateway_job SET service = 'unhosted' WHERE job_id = %s"  # as if its workers were gone
             brief_stack.execute(rehost, job_id)
-        answer = finished(client, f"/services/unhosted/1/jobs/{job_id}", limit_s=3 + SWEEP_EVERY_S + 1)
+        answer = finished(client, f"/services/unhosted/1/jobs/{job_id}", limit_s=3 + CLEANUP_EVERY_S + 1)
         assert (answer.status_code, answer.json()["error_code"]) == (200, "time_limit")
 
 

@@ -7,10 +7,10 @@ import httpx2
 import pytest
 
 from clients import client_of
-from feeding import CLOSING, live_input, live_output, open_feed, part
+from feed_client import CLOSING, live_input, live_output, open_feed, part
 from onlooker.settings import Settings, SettingsError, read_settings
 from onlooker.streams.credentials import STALE_LIMIT_S
-from onlooker.testing import Stack
+from testkit import Stack
 from wire import assert_problem, dummy, finished, measure, store_blob, wait_for
 
 SEEN_WITHIN_S = 3

@@ -7,8 +7,8 @@ from datetime import UTC, datetime, timedelta
 import httpx2
 
 from clients import client_of
-from feeding import exchange, open_feed, part, results_of
-from onlooker.testing import Stack, TestStream
+from feed_client import exchange, open_feed, part, results_of
+from testkit import Stack, TestStream
 from wire import assert_problem, dummy, finished, measure, new_state, store_blob, wait_for
 
 pytest_plugins = ["stacks"]

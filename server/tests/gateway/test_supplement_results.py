@@ -9,7 +9,7 @@ import httpx2
 import numpy as np
 import pytest
 
-from pictures import empty_wall, labelled, on_a_wall, portrait
+from testkit.pictures import empty_wall, labelled, on_a_wall, portrait
 from wire import multipart, new_state
 
 COMMON = {"url", "uuid", "status", "expires_at"}

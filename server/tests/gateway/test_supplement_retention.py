@@ -7,7 +7,7 @@ import httpx2
 
 from clients import client_of
 from onlooker.settings import Settings
-from onlooker.testing import Stack, TestStream
+from testkit import Stack, TestStream
 from wire import assert_problem, dummy, finished, measure, new_state, store_blob
 
 pytest_plugins = ["stacks"]

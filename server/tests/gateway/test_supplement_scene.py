@@ -14,7 +14,13 @@ import msgspec
 import pytest
 
 from clients import client_of
-from filming import (
+from coverage_frames import await_refusals
+from onlooker.bus.messages import Reply, Task
+from onlooker.gateway.context import open_engine
+from onlooker.settings import read_settings
+from onlooker_pipeline.catalogue import read_catalogue
+from onlooker_pipeline.service_call import Sender
+from scene_camera import (
     CONFIDENCES,
     EMOTIONS,
     ENTITY,
@@ -32,13 +38,8 @@ from filming import (
     types_of,
     walk_in,
 )
-from onlooker.bus.messages import Reply, Sender, Task
-from onlooker.catalogue import read_catalogue
-from onlooker.gateway.opening import open_engine
-from onlooker.settings import read_settings
-from onlooker.testing import Stack, TestStream
-from pictures import encoded, on_a_wall, photograph, portrait
-from watching import await_refusals
+from testkit import Stack, TestStream
+from testkit.pictures import encoded, on_a_wall, photograph, portrait
 from wire import assert_problem, multipart, wait_for
 
 RESULT = {"timestamp", "input_size", "events", "entities", "bodies"}

@@ -10,10 +10,10 @@ import pytest
 
 from clients import client_of
 from onlooker.bus.messages import Reply, Task
-from onlooker.catalogue import read_catalogue
-from onlooker.gateway.opening import open_engine
+from onlooker.gateway.context import open_engine
 from onlooker.settings import Settings, read_settings
-from onlooker.testing import Stack
+from onlooker_pipeline.catalogue import read_catalogue
+from testkit import Stack
 from wire import assert_problem, dummy, finished, measure, new_state
 
 pytest_plugins = ["stacks"]

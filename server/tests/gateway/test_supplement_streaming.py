@@ -10,9 +10,9 @@ from collections.abc import Iterator
 import httpx2
 import pytest
 
-from feeding import CLOSING, INPUT_TYPE, exchange, live_input, live_output, open_feed, part, results_of, send
+from feed_client import CLOSING, INPUT_TYPE, exchange, live_input, live_output, open_feed, part, results_of, send
 from onlooker.settings import Settings
-from onlooker.testing import Stack, TestStream
+from testkit import Stack, TestStream
 from wire import assert_problem, basic, dummy, new_state, raw_exchange
 
 LIMIT_BYTES = 10 * 1024**2

@@ -5,8 +5,8 @@ import re
 import httpx2
 
 from clients import client_of
-from feeding import CLOSING, exchange, live_input, live_output, open_feed, part, results_of, send
-from onlooker.testing import Stack
+from feed_client import CLOSING, exchange, live_input, live_output, open_feed, part, results_of, send
+from testkit import Stack
 from wire import assert_problem, measure
 
 

@@ -5,10 +5,10 @@ import uuid
 import pytest
 
 from clients import client_of
+from coverage_frames import QUOTA_S, coverage_of, refusals_of, watch
 from onlooker.gateway.routes import ROUTES
 from onlooker.streams.credentials import hash_access_token, new_access_token
-from onlooker.testing import Stack, TestStream
-from watching import QUOTA_S, coverage_of, refusals_of, watch
+from testkit import Stack, TestStream
 from wire import assert_problem, dummy, measure, new_state, store_blob, wait_for
 
 pytest_plugins = ["stacks"]

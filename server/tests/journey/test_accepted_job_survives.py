@@ -7,7 +7,7 @@ import httpx2
 import pytest
 
 from clients import client_of
-from onlooker.testing import Stack, fresh_database, running_stack
+from testkit import Stack, migrated_database, running_stack
 from wire import finished, measure, new_state, wait_for
 
 
@@ -15,7 +15,7 @@ from wire import finished, measure, new_state, wait_for
 def mortal_stack() -> Iterator[Stack]:
     """A stack whose processes a test may kill."""
     with (
-        fresh_database() as database_url,
+        migrated_database() as database_url,
         running_stack(database_url, extra_services="extra.measure,extra.trouble", lease_s=2) as running,
     ):
         yield running

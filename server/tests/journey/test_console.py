@@ -5,7 +5,7 @@ from collections.abc import Iterator
 import httpx2
 import pytest
 
-from onlooker.testing import Stack
+from testkit import Stack
 from wire import assert_problem, wait_for
 
 

@@ -42,7 +42,7 @@ def place() -> Iterator[Path]:
 @pytest.mark.slow
 def test_the_demo_shows_living_streams_and_leaves_nothing_running(place: Path) -> None:
     folder, output = place / "demo", place / "said"
-    command = [sys.executable, "-m", "onlooker.testing.demo", "--no-browser", "--folder", str(folder)]
+    command = [sys.executable, "-m", "onlooker.demo", "--no-browser", "--folder", str(folder)]
     with output.open("wb") as said:
         process = subprocess.Popen(command, stdout=said, stderr=subprocess.STDOUT)
     try:
@@ -61,7 +61,7 @@ def test_the_demo_shows_living_streams_and_leaves_nothing_running(place: Path) -
         process.send_signal(signal.SIGINT)
         code = process.wait(60)
     assert code == 0
-    assert "goes on where it was" in output.read_text()
+    assert "continues where it left off" in output.read_text()
     assert not (folder / "postgresql/data/postmaster.pid").exists()
 
 

@@ -12,7 +12,7 @@ import httpx2
 import pytest
 
 from onlooker.streams.video_time import month_end
-from onlooker.testing import Stack, TestStream, fresh_database, running_stack
+from testkit import Stack, TestStream, migrated_database, running_stack
 from wire import assert_problem, measure, new_state, wait_for
 
 pytest_plugins = ["stacks"]
@@ -26,7 +26,7 @@ FIRST_FRAME_AT = datetime(2026, 3, 1, 12, tzinfo=UTC)
 def stack() -> Iterator[Stack]:
     """As it is by default, but for the rate: three hours of video come in a minute."""
     with (
-        fresh_database() as database_url,
+        migrated_database() as database_url,
         running_stack(
             database_url, extra_services="extra.measure", rate_limit_per_second=10_000, rate_limit_burst=10_000
         ) as running,

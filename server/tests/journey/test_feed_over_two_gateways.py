@@ -4,8 +4,8 @@ import httpx2
 import pytest
 
 from clients import client_of
-from feeding import CLOSING, exchange, live_input, live_output, open_feed, part, results_of
-from onlooker.testing import Stack, TestStream
+from feed_client import CLOSING, exchange, live_input, live_output, open_feed, part, results_of
+from testkit import Stack, TestStream
 from wire import dummy, finished, new_state, store_blob
 
 pytest_plugins = ["stacks"]

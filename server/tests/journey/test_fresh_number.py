@@ -15,9 +15,9 @@ import cv2
 import httpx2
 import pytest
 
-from filming import HERE, NOBODY, Camera
-from onlooker.testing import Stack, TestStream
-from pictures import TESTDATA, encoded
+from scene_camera import HERE, NOBODY, Camera
+from testkit import Stack, TestStream
+from testkit.pictures import TESTDATA, encoded
 from wire import wait_for
 
 FRESH_S = 60.0

@@ -5,8 +5,8 @@ import zlib
 
 import httpx2
 
-from onlooker.testing import Stack
-from pictures import photograph
+from testkit import Stack
+from testkit.pictures import photograph
 from wire import multipart
 
 FORGED = b'\n{"level":"error","event":"FORGED by a stranger"}\n'

@@ -10,7 +10,7 @@ from concurrent.futures import ThreadPoolExecutor
 import httpx2
 import pytest
 
-from onlooker.testing import Stack, fresh_database, running_stack
+from testkit import Stack, migrated_database, running_stack
 
 RESETS = 8
 """As many as the console has connections to the database."""
@@ -18,7 +18,7 @@ RESETS = 8
 
 @pytest.fixture(scope="module")
 def muted_stack() -> Iterator[Stack]:
-    with socket.create_server(("127.0.0.1", 0), backlog=64) as mute, fresh_database() as database_url:
+    with socket.create_server(("127.0.0.1", 0), backlog=64) as mute, migrated_database() as database_url:
         email_url = f"smtp://127.0.0.1:{mute.getsockname()[1]}?tls=no"
         with running_stack(database_url, email_url=email_url, worker_services="dummy") as running:
             yield running

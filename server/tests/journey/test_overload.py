@@ -9,16 +9,14 @@ import httpx2
 import pytest
 
 from clients import EXTRA_SERVICES, client_of
-from onlooker.testing import Stack, fresh_database, running_stack
-
-pytestmark = pytest.mark.alone
+from testkit import Stack, migrated_database, running_stack
 
 
 @pytest.fixture(scope="module")
 def narrow() -> Iterator[Stack]:
     """A product with little room: two jobs in the worker, six in the gateway, two waiting in a session."""
     with (
-        fresh_database() as url,
+        migrated_database() as url,
         running_stack(
             url,
             extra_services=EXTRA_SERVICES,
@@ -48,6 +46,7 @@ def _check_refusals(answers: list[httpx2.Response]) -> int:
     return len(refused)
 
 
+@pytest.mark.alone
 def test_a_full_worker_refuses(narrow: Stack) -> None:
     answers = _send_at_once(narrow, [{"async": False, "sleep_s": 0.5}] * 5)
     assert _check_refusals(answers) == 3
@@ -82,6 +81,7 @@ def test_accepted_jobs_wait_for_room_and_all_end_right(narrow: Stack) -> None:
             assert answer.json()["slept_s"] == 0.2
 
 
+@pytest.mark.alone
 def test_a_job_over_its_time_limit_ends_with_an_error(narrow: Stack) -> None:
     with client_of(narrow, narrow.create_stream()) as client:
         started = time.monotonic()

@@ -17,8 +17,8 @@ import psutil
 import pytest
 
 from clients import client_of
-from onlooker.testing import Stack, free_ports, fresh_database, running_stack
 from onlooker.up.certificates import ensure_certificate
+from testkit import Stack, free_ports, fresh_database, running_stack
 from wire import assert_problem
 
 

@@ -13,7 +13,7 @@ import httpx2
 import pytest
 
 from clients import EXTRA_SERVICES, client_of
-from onlooker.testing import Stack, fresh_database, running_stack
+from testkit import Stack, migrated_database, running_stack
 
 pytestmark = pytest.mark.alone
 
@@ -24,7 +24,7 @@ TROUBLE = "/services/trouble/1/jobs"
 def two_workers() -> Iterator[Stack]:
     """A product of its own: its workers are killed."""
     roomy = {"rate_limit_per_second": 1e5, "rate_limit_burst": 10**5}
-    with fresh_database() as url, running_stack(url, workers=2, extra_services=EXTRA_SERVICES, **roomy) as running:
+    with migrated_database() as url, running_stack(url, workers=2, extra_services=EXTRA_SERVICES, **roomy) as running:
         yield running
 
 

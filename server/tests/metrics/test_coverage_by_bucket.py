@@ -13,11 +13,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from onlooker.database import Pool
-from onlooker.metrics.absences import BucketCoverage
 from onlooker.metrics.buckets import count_buckets, page_buckets
-from onlooker.metrics.coverage import read_coverage, read_coverage_and_hours
+from onlooker.metrics.coverage import BucketCoverage, read_coverage, read_coverage_and_hours
 from onlooker.metrics.query import Query, Time
-from recording import create_stream, with_pool
+from recorder_process import create_stream, with_pool
 
 pytest_plugins = ["migrated"]
 NOON = datetime(2026, 5, 31, 12, tzinfo=UTC)

@@ -8,12 +8,12 @@ import psycopg
 import pytest
 
 from onlooker.database import Pool
-from onlooker.metrics.in_view import WITHIN_S, InView, read_in_view
-from onlooker.visits.folding import PUBLISHED_EVERY_MS
+from onlooker.metrics.execution import IN_VIEW_S, InView, read_in_view
 from onlooker.visits.partitions import Partitions
-from onlooker.visits.visit import Visit
-from onlooker.visits.writing import VisitWriter
-from recording import create_stream, later, visit, with_pool
+from onlooker.visits.writer import VisitWriter
+from onlooker_pipeline.visits.fold import PUBLISHED_EVERY_MS
+from onlooker_pipeline.visits.visit import Visit
+from recorder_process import create_stream, later, visit, with_pool
 
 pytest_plugins = ["migrated"]
 
@@ -60,7 +60,7 @@ def test_who_is_not_written_any_more_is_not_in_view(url: str) -> None:
     """The camera died, or everything around it: nobody says that the person has left."""
     stream_id = create_stream(url)
     assert read(url, stream_id, somebody(stream_id), old_s=PUBLISHED_EVERY_MS / 1000 + 1).people == 1
-    assert read(url, stream_id, somebody(stream_id), old_s=WITHIN_S + 0.5).people == 0
+    assert read(url, stream_id, somebody(stream_id), old_s=IN_VIEW_S + 0.5).people == 0
 
 
 @pytest.mark.parametrize("behind_s", [-120.0, 86_400.0])

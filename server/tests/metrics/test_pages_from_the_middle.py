@@ -6,14 +6,14 @@ from zoneinfo import ZoneInfo
 
 from onlooker.database import Pool
 from onlooker.metrics.buckets import page_buckets
-from onlooker.metrics.compiling import is_quick
+from onlooker.metrics.execution import run_query
 from onlooker.metrics.query import PAGE_BUCKETS, Query, Time
 from onlooker.metrics.rollup import fill_slots
-from onlooker.metrics.running import run_query
+from onlooker.metrics.statements import is_quick
 from onlooker.visits.partitions import Partitions
-from onlooker.visits.visit import Visit
-from onlooker.visits.writing import VisitWriter
-from recording import create_stream, visit, with_pool
+from onlooker.visits.writer import VisitWriter
+from onlooker_pipeline.visits.visit import Visit
+from recorder_process import create_stream, visit, with_pool
 
 pytest_plugins = ["migrated"]
 

@@ -1,4 +1,4 @@
-"""The roll-up holds what its visits add up to, whoever writes and fills at the same time."""
+"""The roll-up holds what its visits add up to, no matter who writes and fills at the same time."""
 
 import asyncio
 import random
@@ -9,13 +9,14 @@ import psycopg
 import pytest
 
 from onlooker.database import Pool
-from onlooker.metrics import counters, filler
-from onlooker.metrics.rollup import OtherDefinitions, begin_anew, fill_slots
+from onlooker.metrics import rollup
+from onlooker.metrics.rollup import OtherDefinitions, fill_slots, restart_rollup
 from onlooker.settings import Settings
+from onlooker.visits import counters
 from onlooker.visits.partitions import Partitions
-from onlooker.visits.visit import Visit
-from onlooker.visits.writing import VisitWriter
-from recording import create_stream, later, visit, with_pool
+from onlooker.visits.writer import VisitWriter
+from onlooker_pipeline.visits.visit import Visit
+from recorder_process import create_stream, later, visit, with_pool
 
 pytest_plugins = ["migrated"]
 
@@ -141,20 +142,20 @@ def test_writers_and_fillers_at_once_leave_a_right_roll_up(url: str, seed: int) 
 
 
 def test_the_filler_fills_what_is_due_and_says_how_much_waits(url: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(filler, "DUE_S", 0.0)
+    monkeypatch.setattr(rollup, "DUE_S", 0.0)
     stream_id = create_stream(url)
 
     async def act(pool: Pool) -> None:
         await VisitWriter(pool, Partitions(pool)).write([stopped(stream_id)])
-        counters.marks.set(-1)
-        filling = asyncio.create_task(filler.fill_for_ever(pool, Settings(database_url=url)))
-        while counters.marks._value.get() < 0:
+        counters.slots_marked.set(-1)
+        filling = asyncio.create_task(rollup.keep_rollup_filled(pool, Settings(database_url=url)))
+        while counters.slots_marked._value.get() < 0:
             await asyncio.sleep(0.05)
         filling.cancel()
         await asyncio.gather(filling, return_exceptions=True)
 
     with_pool(url, act)
-    assert (marks(url), counters.marks._value.get()) == (0, 0)
+    assert (marks(url), counters.slots_marked._value.get()) == (0, 0)
     assert read(url, "SELECT passing_by FROM metrics_slot") == [(1,)]
 
 
@@ -162,13 +163,13 @@ def test_another_release_fills_nothing(url: str) -> None:
     stream_id = create_stream(url)
 
     async def act(pool: Pool) -> None:
-        await begin_anew(pool, senior_age=50)
+        await restart_rollup(pool, senior_age=50)
         await VisitWriter(pool, Partitions(pool)).write([stopped(stream_id)])
         read(url, "UPDATE metrics_state SET definitions = 'of tomorrow' RETURNING 1")
         with pytest.raises(OtherDefinitions):
             await fill_slots(pool, due_s=0)
         assert marks(url) == 1
-        await begin_anew(pool, senior_age=50)
+        await restart_rollup(pool, senior_age=50)
         assert await fill_slots(pool, due_s=0) == 1
 
     with_pool(url, act)
@@ -179,13 +180,13 @@ def test_another_age_of_seniors_fills_all_slots_anew(url: str) -> None:
     categories = "SELECT young_female, senior_female FROM metrics_slot"
 
     async def act(pool: Pool) -> None:
-        await begin_anew(pool, senior_age=50)
+        await restart_rollup(pool, senior_age=50)
         await VisitWriter(pool, Partitions(pool)).write([stopped(stream_id, age=45), stopped(stream_id, age=55)])
         await fill_slots(pool, due_s=0)
         assert read(url, categories) == [(1, 1)]
-        await begin_anew(pool, senior_age=50)
+        await restart_rollup(pool, senior_age=50)
         assert marks(url) == 0
-        await begin_anew(pool, senior_age=40)
+        await restart_rollup(pool, senior_age=40)
         assert marks(url) == 1
         await fill_slots(pool, due_s=0)
 

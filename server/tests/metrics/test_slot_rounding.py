@@ -12,15 +12,15 @@ import pytest
 
 from onlooker.database import Pool
 from onlooker.metrics.definitions import ALL_FIGURES
+from onlooker.metrics.execution import run_query
 from onlooker.metrics.query import Query
 from onlooker.metrics.rollup import fill_slots
-from onlooker.metrics.running import run_query
-from onlooker.metrics.slots import SLOT, slot_of
+from onlooker.slots import SLOT, slot_of
 from onlooker.visits.partitions import Partitions
 from onlooker.visits.retention import delete_expired_visits, remove_expired
-from onlooker.visits.visit import Visit
-from onlooker.visits.writing import VisitWriter
-from recording import create_stream, visit, with_pool
+from onlooker.visits.writer import VisitWriter
+from onlooker_pipeline.visits.visit import Visit
+from recorder_process import create_stream, visit, with_pool
 
 pytest_plugins = ["migrated"]
 

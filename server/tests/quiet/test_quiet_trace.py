@@ -4,8 +4,8 @@ import re
 import socket
 import struct
 
-from bench.quiet.recorder import describe_packet
-from bench.quiet.trace import called_addresses, written_files
+from bench.privacy.namespace import describe_packet
+from bench.privacy.trace import called_addresses, written_files
 
 HOME = re.compile(r"/srv/onlooker(/.*)?")
 

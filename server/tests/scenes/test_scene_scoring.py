@@ -8,13 +8,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bench.scenes.found import Followed, Place, Visit, read_answer
-from bench.scenes.intervals import as_intervals, covers, shared, total, without
-from bench.scenes.sameness import Run, compare_runs
-from bench.scenes.scoring import score_clip
-from bench.scenes.summary import compare_counts, summarise
-from bench.scenes.truth import Truth, as_truth
-from bench.scenes.variants import as_filmed, slowly, with_jitter, with_losses
+from bench.accuracy.scene_report import compare_counts, summarise
+from bench.accuracy.visit_scores import score_clip
+from bench.chaos.scene import Run, compare_runs
+from bench.lib.frames import as_filmed, slowly, with_jitter, with_losses
+from bench.lib.scenes import Truth, as_intervals, as_truth, covers, shared, total, without
+from bench.lib.visits import Followed, SeenPlace, Visit, read_answer
 
 pairs = st.lists(st.tuples(st.integers(0, 40), st.integers(1, 9)).map(lambda p: (p[0], p[0] + p[1])), max_size=6)
 
@@ -42,10 +41,10 @@ def visit(name: str, start: float, end: float, **more: Any) -> Visit:
 
 def followed(*places: tuple[int, int, str, float]) -> list[Followed]:
     """Faces at `left` under an id, in the frames from one number to another."""
-    frames: dict[int, dict[str, Place]] = {number: {} for number in range(100)}
+    frames: dict[int, dict[str, SeenPlace]] = {number: {} for number in range(100)}
     for first, last, name, left in places:
         for number in range(first, last):
-            frames[number][name] = Place(face=(left, 100, 50, 50))
+            frames[number][name] = SeenPlace(face=(left, 100, 50, 50))
     return [Followed(number, here) for number, here in frames.items()]
 
 

@@ -8,14 +8,14 @@ from datetime import timedelta
 
 import pytest
 
-from asking import Camera
-from bearing import database_url
+from bearer_tokens import database_url
 from onlooker.database import open_pool
 from onlooker.settings import Settings
 from onlooker.streams import credentials
 from onlooker.streams.administration import add_trial_token, rotate_access_token
 from onlooker.streams.credentials import Credentials, StreamRecord
-from onlooker.streams.rates import Rates
+from onlooker.streams.rate_limit import RateLimit
+from token_requests import Camera
 
 pytest_plugins = ["pages", "cameras"]
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -94,7 +94,7 @@ def test_wrong_credentials_are_looked_up_no_oftener_than_a_recheck_is_due(
 def test_all_streams_together_are_looked_up_again_only_so_often(
     camera: Camera, checker: Checker, soon: Callable[[], None]
 ) -> None:
-    checker._rechecks = Rates(per_second=2, burst=2)
+    checker._rechecks = RateLimit(per_second=2, burst=2)
     nobody = [str(uuid.uuid4()) for _ in range(10)]
     for client_id in nobody:
         checker.ask(client_id, "wrong")

@@ -14,11 +14,12 @@ from hypothesis import strategies as st
 
 from onlooker.database import Pool, open_pool
 from onlooker.settings import Settings
+from onlooker.slots import SLOT_S
 from onlooker.streams import meter
-from onlooker.streams.coverage import SLOT_S, CoverageMeter, Reason, remove_old_coverage, slot_of
+from onlooker.streams.coverage import CoverageMeter, Reason, remove_old_coverage, slot_number_of
 from onlooker.streams.usage import UsageMeter
-from onlooker.testing import own_cluster
-from recording import create_stream, migrated_database
+from recorder_process import create_stream
+from testkit import migrated_database, own_cluster
 
 DAY_S = 86_400
 
@@ -211,13 +212,13 @@ def test_coverage_is_kept_as_long_as_the_streams_visits(tables: str) -> None:
 
 @pytest.mark.parametrize("offset_s", [-3651 * DAY_S, 301, 1e12, -1e12, float("inf"), float("nan")])
 def test_a_time_no_camera_could_mean_counts_now(offset_s: float) -> None:
-    assert slot_of(time.time() + offset_s) - time.time() // SLOT_S in (0, 1)
+    assert slot_number_of(time.time() + offset_s) - time.time() // SLOT_S in (0, 1)
 
 
 @given(ago_s=st.floats(0, 3649 * DAY_S))
 def test_a_frames_own_time_names_its_slot(ago_s: float) -> None:
     at = time.time() - ago_s
-    assert slot_of(at) * SLOT_S <= at < (slot_of(at) + 1) * SLOT_S
+    assert slot_number_of(at) * SLOT_S <= at < (slot_number_of(at) + 1) * SLOT_S
 
 
 def test_counting_a_frame_costs_next_to_nothing() -> None:

@@ -9,11 +9,11 @@ from contextlib import AbstractContextManager
 import httpx2
 
 from clients import client_of
+from coverage_frames import QUOTA_S, run_cli, states_of, watch
 from onlooker.database import open_pool
 from onlooker.settings import Settings
 from onlooker.streams.state import StateLog
-from onlooker.testing import Stack
-from watching import QUOTA_S, run_cli, states_of, watch
+from testkit import Stack
 from wire import wait_for
 
 pytest_plugins = ["stacks"]

@@ -13,10 +13,10 @@ from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from asking import Camera, get_token
-from bearing import Check, claims_of, refusal, sign
-from onlooker.console.tokens.keys import rotate_keys, signing_key
+from bearer_tokens import Check, claims_of, refusal, sign
 from onlooker.console.tokens.models import SigningKey
+from onlooker.console.tokens.signing_keys import rotate_keys, signing_key
+from token_requests import Camera, get_token
 
 pytest_plugins = ["pages", "cameras"]
 pytestmark = pytest.mark.django_db(transaction=True)

@@ -8,12 +8,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from onlooker.bus.session_state import SessionState, encode_state
-from onlooker.compute.sightings import Estimate
-from onlooker.visits.folding import Folded, encode_folded
-from onlooker.visits.person import new_person
+from onlooker.bus.session_store import SessionState, encode_state
 from onlooker.visits.recorder import read_message
-from recording import visit
+from onlooker_pipeline.visits.fold import Folded, encode_folded
+from onlooker_pipeline.visits.sightings import Estimate
+from onlooker_pipeline.visits.visitor import new_visitor
+from recorder_process import visit
 
 
 @dataclass
@@ -50,7 +50,7 @@ def test_a_session_of_a_name_too_long_is_no_visit() -> None:
 
 
 def test_a_state_that_contradicts_itself_is_no_ended_session() -> None:
-    person = new_person(b"0" * 16, at_ms=1_790_000_000_000, estimate=Estimate(0.9))
+    person = new_visitor(b"0" * 16, at_ms=1_790_000_000_000, estimate=Estimate(0.9))
     person.unsettled = [73]
     folded = Folded(1, "session", unsettled_ms=[1_790_000_000_000], people=[person])
     state = SessionState(last_seen=0.0, visits=encode_folded(folded))

@@ -9,8 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from onlooker.database import Pool
-from onlooker.visits.partitions import OutOfRange, Partitions, month_after, month_in, partition_of
-from recording import create_stream, with_pool
+from onlooker.streams.video_time import month_after
+from onlooker.visits.partitions import OutOfRange, Partitions, month_in, partition_of
+from recorder_process import create_stream, with_pool
 
 pytest_plugins = ["migrated"]
 

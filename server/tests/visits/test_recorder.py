@@ -10,9 +10,9 @@ from pathlib import Path
 import pytest
 
 from onlooker.bus.subjects import visits_subject
-from onlooker.testing import own_cluster
-from onlooker.visits.visit import Visit, decode_visit, encode_visit
-from recording import Recording, eventually, later, migrated_database, running_recording, visit
+from onlooker_pipeline.visits.visit import Visit, decode_visit, encode_visit
+from recorder_process import Recording, eventually, later, running_recording, visit
+from testkit import migrated_database, own_cluster
 
 
 @pytest.fixture(scope="module")

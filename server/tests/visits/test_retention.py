@@ -10,9 +10,9 @@ from onlooker.metrics.rollup import fill_slots
 from onlooker.visits import counters
 from onlooker.visits.partitions import Partitions
 from onlooker.visits.retention import delete_expired_visits, remove_expired
-from onlooker.visits.visit import Visit
-from onlooker.visits.writing import VisitWriter
-from recording import create_stream, visit, with_pool
+from onlooker.visits.writer import VisitWriter
+from onlooker_pipeline.visits.visit import Visit
+from recorder_process import create_stream, visit, with_pool
 
 pytest_plugins = ["migrated"]
 

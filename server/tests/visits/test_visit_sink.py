@@ -1,9 +1,10 @@
 """The sink between a worker and a recorder: bytes in, bytes out, and what a session's end still tells."""
 
-from onlooker.bus.session_state import SessionState
-from onlooker.compute.sightings import Estimate, Seen, SeenFrame, Sighting
-from onlooker.visits.sink import VisitSink, last_visits
-from onlooker.visits.visit import decode_visit
+from onlooker.bus.session_store import SessionState
+from onlooker.visits.session_end import last_visits
+from onlooker_pipeline.visits.fold import close_session, fold_call
+from onlooker_pipeline.visits.sightings import Estimate, Seen, SeenFrame, Sighting
+from onlooker_pipeline.visits.visit import decode_visit
 
 ANNA = b"a" * 16
 START_MS = 1_800_000_000_000
@@ -17,7 +18,7 @@ def seen(first: int, last: int, *, unsettled: int = 0, ended: bool = False) -> S
 
 
 def fold(remembered: bytes | None, *calls: Seen) -> tuple[bytes | None, list[bytes]]:
-    return VisitSink().fold(remembered, calls, stream_id=7, session="key")
+    return fold_call(remembered, calls, stream_id=7, session="key")
 
 
 def test_a_visit_names_its_stream_and_session() -> None:
@@ -33,7 +34,7 @@ def test_of_one_call_only_the_newest_revision_is_published() -> None:
 
 def test_closing_folds_the_unsettled_rest() -> None:
     remembered, _ = fold(None, seen(0, 10, unsettled=4))
-    closed = [decode_visit(message) for message in VisitSink().close(remembered)]
+    closed = [decode_visit(message) for message in close_session(remembered)]
     assert [(visit.ended, visit.revision) for visit in closed] == [(True, 2)]
     assert closed[0].looking == [(START_MS, START_MS + 2_000)]
 
@@ -41,12 +42,12 @@ def test_closing_folds_the_unsettled_rest() -> None:
 def test_closing_twice_says_the_same() -> None:
     """A worker and a recorder may both close a session that went silent."""
     remembered, _ = fold(None, seen(0, 10, unsettled=4))
-    assert VisitSink().close(remembered) == VisitSink().close(remembered)
+    assert close_session(remembered) == close_session(remembered)
 
 
 def test_nothing_remembered_closes_nobody() -> None:
-    assert VisitSink().close(None) == []
-    assert VisitSink().close(b"\xc1") == []
+    assert close_session(None) == []
+    assert close_session(b"\xc1") == []
 
 
 def test_a_session_that_stores_nothing_remembers_nothing() -> None:

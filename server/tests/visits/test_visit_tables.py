@@ -8,7 +8,8 @@ from collections.abc import Iterator
 import psycopg
 import pytest
 
-from recording import create_stream, migrated_database
+from recorder_process import create_stream
+from testkit import migrated_database
 
 SET_UP = "import django; django.setup(); from django.core.management import call_command; "
 
@@ -20,7 +21,7 @@ def url() -> Iterator[str]:
 
 
 def run_django(url: str, script: str) -> str:
-    environment = {"ONLOOKER_DATABASE_URL": url, "DJANGO_SETTINGS_MODULE": "onlooker.console.settings"}
+    environment = {"ONLOOKER_DATABASE_URL": url, "DJANGO_SETTINGS_MODULE": "onlooker.console.web.settings"}
     command = [sys.executable, "-c", SET_UP + script]
     done = subprocess.run(command, env=os.environ | environment, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stdout + done.stderr
@@ -44,8 +45,8 @@ def test_django_reads_visits_and_removes_a_stream_with_them(url: str) -> None:
             [stream_id],
         )
         script = (
-            "from onlooker.streams.models import Stream; from onlooker.visits.models import Visit; "
-            f"print(Visit.objects.get(stream_id={stream_id}).present[0].upper.minute); "
+            "from onlooker.streams.models import Stream; from onlooker.visits.models import VisitRow; "
+            f"print(VisitRow.objects.get(stream_id={stream_id}).present[0].upper.minute); "
             f"Stream.objects.get(id={stream_id}).delete()"
         )
         assert run_django(url, script) == "1\n"

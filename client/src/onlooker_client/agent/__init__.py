@@ -1,1 +1,1 @@
-"""The agent: grabs, encodes, sends and shows, for years."""
+"""The agent: captures frames, sends them, and reports its own status."""

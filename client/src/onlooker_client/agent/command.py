@@ -8,32 +8,30 @@ import sys
 from pathlib import Path
 from typing import Callable
 
-from onlooker_client.agent.plan import Plan
-from onlooker_client.command.limits import number, whole
-from onlooker_client.command.pictures import add_picture_options
-from onlooker_client.command.shared import add_server_options, read_config
+from onlooker_client.agent.options import AgentOptions
+from onlooker_client.command.options import add_picture_options, add_server_options, number, read_config, whole
 from onlooker_client.errors import ConfigError
 
 SUMMARY = "Send a camera's frames to the server, until it is stopped."
 EPILOG = """\
 SOURCE is one of:
-  0, usb:0, /dev/video0      a camera of this machine
+  0, usb:0, /dev/video0      a camera on this machine
   rtsp://...  http://...     a network camera
   film.mp4                   a video, played in real time as if it were a camera
   folder/                    pictures, one after another
   -                          JPEG pictures on standard input
 
 It stops cleanly on Ctrl-C and SIGTERM. Exit codes: 0 stopped or the video ended, 66 the source can't be
-opened, 78 the server does not know Login and Password, or a setting is missing.
+opened, 78 the server rejects Login and Password, or a setting is missing.
 """
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
     parser.formatter_class = argparse.RawDescriptionHelpFormatter
     parser.epilog = EPILOG
-    parser.add_argument("source", nargs="?", metavar="SOURCE", help="the camera, if not the one that setup kept")
+    parser.add_argument("source", nargs="?", metavar="SOURCE", help="the camera, if not the one that setup saved")
     pictures = add_picture_options(parser)
-    pictures.add_argument("--loop", action="store_true", help="play a video or folder again and again")
+    pictures.add_argument("--loop", action="store_true", help="repeat a video or folder")
     _add_sending_options(parser)
     _add_watching_options(parser)
     add_server_options(parser)
@@ -49,9 +47,9 @@ def _add_sending_options(parser: argparse.ArgumentParser) -> None:
         help="frames a second while nobody is there and nothing moves (1)",
     )
     group.add_argument(
-        "--max-kbytes", type=number(0, 1e6), default=400.0, metavar="N", help="at most KB a second; 0: no limit (400)"
+        "--max-kbytes", type=number(0, 1e6), default=400.0, metavar="N", help="limit in KB a second; 0: no limit (400)"
     )
-    group.add_argument("--no-store", action="store_true", help="look only: nothing goes into the metrics")
+    group.add_argument("--no-store", action="store_true", help="analyse only: nothing is stored in the metrics")
 
 
 def _add_watching_options(parser: argparse.ArgumentParser) -> None:
@@ -67,33 +65,33 @@ def _add_watching_options(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    from onlooker_client.agent.telling.journal import Journal, Level
+    from onlooker_client.agent.status.log import AgentLog, LogLevel
     from onlooker_client.terminal import Terminal
 
-    plan = read_plan(arguments)
-    level = Level.DEBUG if arguments.verbose else Level.WARNING if arguments.quiet else Level.INFO
-    journal = Journal(Terminal.of(sys.stderr), least=level, as_json=arguments.json)
+    options = read_options(arguments)
+    level = LogLevel.DEBUG if arguments.verbose else LogLevel.WARNING if arguments.quiet else LogLevel.INFO
+    agent_log = AgentLog(Terminal.of(sys.stderr), least=level, as_json=arguments.json)
 
     # OpenCV is behind these.
-    from onlooker_client.agent.running import Agent
-    from onlooker_client.preview.opening import open_preview
+    from onlooker_client.agent.agent import Agent
+    from onlooker_client.preview.output import open_preview
 
     def warn(text: str) -> None:
-        journal.warning("preview", text)
+        agent_log.warning("preview", text)
 
-    preview = open_preview(show=arguments.show, save=arguments.save, fps=plan.fps, warn=warn)
-    agent = Agent(plan, lambda: read_config(arguments), journal, preview=preview)
+    preview = open_preview(show=arguments.show, save=arguments.save, fps=options.fps, warn=warn)
+    agent = Agent(options, lambda: read_config(arguments), agent_log, preview=preview)
     _stop_on_signals(agent.stop)
     return agent.run()
 
 
-def read_plan(arguments: argparse.Namespace) -> Plan:
+def read_options(arguments: argparse.Namespace) -> AgentOptions:
     source = read_config(arguments).source
     if not source:
         raise ConfigError(
-            "Which camera? Name it (onlooker-agent run 0), set ONLOOKER_SOURCE, or run: onlooker-agent setup"
+            "No camera is set. Name one (onlooker-agent run 0), set ONLOOKER_SOURCE, or run: onlooker-agent setup"
         )
-    return Plan(
+    return AgentOptions(
         source=source,
         fps=arguments.fps,
         idle_fps=min(arguments.idle_fps, arguments.fps),

@@ -1,1 +1,1 @@
-"""A recorded file, sent as fast as the server takes it."""
+"""`onlooker-agent analyse`: a recorded file, sent as fast as the server accepts it."""

@@ -1,4 +1,4 @@
-"""The whole of `onlooker-agent analyse`: check, send, report."""
+"""The steps of `onlooker-agent analyse`: check, send, report."""
 
 from __future__ import annotations
 
@@ -6,21 +6,20 @@ import argparse
 import sys
 
 from onlooker_client.bulk.frames import FramesAhead
-from onlooker_client.bulk.outcome import Outcome, send_all, stopping_on_signals
-from onlooker_client.bulk.plan import Plan, clock, place_in_time, shown
+from onlooker_client.bulk.outcome import Outcome, send_all, stop_on_signals
+from onlooker_client.bulk.plan import VideoPlan, check_empty, check_stream, clock, place_in_time, shown
 from onlooker_client.bulk.progress import Progress
 from onlooker_client.bulk.report import Report, read_report
-from onlooker_client.bulk.sending import Sender
-from onlooker_client.bulk.standing import check_empty, check_stream
+from onlooker_client.bulk.uploader import FrameUploader
 from onlooker_client.client import Client
-from onlooker_client.command import exits
-from onlooker_client.command.shared import read_config
-from onlooker_client.encoding import Encoder
+from onlooker_client.command import exit_codes
+from onlooker_client.command.options import read_config
 from onlooker_client.errors import BadArgument, OnlookerError
+from onlooker_client.jpeg import JpegEncoder
 from onlooker_client.preview import open_preview
-from onlooker_client.preview.opening import check_film_name
+from onlooker_client.preview.output import check_video_name
 from onlooker_client.session import Session
-from onlooker_client.sources.recording import Recording, open_recording
+from onlooker_client.sources.video import Recording, open_recording
 from onlooker_client.terminal import Terminal
 
 SESSION_ENDS_S = 60.0
@@ -30,14 +29,14 @@ SECONDS_A_MINUTE = 60.0
 def analyse(arguments: argparse.Namespace) -> int:
     """The exit code. What people watch goes to standard error, the summary to standard output."""
     screen = Terminal.of(sys.stderr)
-    check_film_name(arguments.save)
+    check_video_name(arguments.save)
     with Client(config=read_config(arguments)) as client, _open(arguments) as video:
         plan = _plan(arguments, video)
         notes = [*check_stream(client, plan), *check_empty(client, plan, add=arguments.add)]
         _introduce(client, plan, notes, screen)
         session = client.service("scene_analysis", 1).session()
-        sender = Sender(session, plan, _fields(arguments), patience_s=arguments.patience * SECONDS_A_MINUTE)
-        with stopping_on_signals(sender) as signals:
+        sender = FrameUploader(session, plan, _fields(arguments), patience_s=arguments.patience * SECONDS_A_MINUTE)
+        with stop_on_signals(sender) as signals:
             outcome = _send(arguments, plan, video, sender, screen)
         if not outcome.frames and outcome.stopped_by is not None and not signals:
             raise outcome.stopped_by
@@ -49,7 +48,7 @@ def analyse(arguments: argparse.Namespace) -> int:
     return 128 + signals[0] if signals else _exit(outcome)
 
 
-def _introduce(client: Client, plan: Plan, notes: list[str], screen: Terminal) -> None:
+def _introduce(client: Client, plan: VideoPlan, notes: list[str], screen: Terminal) -> None:
     length = clock(plan.duration_s) if plan.duration_s else "of unknown length"
     place = f", from {clock(plan.from_s)} on" if plan.from_s else ""
     screen.say(f"  Video    {plan.video.name}, {length}{place}")
@@ -63,19 +62,21 @@ def _open(arguments: argparse.Namespace) -> Recording:
     return open_recording(arguments.video, fps=arguments.fps, start_s=arguments.from_s)
 
 
-def _plan(arguments: argparse.Namespace, video: Recording) -> Plan:
+def _plan(arguments: argparse.Namespace, video: Recording) -> VideoPlan:
     start = place_in_time(video.duration_s, start=arguments.start, end=arguments.end)
     if 0 < video.duration_s <= arguments.from_s:
-        raise BadArgument(f"--from lies after the end of the video, which is {clock(video.duration_s)} long.")
-    return Plan(arguments.video, start, video.duration_s, arguments.from_s)
+        raise BadArgument(f"--from is past the end of the video, which is {clock(video.duration_s)} long.")
+    return VideoPlan(arguments.video, start, video.duration_s, arguments.from_s)
 
 
 def _fields(arguments: argparse.Namespace) -> dict[str, str]:
     return {"camera_position": arguments.camera_position} if arguments.camera_position != "facing" else {}
 
 
-def _send(arguments: argparse.Namespace, plan: Plan, video: Recording, sender: Sender, screen: Terminal) -> Outcome:
-    encoder = Encoder(arguments.width, arguments.height, arguments.quality, not arguments.color)
+def _send(
+    arguments: argparse.Namespace, plan: VideoPlan, video: Recording, sender: FrameUploader, screen: Terminal
+) -> Outcome:
+    encoder = JpegEncoder(arguments.width, arguments.height, arguments.quality, not arguments.color)
     preview = open_preview(show=arguments.show, save=arguments.save, fps=arguments.fps, warn=screen.warn)
     progress = Progress(screen, from_s=plan.from_s, to_s=plan.duration_s)
     sender.on_wait = lambda error, waited_s: progress.note(f"No answer for {clock(waited_s)}, trying again. {error}")
@@ -89,14 +90,16 @@ def _send(arguments: argparse.Namespace, plan: Plan, video: Recording, sender: S
             preview.close()
 
 
-def _end(session: Session, sender: Sender, screen: Terminal) -> None:
+def _end(session: Session, sender: FrameUploader, screen: Terminal) -> None:
     """Closes the visits of who is still in view."""
     try:
         session.end()
     except OnlookerError as error:
         screen.warn(f"The session could not be ended: {error} It ends by itself within a minute.")
     if sender.longest_wait_s > SESSION_ENDS_S:
-        screen.warn(f"The server was away for {clock(sender.longest_wait_s)}. Who was in view then counts twice.")
+        screen.warn(
+            f"The server was unavailable for {clock(sender.longest_wait_s)}. Anyone in view then is counted twice."
+        )
 
 
 def _show(report: Report, screen: Terminal, *, as_json: bool) -> None:
@@ -108,4 +111,4 @@ def _show(report: Report, screen: Terminal, *, as_json: bool) -> None:
 
 
 def _exit(outcome: Outcome) -> int:
-    return exits.FAULTS_FOUND if outcome.stopped_by or outcome.failed else exits.OK
+    return exit_codes.FAULTS_FOUND if outcome.stopped_by or outcome.failed else exit_codes.OK

@@ -6,8 +6,7 @@ import argparse
 import re
 from pathlib import Path
 
-from onlooker_client.command.pictures import add_picture_options
-from onlooker_client.command.shared import add_server_options
+from onlooker_client.command.options import add_picture_options, add_server_options
 from onlooker_client.errors import BadArgument
 
 SUMMARY = "Send a recorded video as fast as the server takes it, and show its numbers."
@@ -26,7 +25,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         default=10.0,
         help="how long to wait for a server that does not answer (default: %(default)g)",
     )
-    group.add_argument("--add", action="store_true", help="go on though the stream already has people at that time")
+    group.add_argument("--add", action="store_true", help="continue even if the stream already has people at that time")
     group = parser.add_argument_group("output")
     group.add_argument("--show", action="store_true", help="show what is found in a window")
     group.add_argument("--save", metavar="FILE.mp4", type=Path, help="write what is found into a video")
@@ -58,7 +57,7 @@ def _add_time_options(parser: argparse.ArgumentParser) -> None:
         dest="from_s",
         type=_position,
         default=0.0,
-        help="begin here in the video, such as 1:02:30, because what lies before was sent earlier",
+        help="start here in the video, such as 1:02:30, because the part before was already sent",
     )
 
 
@@ -68,10 +67,10 @@ def _position(text: str) -> float:
     try:
         return read_seconds(text)
     except ValueError:
-        raise argparse.ArgumentTypeError(f"{text} is no position such as 90, 1:30 or 1:02:30") from None
+        raise argparse.ArgumentTypeError(f"{text} is not a position such as 90, 1:30 or 1:02:30") from None
 
 
 def _positive(text: str) -> float:
     if not 0 <= float(text) < float("inf"):
-        raise argparse.ArgumentTypeError("give a number from 0 on")
+        raise argparse.ArgumentTypeError("give a number of 0 or more")
     return float(text)

@@ -1,4 +1,4 @@
-"""The frames of a recording, read and encoded ahead of need by a thread of their own."""
+"""The frames of a recording, read and encoded ahead by a thread of their own."""
 
 from __future__ import annotations
 
@@ -8,15 +8,15 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from onlooker_client.encoding import Encoder
 from onlooker_client.errors import OnlookerError, SourceError
+from onlooker_client.jpeg import JpegEncoder
 
 AHEAD_FRAMES = 8
 """Enough that the server never waits for the video; few enough for a small memory."""
 
 
 @dataclass(frozen=True)
-class Frame:
+class VideoFrame:
     """What is sent of one picture."""
 
     seconds: float
@@ -31,16 +31,16 @@ class Frame:
 class FramesAhead:
     """Iterates once; `close` ends the thread."""
 
-    def __init__(self, pictures: Iterable[tuple[float, Any]], encoder: Encoder, *, keep: bool) -> None:
+    def __init__(self, pictures: Iterable[tuple[float, Any]], encoder: JpegEncoder, *, keep: bool) -> None:
         self._pictures = pictures
         self._encoder = encoder
         self._keep = keep
-        self._ready: queue.Queue[Frame | OnlookerError | None] = queue.Queue(AHEAD_FRAMES)
+        self._ready: queue.Queue[VideoFrame | OnlookerError | None] = queue.Queue(AHEAD_FRAMES)
         self._is_closed = threading.Event()
         self._thread = threading.Thread(target=self._fill, name="encode", daemon=True)
         self._thread.start()
 
-    def __iter__(self) -> Iterator[Frame]:
+    def __iter__(self) -> Iterator[VideoFrame]:
         while True:
             item = self._ready.get()
             if item is None:
@@ -66,9 +66,9 @@ class FramesAhead:
             self._ready.put(None)
         except OnlookerError as error:
             self._ready.put(error)
-        except Exception as error:  # noqa: BLE001 (the edge of a thread: whoever waits for frames must hear of it)
+        except Exception as error:  # noqa: BLE001 (the edge of a thread: the reader of frames must learn of it)
             self._ready.put(SourceError(f"The video can't be read any further: {error}"))
 
-    def _frame(self, seconds: float, pixels: Any) -> Frame:
+    def _frame(self, seconds: float, pixels: Any) -> VideoFrame:
         scaled = self._encoder.scaled(pixels)
-        return Frame(seconds, self._encoder.encode_scaled(scaled), scaled if self._keep else None)
+        return VideoFrame(seconds, self._encoder.encode_scaled(scaled), scaled if self._keep else None)

@@ -1,4 +1,4 @@
-"""Sends a recording from one end to the other, and knows afterwards how that went."""
+"""Sends a recording from start to end, and records how that went."""
 
 from __future__ import annotations
 
@@ -6,27 +6,49 @@ import os
 import signal
 import threading
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
-from onlooker_client.bulk.frames import Frame
-from onlooker_client.bulk.people import People
+from onlooker_client.bulk.frames import VideoFrame
 from onlooker_client.bulk.progress import Progress
-from onlooker_client.bulk.sending import Sender
+from onlooker_client.bulk.uploader import FrameUploader
 from onlooker_client.errors import BadArgument, ComputationFailed, OnlookerError
 from onlooker_client.preview import Preview
+from onlooker_client.scene import ids_in_view
 
+PASSES_S = 1.0
+"""Who is in view for so long passes by."""
 WRONG_AT_FIRST = 20
 """When so many frames in a row fail at the very beginning, the rest would too."""
+
+
+@dataclass
+class PeopleCount:
+    """When each was in view first and last; ids mean nothing beyond the session."""
+
+    _seen: dict[str, tuple[float, float]] = field(default_factory=dict)
+    most_at_once: int = 0
+
+    def add(self, answer: Mapping[str, Any], seconds: float) -> None:
+        present = ids_in_view(answer)
+        self.most_at_once = max(self.most_at_once, len(present))
+        for person in present:
+            first_s, _ = self._seen.get(person, (seconds, seconds))
+            self._seen[person] = (first_s, seconds)
+
+    @property
+    def passed(self) -> int:
+        """About what `passing_by` will be: the server also knows the moments before it was sure of somebody."""
+        return sum(last_s - first_s >= PASSES_S for first_s, last_s in self._seen.values())
 
 
 @dataclass
 class Outcome:
     """What was sent, and why it ended."""
 
-    people: People = field(default_factory=People)
+    people: PeopleCount = field(default_factory=PeopleCount)
     frames: int = 0
     """Answered."""
     failed: int = 0
@@ -41,7 +63,9 @@ class Outcome:
     """None: all of it was sent."""
 
 
-def send_all(frames: Iterable[Frame], sender: Sender, progress: Progress, preview: Preview | None) -> Outcome:
+def send_all(
+    frames: Iterable[VideoFrame], sender: FrameUploader, progress: Progress, preview: Preview | None
+) -> Outcome:
     """Until the last frame, or until the server says no, or somebody stops it."""
     outcome, began = Outcome(), time.monotonic()
     try:
@@ -74,30 +98,30 @@ def _count_failure(outcome: Outcome, answer: dict[str, Any]) -> None:
 
 
 @contextmanager
-def stopping_on_signals(sender: Sender) -> Iterator[list[int]]:
+def stop_on_signals(sender: FrameUploader) -> Iterator[list[int]]:
     """Ctrl-C and SIGTERM stop the sender; the same once more ends the program. Gives the signals that came."""
     came: list[int] = []
-    ear, bell = os.pipe()
+    reader, writer = os.pipe()
     # A thread stops it: a signal may come while this one holds the very lock that stopping takes.
-    listener = threading.Thread(target=_stop_when_told, args=(ear, sender), name="signals", daemon=True)
+    listener = threading.Thread(target=_stop_when_told, args=(reader, sender), name="signals", daemon=True)
     listener.start()
 
-    def ring(number: int, _: object) -> None:
+    def handle(number: int, _: object) -> None:
         came.append(number)
         signal.signal(number, before[number])
-        os.write(bell, b"!")
+        os.write(writer, b"!")
 
-    before: dict[int, Any] = {number: signal.signal(number, ring) for number in (signal.SIGINT, signal.SIGTERM)}
+    before: dict[int, Any] = {number: signal.signal(number, handle) for number in (signal.SIGINT, signal.SIGTERM)}
     try:
         yield came
     finally:
         for number, handler in before.items():
             signal.signal(number, handler)
-        os.close(bell)
+        os.close(writer)
         listener.join()
-        os.close(ear)
+        os.close(reader)
 
 
-def _stop_when_told(ear: int, sender: Sender) -> None:
-    if os.read(ear, 1):
+def _stop_when_told(reader: int, sender: FrameUploader) -> None:
+    if os.read(reader, 1):
         sender.stop()

@@ -1,20 +1,26 @@
-"""What is to be sent and when it was filmed, checked before the first frame goes out."""
+"""What is sent and when it was filmed, checked with the server before the first frame goes out."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import datetime, timedelta, timezone
 from pathlib import Path
+from typing import Any
 
-from onlooker_client.errors import BadArgument
+from onlooker_client.client import Client
+from onlooker_client.errors import BadArgument, BadRequest, ConfigError, OnlookerError
 from onlooker_client.moments import read_moment
 
 AHEAD_OF_SERVER_S = 300.0
 """The server refuses what lies further in the future."""
+NOT_FOUND = 404
+IN_VIEW_AT_CUT_S = 5.0
+"""Who was in view where an earlier part stopped is there so long at most after it, and may count twice."""
+NO_NUMBERS = "The summary will have no numbers: "
 
 
 @dataclass(frozen=True)
-class Plan:
+class VideoPlan:
     """One video at its place in time."""
 
     video: Path
@@ -48,7 +54,7 @@ def read_filmed(option: str, text: str) -> datetime:
     try:
         moment = read_moment(text)
     except ValueError:
-        raise BadArgument(f"{option} {text} is no moment. One looks like {example()}") from None
+        raise BadArgument(f"{option} {text} is not a valid time. Example: {example()}") from None
     if moment.tzinfo is None:
         local = moment.astimezone()
         raise BadArgument(
@@ -58,7 +64,7 @@ def read_filmed(option: str, text: str) -> datetime:
     return moment
 
 
-def check_times(plan: Plan, *, now: datetime, retention_days: int | None) -> None:
+def check_times(plan: VideoPlan, *, now: datetime, retention_days: int | None) -> None:
     """The server would refuse each frame; say it once instead, before any is sent."""
     if (plan.end - now).total_seconds() > AHEAD_OF_SERVER_S:
         raise BadArgument(
@@ -94,3 +100,59 @@ def shown(moment: datetime) -> str:
 
 def example() -> str:
     return datetime.now().astimezone().replace(hour=9, minute=0).isoformat(timespec="minutes")
+
+
+def check_stream(client: Client, plan: VideoPlan) -> list[str]:
+    """Refuse what can't go well; say what one should know."""
+    stream = read_stream(client)
+    now = datetime.now(timezone.utc)
+    check_times(plan, now=now, retention_days=stream.get("retention_days"))
+    if stream.get("state") == "disabled":
+        raise ConfigError("The stream is switched off. Enable it in its settings in the console.")
+    month = stream.get("month") or {}
+    if stream.get("state") == "month_used_up":
+        raise ConfigError(f"The stream's month is used up. {month_ends(month.get('resets_at'))}")
+    return _notes_on_month(month, plan)
+
+
+def read_stream(client: Client) -> dict[str, Any]:
+    """An older server does not say; then it answers the first frame."""
+    try:
+        return client.stream()
+    except BadRequest as refused:
+        if refused.status != NOT_FOUND:
+            raise
+    client.services()  # tells at once whether Login and Password are right
+    return {}
+
+
+def check_empty(client: Client, plan: VideoPlan, *, add: bool) -> list[str]:
+    """A video that is sent twice counts everybody twice, and nobody can undo that."""
+    if not client.config.username or plan.duration_s <= 0:
+        return []
+    begin = plan.moment(plan.from_s + IN_VIEW_AT_CUT_S) if plan.from_s else plan.start
+    is_short = begin >= plan.end  # only people in view at the cut can be in it
+    try:
+        [bucket] = client.metrics(["passing_by"], plan.start if is_short else begin, plan.end, time="global")
+    except OnlookerError as error:
+        return [f"{NO_NUMBERS}{error}"]
+    if bucket.passing_by and not add and not is_short:
+        people = "1 person" if bucket.passing_by == 1 else f"{bucket.passing_by} people"
+        raise BadArgument(
+            f"The stream already has {people} between {shown(begin)} and {shown(plan.end)}. "
+            "Sent again, everybody would count twice. If they come from something else, continue with --add."
+        )
+    return []
+
+
+def month_ends(resets_at: Any) -> str:
+    when = f"The next month begins at {resets_at}. " if resets_at else ""
+    return f"{when}An enterprise stream has no limit."
+
+
+def _notes_on_month(month: dict[str, Any], plan: VideoPlan) -> list[str]:
+    quota_s, used_s = month.get("quota_s"), month.get("used_s") or 0
+    if quota_s is None or plan.duration_s - plan.from_s <= quota_s - used_s:
+        return []
+    left = clock(max(0.0, quota_s - used_s))
+    return [f"The stream's month has {left} of video left, less than this video needs. Sending will stop there."]

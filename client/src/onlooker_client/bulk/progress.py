@@ -1,4 +1,4 @@
-"""How far a long job is: a bar in a terminal, a line now and then elsewhere."""
+"""Progress of a long job: a bar in a terminal, an occasional line elsewhere."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How it ended and what came of it, for people and for machines."""
+"""The result of a run, for people and for machines, with the stream's numbers."""
 
 from __future__ import annotations
 
@@ -6,30 +6,42 @@ import json
 import shlex
 import sys
 import textwrap
-from collections.abc import Sequence
+import time
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Any, TextIO
 
-from onlooker_client.bulk.numbers import as_object, read_numbers
 from onlooker_client.bulk.outcome import Outcome
-from onlooker_client.bulk.plan import Plan, clock
-from onlooker_client.bulk.sending import Stopped
-from onlooker_client.bulk.standing import NO_NUMBERS, month_ends
-from onlooker_client.bulk.summary import print_numbers, print_seen
+from onlooker_client.bulk.plan import NO_NUMBERS, VideoPlan, clock, month_ends
+from onlooker_client.bulk.uploader import Stopped
 from onlooker_client.client import Client
 from onlooker_client.errors import NotAllowed, OnlookerError
 from onlooker_client.numbers.bucket import Bucket
+from onlooker_client.numbers.declared import DECLARED_METRICS
 from onlooker_client.terminal import Terminal
 
 LAST_STATE_S = 1.0
 """What the last frame showed holds for so long."""
+_HOW_TO_READ = (
+    "To see who was interested, for how long, and more, give --username with the e-mail address of an account that "
+    "can see the stream, or open its dashboard in the console."
+)
+REMARKS = {"stop_time": "on average, of the interested", "satisfaction": "0: sad or angry, 1: happy"}
+TITLES = {"emotion": "Mood"}
+GROUPS_FIRST = ("gender", "age", "category")
+LONGEST_S = 20.0
+SETTLED_S, UNSETTLED_S = 2.0, 6.0
+"""How long numbers must stay as they are: with everybody in them whom the answers showed, and without."""
+ASK_EVERY_S = 0.5
+NAME_WIDTH, VALUE_WIDTH, BAR_WIDTH = 18, 8, 24
 
 
 @dataclass(frozen=True)
 class Report:
     """Everything that is known afterwards."""
 
-    plan: Plan
+    plan: VideoPlan
     outcome: Outcome
     fps: float
     numbers: Bucket | None
@@ -61,7 +73,7 @@ class Report:
             screen.good(said)
             return
         screen.bad(f"Stopped at {clock(outcome.reached_s or 0.0)} of the video. {_reason(outcome.stopped_by)}".rstrip())
-        screen.say(f"    {said}\n    Go on from there with:\n    {resume_command(sys.argv[1:], self.resume_s)}")
+        screen.say(f"    {said}\n    Continue from there with:\n    {resume_command(sys.argv[1:], self.resume_s)}")
 
     def print_summary(self, terminal: Terminal) -> None:
         terminal.say()
@@ -94,7 +106,7 @@ class Report:
         out.write(json.dumps(said) + "\n")
 
 
-def read_report(client: Client, plan: Plan, outcome: Outcome, *, fps: float, told: Sequence[str] = ()) -> Report:
+def read_report(client: Client, plan: VideoPlan, outcome: Outcome, *, fps: float, told: Sequence[str] = ()) -> Report:
     """With the numbers, where somebody may read them."""
     if not client.config.username:
         return Report(plan, outcome, fps, None, _HOW_TO_READ)
@@ -119,15 +131,84 @@ def resume_command(given: list[str], from_s: float) -> str:
     return shlex.join(["onlooker-agent", *kept, "--from", f"{from_s:.2f}"])
 
 
-_HOW_TO_READ = (
-    "For who was interested, for how long, and more: give --username, the e-mail address of an account that sees the "
-    "stream; or look at its dashboard in the console."
-)
-
-
 def _reason(error: OnlookerError) -> str:
     if isinstance(error, Stopped):
         return ""
     if isinstance(error, NotAllowed) and error.code == "quota_exceeded":
         return f"The stream's month is used up. {month_ends(error.problem.get('resets_at'))}"
     return str(error)
+
+
+def read_numbers(client: Client, from_date: datetime, to_date: datetime, *, expected: int) -> Bucket:
+    """Waits until nothing changes any more: who was in view at the end is written a moment after the session ended."""
+    began = known_since = time.monotonic()
+    known = _ask(client, from_date, to_date)
+    while True:
+        now = time.monotonic()
+        quiet_s = SETTLED_S if known.passing_by >= expected else UNSETTLED_S
+        if now - known_since > quiet_s or now - began > LONGEST_S:
+            return known
+        time.sleep(ASK_EVERY_S)
+        bucket = _ask(client, from_date, to_date)
+        if bucket.values != known.values:
+            known, known_since = bucket, now
+
+
+def as_object(bucket: Bucket) -> dict[str, Any]:
+    """For machines."""
+    return {name: bucket[name] for name in DECLARED_METRICS}
+
+
+def _ask(client: Client, from_date: datetime, to_date: datetime) -> Bucket:
+    [bucket] = client.metrics(tuple(DECLARED_METRICS), from_date, to_date, time="global")
+    return bucket
+
+
+def print_numbers(terminal: Terminal, bucket: Bucket) -> None:
+    passing, interested = bucket.passing_by, bucket.interested
+    _row(terminal, "Passing by", str(passing))
+    _row(terminal, "Interested", str(interested), f"{interested / passing:.0%} of them" if passing else "")
+    if not interested:
+        return
+    for name, metric in DECLARED_METRICS.items():
+        if metric.unit != "parts" and name not in ("passing_by", "interested"):
+            _print_value(terminal, name, bucket[name])
+    people = "person" if interested == 1 else "people"
+    terminal.say(f"\n  Of the {interested} interested {people}:")
+    names = [name for name, metric in DECLARED_METRICS.items() if metric.unit == "parts"]
+    for name in sorted(names, key=lambda name: GROUPS_FIRST.index(name) if name in GROUPS_FIRST else len(names)):
+        counts = {part.replace("_", " "): count for part, count in bucket[name].items()}
+        _bars(terminal, TITLES.get(name, DECLARED_METRICS[name].title), counts, interested)
+
+
+def _print_value(terminal: Terminal, name: str, value: float | None) -> None:
+    """A metric that is one number; one that is not known has a dash, or where it may be switched off no line."""
+    metric = DECLARED_METRICS[name]
+    if metric.unit == "share" and value is None:
+        return
+    shown = (
+        "-" if value is None else {"seconds": f"{value:.1f} s", "share": f"{value:.2f}"}.get(metric.unit, str(value))
+    )
+    _row(terminal, metric.title, shown, REMARKS.get(name, ""))
+
+
+def print_seen(terminal: Terminal, *, passed: int, most_at_once: int) -> None:
+    """What the answers alone show."""
+    _row(terminal, "In view", str(passed), "for at least a second")
+    _row(terminal, "Most at once", str(most_at_once))
+
+
+def _bars(terminal: Terminal, title: str, counts: Mapping[str, int], of: int) -> None:
+    """One line for each that was there."""
+    there = [(name, count) for name, count in counts.items() if count]
+    for number, (name, count) in enumerate(there or [("none known", 0)]):
+        full, empty = ("■", "·") if terminal.has_unicode else ("#", ".")
+        done = round(BAR_WIDTH * count / of)
+        bar = terminal.paint(full * done, "green") + terminal.paint(empty * (BAR_WIDTH - done), "grey")
+        shown = "not known" if name == "?" else name
+        terminal.say(f"  {title if number == 0 else '':<{NAME_WIDTH}}{shown:<16}{bar}{count:>5}")
+
+
+def _row(terminal: Terminal, name: str, value: str, remark: str = "") -> None:
+    figure = terminal.paint(f"{value:>{VALUE_WIDTH}}", "bold")
+    terminal.say(f"  {name:<{NAME_WIDTH}}{figure}   {terminal.paint(remark, 'grey') if remark else ''}".rstrip())

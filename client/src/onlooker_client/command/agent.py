@@ -6,8 +6,7 @@ import argparse
 
 from onlooker_client.agent import command as run
 from onlooker_client.bulk import command as analyse
-from onlooker_client.command.program import build_program
-from onlooker_client.command.shared import run_command
+from onlooker_client.command.program import build_program, run_command
 from onlooker_client.doctor import command as doctor
 from onlooker_client.setup import command as setup
 

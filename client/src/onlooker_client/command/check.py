@@ -6,13 +6,13 @@ import argparse
 from typing import Any
 
 from onlooker_client.client import Client
-from onlooker_client.command import exits
-from onlooker_client.command.shared import add_server_options, read_config
+from onlooker_client.command import exit_codes
+from onlooker_client.command.options import add_server_options, read_config
 from onlooker_client.errors import BadRequest
 from onlooker_client.moments import in_hours
 from onlooker_client.terminal import Terminal
 
-SUMMARY = "Try out address, Login and Password, and show the stream's month."
+SUMMARY = "Test address, Login and Password, and show the stream's month."
 ASKED = {"age": "age", "gender": "gender", "expression": "expression"}
 
 
@@ -24,12 +24,12 @@ def run(arguments: argparse.Namespace) -> int:
     terminal = Terminal.of()
     with Client(config=read_config(arguments)) as client:
         count = len(client.services())
-        terminal.good(f"{client.transport.address} answers, and knows Login and Password. It has {count} services.")
+        terminal.good(f"{client.transport.address} answers, and accepts Login and Password. It has {count} services.")
         try:
             said = client.stream()
         except BadRequest:
-            terminal.warn("This server is older than this program: it says nothing of the stream itself.")
-            return exits.OK
+            terminal.warn("This server is older than this program and says nothing about the stream itself.")
+            return exit_codes.OK
     return show_stream(terminal, said)
 
 
@@ -39,13 +39,13 @@ def show_stream(terminal: Terminal, said: dict[str, Any]) -> int:
     if said.get("state") == "disabled":
         terminal.bad("The stream, or its owner's account, is switched off. Enable it in its settings in the console.")
     elif said.get("state") == "month_used_up":
-        terminal.bad(f"The month is used up. It begins anew on {str(month.get('resets_at'))[:10]}.")
+        terminal.bad(f"The month is used up. It resets on {str(month.get('resets_at'))[:10]}.")
     else:
         terminal.good(f"The stream is ready ({said.get('kind')}).")
     terminal.say()
     for name, value in facts(said).items():
         terminal.say(f"    {terminal.paint(name.ljust(10), 'grey')} {value}")
-    return exits.OK if said.get("state") == "ready" else exits.FAULTS_FOUND
+    return exit_codes.OK if said.get("state") == "ready" else exit_codes.FAULTS_FOUND
 
 
 def facts(said: dict[str, Any]) -> dict[str, str]:

@@ -4,15 +4,14 @@ from __future__ import annotations
 
 import argparse
 
-from onlooker_client.command import check, migration, numbers, services
-from onlooker_client.command.program import build_program
-from onlooker_client.command.shared import run_command
+from onlooker_client.command import check, metrics, migration, services
+from onlooker_client.command.program import build_program, run_command
 
 DESCRIPTION = "Asks an Onlooker server: credentials, services, numbers."
 
 
 def build_parser() -> argparse.ArgumentParser:
-    commands = {"check": check, "services": services, "metrics": numbers, "migrate-config": migration}
+    commands = {"check": check, "services": services, "metrics": metrics, "migrate-config": migration}
     return build_program("onlooker-client", DESCRIPTION, commands)
 
 

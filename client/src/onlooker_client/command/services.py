@@ -6,8 +6,8 @@ import argparse
 import textwrap
 
 from onlooker_client.client import Client
-from onlooker_client.command import exits
-from onlooker_client.command.shared import add_server_options, read_config
+from onlooker_client.command import exit_codes
+from onlooker_client.command.options import add_server_options, read_config
 from onlooker_client.terminal import Terminal
 
 SUMMARY = "List the services of the server."
@@ -23,8 +23,8 @@ def run(arguments: argparse.Namespace) -> int:
         for name in client.services():
             service = client.service(name)
             said = service.describe()
-            away = "" if said.get("live", True) else terminal.paint("  no worker computes it now", "yellow")
+            away = "" if said.get("live", True) else terminal.paint("  no worker is running for it", "yellow")
             terminal.say(f"{terminal.paint(name, 'bold')} {service.version}{away}")
             for line in textwrap.wrap(service.description, terminal.width - 4):
                 terminal.say(f"    {line}")
-    return exits.OK
+    return exit_codes.OK

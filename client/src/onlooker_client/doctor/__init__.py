@@ -1,1 +1,1 @@
-"""Looks for what is wrong, and says in plain words what to fix."""
+"""Checks camera, network, server and stream, and says what to fix."""

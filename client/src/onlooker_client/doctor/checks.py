@@ -1,4 +1,4 @@
-"""All checks, in the order in which they run; what depends on a bad one is not run."""
+"""All checks in the order in which they run; checks that depend on a failed one are skipped."""
 
 from __future__ import annotations
 
@@ -6,10 +6,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Callable
 
-from onlooker_client.doctor import analysis, camera, clock, credentials, network
+from onlooker_client.doctor import camera, clock, server
 from onlooker_client.doctor.examination import Examination
-from onlooker_client.doctor.finding import Finding, Level, unchecked
-from onlooker_client.doctor.trouble import trouble
+from onlooker_client.doctor.findings import Finding, Severity, finding_of_error, unchecked
 from onlooker_client.errors import OnlookerError
 
 
@@ -27,18 +26,18 @@ class Check:
 
 
 CHECKS = (
-    Check("camera", "Camera", camera.check_camera, doing="looking through it for 4 seconds"),
+    Check("camera", "Camera", camera.check_camera, doing="watching it for 4 seconds"),
     Check("frame_rate", "Frame rate", camera.check_frame_rate, ("camera",)),
     Check("light", "Light", camera.check_light, ("camera",)),
     Check("focus", "Focus", camera.check_focus, ("camera",)),
     Check("picture", "Picture", camera.check_picture, ("camera",), doing="waiting for it to change"),
-    Check("server", "Server", network.check_server, doing="connecting"),
-    Check("credentials", "Credentials", credentials.check_credentials, ("server",)),
-    Check("stream", "Stream", credentials.check_stream, ("credentials",)),
-    Check("quota", "Quota", credentials.check_quota, ("credentials",)),
+    Check("server", "Server", server.check_server, doing="connecting"),
+    Check("credentials", "Credentials", server.check_credentials, ("server",)),
+    Check("stream", "Stream", server.check_stream, ("credentials",)),
+    Check("quota", "Quota", server.check_quota, ("credentials",)),
     Check("clock", "Clock", clock.check_clock, ("server",), doing="comparing"),
-    Check("network", "Network", network.check_network, ("credentials",), doing="measuring"),
-    Check("analysis", "Analysis", analysis.check_analysis, ("credentials", "stream", "quota"), doing="sending frames"),
+    Check("network", "Network", server.check_network, ("credentials",), doing="measuring"),
+    Check("analysis", "Analysis", server.check_analysis, ("credentials", "stream", "quota"), doing="sending frames"),
 )
 
 
@@ -53,7 +52,7 @@ def run_checks(examination: Examination, announce: Callable[[Check], None]) -> I
         else:
             announce(check)
             finding = _run(check, examination)
-        if culprit or finding.level is Level.BAD:
+        if culprit or finding.level is Severity.BAD:
             culprits[check.name] = culprit or check.title
         yield check, finding
 
@@ -62,4 +61,4 @@ def _run(check: Check, examination: Examination) -> Finding:
     try:
         return check.run(examination)
     except OnlookerError as error:
-        return trouble(error)
+        return finding_of_error(error)

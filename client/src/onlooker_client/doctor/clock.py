@@ -1,4 +1,4 @@
-"""Clock: whether visits land at the right time."""
+"""Clock check: whether this machine's time matches the server's."""
 
 from __future__ import annotations
 
@@ -8,8 +8,7 @@ from email.utils import parsedate_to_datetime
 from typing import Callable
 
 from onlooker_client.doctor.examination import Examination
-from onlooker_client.doctor.finding import Finding, bad, good, unchecked, warn
-from onlooker_client.doctor.trouble import trouble
+from onlooker_client.doctor.findings import Finding, bad, finding_of_error, good, unchecked, warn
 from onlooker_client.errors import LinkError, Refused
 from onlooker_client.numbers.bucket import parse_moment
 from onlooker_client.wire.connection import Answer
@@ -20,7 +19,7 @@ ASKED = 3
 DATE_ASKED, DATE_PAUSE_S = 8, 0.15
 DATE_STALE_S = 2.0
 """A `Date` has no fractions of a second, and servers write a new one once a second: it may be old by the sum."""
-REMEDY = "Set the clock of this machine, best by itself: sudo timedatectl set-ntp true"
+REMEDY = "Let this machine set its clock automatically: sudo timedatectl set-ntp true"
 
 
 @dataclass(frozen=True)
@@ -35,7 +34,7 @@ def check_clock(examination: Examination) -> Finding:
     try:
         deviation = _by_stream(examination) if examination.stream.get("now") else _by_date(examination)
     except (LinkError, Refused) as error:
-        return trouble(error)
+        return finding_of_error(error)
     return unchecked("the server does not say what time it is") if deviation is None else judge_clock(deviation)
 
 
@@ -43,10 +42,10 @@ def judge_clock(deviation: Deviation) -> Finding:
     off_s = abs(deviation.ahead_s)
     side = "ahead of" if deviation.ahead_s > 0 else "behind"
     if off_s <= deviation.within_s + 0.05:
-        return good(f"right to {max(deviation.within_s, 0.1):.1f} s")
+        return good(f"accurate to {max(deviation.within_s, 0.1):.1f} s")
     figure = f"{_in_words(off_s)} {side} the server"
     if off_s > FAR_OFF_S:
-        return bad(figure, f"Visits land at the wrong time, or are refused. {REMEDY}")
+        return bad(figure, f"Visits get the wrong time, or are refused. {REMEDY}")
     return warn(figure, REMEDY) if off_s > OFF_S else good(figure)
 
 

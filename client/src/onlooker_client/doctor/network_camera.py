@@ -1,4 +1,4 @@
-"""Why a camera in the network does not open: it is asked the way a player would, for its words alone."""
+"""Why a network camera does not open: it is asked as a player would ask, and its answer explained."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ import ssl
 from dataclasses import dataclass
 from urllib.parse import SplitResult, unquote, urlsplit
 
-from onlooker_client.doctor.finding import Finding, bad
-from onlooker_client.sources.naming import describe
+from onlooker_client.doctor.findings import Finding, bad
+from onlooker_client.sources.kinds import describe
 
 TIMEOUT_S = 5.0
 HEAD_LIMIT_BYTES = 16 * 1024
@@ -19,7 +19,7 @@ _PORTS = {"rtsp": 554, "rtsps": 322, "http": 80, "https": 443}
 
 
 @dataclass(frozen=True)
-class Said:
+class CameraAnswer:
     """Status of an answer, and what it asks for."""
 
     status: int
@@ -47,24 +47,26 @@ def _unreached(name: str, error: Exception, *, host: str, port: int) -> Finding 
     if isinstance(error, ssl.SSLError):
         return None  # it answers; players do not look at its certificate
     if isinstance(error, socket.gaierror):
-        return bad(f"{name}: the name {host} is not known", "Check its spelling, or use the camera's IP address.")
+        return bad(f"{name}: the host name {host} is unknown", "Check its spelling, or use the camera's IP address.")
     if isinstance(error, ConnectionRefusedError):
         remedy = "Check the port, and that RTSP is switched on in the camera."
         return bad(f"{name}: nothing listens on port {port}", remedy)
     return bad(f"{name} does not answer", "Check its power, its cable, and that it is in the same network.")
 
 
-def _finding(name: str, said: Said, *, has_login: bool) -> Finding | None:
+def _finding(name: str, said: CameraAnswer, *, has_login: bool) -> Finding | None:
     if said.status in (401, 403):
         if has_login:
-            return bad(f"{name} refuses user and password", "Check both; a camera locks itself after some wrong ones.")
-        return bad(f"{name} wants user and password", "Write them into the address: ...//user:password@host/...")
+            return bad(
+                f"{name} rejects the user name and password", "Check both; a camera locks after several wrong attempts."
+            )
+        return bad(f"{name} requires a user name and password", "Add them to the address: ...//user:password@host/...")
     if said.status == 404:
-        return bad(f"{name}: the camera knows no such path", "Look up the path of its stream in the camera's manual.")
+        return bad(f"{name}: the camera has no such path", "Look up the path of its stream in the camera's manual.")
     return None
 
 
-def _ask(url: SplitResult, port: int) -> Said:
+def _ask(url: SplitResult, port: int) -> CameraAnswer:
     """Once without user and password, and where they are wanted once with them."""
     said = _exchange(url, port, "")
     if said.status == 401 and url.username is not None:
@@ -72,7 +74,7 @@ def _ask(url: SplitResult, port: int) -> Said:
     return said
 
 
-def _exchange(url: SplitResult, port: int, authorization: str) -> Said:
+def _exchange(url: SplitResult, port: int, authorization: str) -> CameraAnswer:
     method, target = _request(url)
     version = "RTSP/1.0" if url.scheme.startswith("rtsp") else "HTTP/1.1"
     lines = [f"{method} {target} {version}", f"Host: {url.hostname}", "CSeq: 1", "Connection: close"]
@@ -97,7 +99,7 @@ def _encrypted(plain: socket.socket, url: SplitResult) -> socket.socket:
     return ssl.create_default_context().wrap_socket(plain, server_hostname=url.hostname)
 
 
-def _read(opened: socket.socket) -> Said:
+def _read(opened: socket.socket) -> CameraAnswer:
     head = b""
     while b"\r\n\r\n" not in head and len(head) < HEAD_LIMIT_BYTES:
         piece = opened.recv(4096)
@@ -108,7 +110,7 @@ def _read(opened: socket.socket) -> Said:
     status = re.match(r"(?:RTSP|HTTP)/[\d.]+ (\d{3})", text)
     challenges = re.findall(r"(?im)^www-authenticate: *(.+?)\r?$", text)
     preferred = sorted(challenges, key=lambda challenge: not challenge.lower().startswith("digest"))
-    return Said(int(status[1]) if status else 0, preferred[0] if preferred else "")
+    return CameraAnswer(int(status[1]) if status else 0, preferred[0] if preferred else "")
 
 
 def _authorization(url: SplitResult, challenge: str) -> str:

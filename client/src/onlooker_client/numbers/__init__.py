@@ -1,1 +1,1 @@
-"""The numbers of a stream, from the data endpoint."""
+"""The numbers of a stream, read from the data endpoint."""

@@ -9,6 +9,7 @@ from typing import Any
 
 from onlooker_client.errors import BadArgument, LinkError
 from onlooker_client.moments import read_moment
+from onlooker_client.numbers.declared import DECLARED_METRICS
 
 
 @dataclass(frozen=True)
@@ -24,6 +25,12 @@ class Bucket:
         """A number, None where there is nobody to count, or counts by name."""
         said = self._said(metric)
         return said["value"] if set(said) == {"value"} else dict(said)
+
+    def __getattr__(self, name: str) -> Any:
+        """Any other declared metric."""
+        if name in DECLARED_METRICS:
+            return self[name]
+        raise AttributeError(f"Bucket has no {name!r}. It has: {', '.join(DECLARED_METRICS)}.")
 
     @property
     def passing_by(self) -> int:
@@ -83,7 +90,7 @@ class Bucket:
         try:
             said = self.values[metric]
         except KeyError:
-            raise BadArgument(f"{metric} was not asked for. Name it in client.metrics([...]).") from None
+            raise BadArgument(f"{metric} was not requested. Name it in client.metrics([...]).") from None
         return said if isinstance(said, Mapping) else {"value": said}
 
 

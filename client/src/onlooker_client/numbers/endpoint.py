@@ -1,17 +1,26 @@
-"""The data endpoint: pages of numbers, asked for with a token that is renewed by itself."""
+"""The data endpoint: pages of numbers, requested with a token that is renewed automatically."""
 
 from __future__ import annotations
 
+import base64
+import json
+import re
 import threading
+import time
 from typing import Any, Callable
 
 from onlooker_client.config import Config
-from onlooker_client.errors import BadCredentials, BadRequest, ConfigError
-from onlooker_client.numbers.tokens import Tokens
+from onlooker_client.errors import BadCredentials, BadRequest, ConfigError, LinkError
+from onlooker_client.wire.attachments import json_body
 from onlooker_client.wire.transport import Repeat, Transport
 
-PATH = "/api/1/entities"
+ENTITIES_PATH = "/api/1/entities"
 RENEWABLE = ("missing_token", "invalid_jwt", "expired_jwt")
+TOKEN_PATH = "/api-token-authstream/"  # noqa: S105 (a path, not a secret)
+RENEW_BEFORE_S = 60.0
+UNKNOWN_LIFE_S = 300.0
+"""Of a token that does not say how long it lives."""
+_TOKEN = re.compile(r"[A-Za-z0-9._~+/=-]{1,8192}")
 
 
 class DataEndpoint:
@@ -43,7 +52,7 @@ class DataEndpoint:
             opened[1].close()
 
     def _get(self, transport: Transport, query: str, token: str) -> dict[str, Any]:
-        path = f"{PATH}?{query}"
+        path = f"{ENTITIES_PATH}?{query}"
         return transport.request_json("GET", path, repeat=Repeat.IF_LOST, authorization=f"Bearer {token}")
 
     def _open(self) -> tuple[Tokens, Transport]:
@@ -51,8 +60,8 @@ class DataEndpoint:
             if self._opened is None:
                 if not self._config.username:
                     raise ConfigError(
-                        "The data endpoint asks who reads the numbers: give username=..., or ONLOOKER_USERNAME, the "
-                        "e-mail address of an account that sees the stream."
+                        "The data endpoint needs to know who reads the numbers: give username=... (ONLOOKER_USERNAME), "
+                        "the e-mail address of an account that can see the stream."
                     )
                 console_url, data_url = self._find()
                 how: dict[str, Any] = {"ca_file": self._config.ca_file, "timeout_s": self._timeout_s}
@@ -77,3 +86,59 @@ class DataEndpoint:
                 "ONLOOKER_CONSOLE_URL and ONLOOKER_DATA_URL."
             )
         return console_url, data_url
+
+
+class Tokens:
+    """The token of one stream, for all threads."""
+
+    def __init__(self, console: Transport, config: Config) -> None:
+        self._console = console
+        self._credentials = {
+            "username": config.username,
+            "client_id": config.client_id,
+            "access_token": config.access_token,
+        }
+        self._token = ""
+        self._renew_at = 0.0
+        self._lock = threading.Lock()
+
+    def get(self) -> str:
+        """One that lives for a while yet."""
+        with self._lock:
+            if time.monotonic() >= self._renew_at:
+                self._fetch()
+            return self._token
+
+    def renew(self, refused: str) -> str:
+        """Another one than this; several threads that are refused at once fetch one for all."""
+        with self._lock:
+            if self._token == refused:
+                self._fetch()
+            return self._token
+
+    def close(self) -> None:
+        self._console.close()
+
+    def _fetch(self) -> None:
+        try:
+            answer = self._console.request_json("POST", TOKEN_PATH, json_body(self._credentials), repeat=Repeat.IF_LOST)
+        except BadCredentials as refused:
+            refused.args = (
+                f"No account {self._credentials['username']} may see this stream, or Login or Password is wrong. Check "
+                "--username (username).",
+            )
+            raise
+        token = answer.get("token")
+        if not isinstance(token, str) or not _TOKEN.fullmatch(token):
+            raise LinkError(f"{self._console.address} gave no token. Is this the address of an Onlooker console?")
+        self._token = token
+        self._renew_at = time.monotonic() + max(life_s(token) - RENEW_BEFORE_S, 1.0)
+
+
+def life_s(token: str) -> float:
+    """How long a token lives from when it is given, by its own claims; devices' clocks may be wrong."""
+    try:
+        claims = json.loads(base64.urlsafe_b64decode(token.split(".")[1] + "=="))
+        return max(float(claims["exp"]) - float(claims["iat"]), 0.0)
+    except (ValueError, KeyError, IndexError, TypeError):
+        return UNKNOWN_LIFE_S

@@ -1,22 +1,25 @@
-"""Numbers of a stream over a range, as plain objects."""
+"""Numbers of a stream over a range, as plain objects or as a table of pandas or Polars."""
 
 from __future__ import annotations
 
+import importlib
 import threading
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import date, datetime
+from datetime import date, datetime, timezone
 from typing import Any, Callable, Union
 from urllib.parse import urlencode
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
-from onlooker_client.errors import BadArgument, LinkError
+from onlooker_client.errors import BadArgument, ConfigError, LinkError
 from onlooker_client.numbers.bucket import Bucket, parse_moment
 
 Moment = Union[datetime, date, str]
 """A date alone, and a text without an offset, are read in the stream's time zone; a datetime must have its own."""
 TIMES = ("by_hour", "by_day", "global")
 BUCKETS_AT_MOST = 200_000
+Ask = Callable[[str], dict[str, Any]]
+"""Asks the data endpoint for a page, by the query of its URL."""
 
 
 @dataclass(frozen=True)
@@ -47,10 +50,6 @@ class Query:
         if self.tz:
             said["tz"] = self.tz
         return urlencode(said)
-
-
-Ask = Callable[[str], dict[str, Any]]
-"""Asks the data endpoint for a page, by the query of its URL."""
 
 
 class Metrics:
@@ -104,15 +103,11 @@ class Metrics:
 
     def to_pandas(self) -> Any:
         """A pandas.DataFrame; pandas must be installed."""
-        from onlooker_client.numbers.tables import to_pandas
-
-        return to_pandas(self)
+        return _to_pandas(self)
 
     def to_polars(self) -> Any:
         """A polars.DataFrame; polars must be installed."""
-        from onlooker_client.numbers.tables import to_polars
-
-        return to_polars(self)
+        return _to_polars(self)
 
     def _as_asked(self, moment: datetime) -> datetime:
         """By the clock of `tz`; as the server wrote it where there is none, or where this machine knows no zones."""
@@ -160,3 +155,30 @@ def _moment_text(moment: Moment) -> str:
             "time."
         )
     return moment if isinstance(moment, str) else moment.isoformat()
+
+
+def _to_pandas(metrics: Metrics) -> Any:
+    """`start` is the index, in the time zone that was asked for, else in UTC: offsets of a summer differ."""
+    pandas = _load("pandas")
+    rows = metrics.rows()
+    table = pandas.DataFrame(rows, columns=list(rows[0]) if rows else ["start"])
+    start = pandas.to_datetime(table["start"], utc=True)
+    table["start"] = start.dt.tz_convert(metrics.query.tz) if metrics.query.tz else start
+    return table.set_index("start")
+
+
+def _to_polars(metrics: Metrics) -> Any:
+    """`start` is a column, in the time zone that was asked for, else in UTC."""
+    polars = _load("polars")
+    rows = [{**row, "start": row["start"].astimezone(timezone.utc)} for row in metrics.rows()]
+    schema = {"start": polars.Datetime("us", "UTC")}
+    table = polars.DataFrame(rows, schema_overrides=schema, infer_schema_length=None)
+    column = polars.col("start")
+    return table.with_columns(column.dt.convert_time_zone(metrics.query.tz)) if metrics.query.tz and rows else table
+
+
+def _load(name: str) -> Any:
+    try:
+        return importlib.import_module(name)
+    except ImportError:
+        raise ConfigError(f"{name} is not installed. Run: pip install {name}") from None

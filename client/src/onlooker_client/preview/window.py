@@ -1,35 +1,33 @@
-"""A window on the screen, in a process of its own: the camera never waits for it, and Tk gets the thread it wants."""
+"""A preview window in a process of its own: the camera never waits for it, and Tk gets the main thread it needs."""
 
 from __future__ import annotations
 
 import subprocess
 import sys
 import threading
-from typing import Any
+from typing import Any, Callable
 
 from onlooker_client.errors import ConfigError
 from onlooker_client.preview import viewer
-from onlooker_client.preview.caption import Caption
-from onlooker_client.preview.drawing import cv2, draw_answer, with_colours
-from onlooker_client.preview.opening import Warn
-from onlooker_client.preview.people import Answer
+from onlooker_client.preview.overlay import Caption, cv2, draw_answer, with_colours
+from onlooker_client.scene import SceneAnswer
 
 OPENING_S = 20.0
 CLOSING_S = 3.0
 REMEDIES = {
     viewer.NO_TKINTER: "A window needs tkinter, which this Python lacks. On Debian: apt install python3-tk. "
-    "Or write a film: --save out.mp4",
-    viewer.NO_SCREEN: "There is no screen to open a window on. Write a film instead: --save out.mp4",
+    "Or write a video: --save out.mp4",
+    viewer.NO_SCREEN: "There is no screen to open a window on. Write a video instead: --save out.mp4",
 }
 
 
-class Window:
+class PreviewWindow:
     """Shows the newest picture; those that come quicker than it can show them are left out."""
 
-    def __init__(self, warn: Warn) -> None:
+    def __init__(self, warn: Callable[[str], None]) -> None:
         self._warn = warn
         self._viewer = _open_viewer()
-        self._newest: tuple[Any, Answer] | None = None
+        self._newest: tuple[Any, SceneAnswer] | None = None
         self._is_closed = False
         self._changed = threading.Condition()
         self._thread = threading.Thread(target=self._feed, name="window", daemon=True)
@@ -39,7 +37,7 @@ class Window:
     def process_id(self) -> int:
         return self._viewer.pid
 
-    def show(self, pixels: Any, answer: Answer) -> None:
+    def show(self, pixels: Any, answer: SceneAnswer) -> None:
         with self._changed:
             self._newest = (pixels, answer)
             self._changed.notify()
@@ -70,11 +68,11 @@ class Window:
                     pipe.flush()
         except OSError:
             if not self._is_closed:
-                self._warn("The window was closed. Everything else goes on; Ctrl-C ends it.")
+                self._warn("The window was closed. Everything else continues; Ctrl-C stops it.")
         except Exception as error:  # noqa: BLE001 - the edge of a thread: what can't be drawn must not be silent
-            self._warn(f"The window stops: an answer can't be drawn ({error!r}). Everything else goes on.")
+            self._warn(f"The window stops: an answer can't be drawn ({error!r}). Everything else continues.")
 
-    def _next(self) -> tuple[Any, Answer] | None:
+    def _next(self) -> tuple[Any, SceneAnswer] | None:
         with self._changed:
             self._changed.wait_for(lambda: self._is_closed or self._newest is not None)
             shown, self._newest = self._newest, None
@@ -99,5 +97,5 @@ def _open_viewer() -> subprocess.Popen[bytes]:
     if not is_open:
         process.stdin.close()
         code = process.wait()
-        raise ConfigError(REMEDIES.get(code, "The window could not be opened. Write a film instead: --save out.mp4"))
+        raise ConfigError(REMEDIES.get(code, "The window could not be opened. Write a video instead: --save out.mp4"))
     return process

@@ -1,1 +1,1 @@
-"""Asks four questions, tests each answer at once, and keeps them."""
+"""Asks four questions, tests each answer at once, and saves them."""

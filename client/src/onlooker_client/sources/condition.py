@@ -1,6 +1,6 @@
 """Whether a camera shows something: notices a picture that stands still, one that is black, and none at all.
 
-Has no clock of its own: whoever feeds it says what time it is, in seconds of the monotonic clock.
+Has no clock of its own: the caller passes the time, in seconds of the monotonic clock.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ class Judgement:
     since_s: float
 
 
-class Watch:
+class ConditionMonitor:
     """Looks at every picture, and may be asked from another thread. Only live sources freeze: films show stills."""
 
     def __init__(self, began_s: float, *, is_live: bool) -> None:

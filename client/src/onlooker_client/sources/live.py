@@ -9,9 +9,7 @@ import threading
 import time
 
 from onlooker_client.errors import SourceError
-from onlooker_client.sources.feed import Feed
-from onlooker_client.sources.pacing import Interval, is_due
-from onlooker_client.sources.source import Picture
+from onlooker_client.sources.source import Feed, Interval, Picture, is_due
 
 FIRST_PICTURE_S = 12.0
 """A network camera may send its next whole picture only after many seconds."""
@@ -25,7 +23,7 @@ class LiveSource:
     is_live = True
 
     def __init__(self, name: str, feed: Feed, *, fps: float = 10.0, gives_up: bool = True) -> None:
-        """One that does not give up waits for its next picture for ever: a pipe can't be opened again."""
+        """One that does not give up waits forever for its next picture: a pipe can't be opened again."""
         self.name = name
         self._gives_up = gives_up
         self._feed = feed
@@ -97,7 +95,7 @@ class LiveSource:
         except SourceError as error:
             self._failure = str(error)
         except Exception as error:  # noqa: BLE001 - the edge of a thread: a fault in a driver must not be lost
-            self._failure = f"{self.name} broke: {type(error).__name__}."
+            self._failure = f"{self.name} failed: {type(error).__name__}."
         with self._changed:
             self._has_ended = True
             self._changed.notify_all()

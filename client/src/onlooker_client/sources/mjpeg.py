@@ -1,9 +1,15 @@
-"""JPEG pictures one after another in a stream of bytes, as cameras and ffmpeg write them to a pipe (MJPEG)."""
+"""JPEG pictures one after another in a stream of bytes (MJPEG), as cameras and ffmpeg write them to a pipe."""
 
 from __future__ import annotations
 
+import os
 import re
+from collections import deque
 from collections.abc import Iterator
+from typing import Any, BinaryIO
+
+from onlooker_client.errors import SourceError
+from onlooker_client.sources.opencv import load_opencv
 
 LARGEST_PICTURE_BYTES = 16 * 1024 * 1024
 _START = b"\xff\xd8\xff"
@@ -11,6 +17,7 @@ _MARKER_IN_SCAN = re.compile(rb"\xff[^\x00\xd0-\xd7\xff]")
 """Within a scan, 0xFF means a marker only where neither a zero nor the number of a restart follows."""
 _SCAN, _BEGIN, _END = 0xDA, 0xD8, 0xD9
 _WITHOUT_LENGTH = {0x01, *range(0xD0, 0xD8)}
+READ_BYTES = 256 * 1024
 
 
 class _Broken(Exception):
@@ -20,7 +27,7 @@ class _Broken(Exception):
         self.at = at
 
 
-class Splitter:
+class JpegSplitter:
     """Cuts pictures out of bytes; what belongs to none is skipped and counted.
 
     Goes from segment to segment, as a picture may hold a smaller one with an end of its own.
@@ -114,3 +121,47 @@ class Splitter:
         del self._held[:count]
         self._at = 0
         self._in_scan = False
+
+
+class PipeFeed:
+    """Reads all pictures, and unpacks only those that are due."""
+
+    def __init__(self, stream: BinaryIO | None) -> None:
+        if stream is None or stream.closed:
+            raise SourceError("Standard input is closed, so no pictures can come from there.")
+        if stream.isatty():
+            raise SourceError("Nothing is piped into this program. Run: ffmpeg ... -f mjpeg - | onlooker-agent run -")
+        self._stream = stream
+        self._splitter = JpegSplitter()
+        self._ready: deque[bytes] = deque()
+        self._grabbed = b""
+        self._opencv: Any = None
+        self._numpy: Any = None
+
+    @property
+    def skipped_bytes(self) -> int:
+        """Bytes that belonged to no picture."""
+        return self._splitter.skipped_bytes
+
+    def open(self) -> None:
+        self._opencv = load_opencv()
+        import numpy
+
+        self._numpy = numpy
+
+    def grab(self) -> bool:
+        while not self._ready:
+            # Not the stream's own `read`: a thread that waits in it keeps the program from ending.
+            more = os.read(self._stream.fileno(), READ_BYTES)
+            if not more:
+                return False
+            self._ready.extend(self._splitter.add(more))
+        self._grabbed = self._ready.popleft()
+        return True
+
+    def retrieve(self) -> Any | None:
+        packed = self._numpy.frombuffer(self._grabbed, dtype=self._numpy.uint8)
+        return self._opencv.imdecode(packed, self._opencv.IMREAD_COLOR)
+
+    def release(self) -> None:
+        """The pipe belongs to the caller."""

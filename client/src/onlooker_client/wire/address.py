@@ -30,9 +30,9 @@ class Address:
             parts = urlsplit(url)
             port, host = parts.port, (parts.hostname or "").encode("idna").decode("ascii")
         except ValueError:  # also UnicodeError
-            raise ConfigError(f"{shown(url)} is no address of a server. {EXAMPLE}") from None
+            raise ConfigError(f"{shown(url)} is not the address of a server. {EXAMPLE}") from None
         if parts.scheme not in _PORTS or not _HOST.fullmatch(host):
-            raise ConfigError(f"{shown(url)} is no address of a server. {EXAMPLE}")
+            raise ConfigError(f"{shown(url)} is not the address of a server. {EXAMPLE}")
         return Address(parts.scheme, host, port or _PORTS[parts.scheme])
 
     @staticmethod
@@ -41,11 +41,13 @@ class Address:
         address = Address.of(url)
         parts = urlsplit(url)
         if parts.username is not None or parts.password is not None:
-            raise ConfigError("An address has no Login and no Password in it. Give them as client_id and access_token.")
+            raise ConfigError(
+                "An address must not contain a Login or Password. Give them as client_id and access_token."
+            )
         if parts.path.strip("/") or parts.query or parts.fragment:
-            raise ConfigError(f"{url} has more than an address. Use {address} alone.")
+            raise ConfigError(f"{url} contains more than an address. Use {address} alone.")
         if address.scheme == "http" and not address.is_loopback:
-            raise ConfigError(f"{url} would send the Password for everybody to read. Use https:// instead.")
+            raise ConfigError(f"{url} would send the Password unencrypted. Use https:// instead.")
         return address
 
     @property

@@ -1,4 +1,4 @@
-"""What an answer of the server says: an object, or why it is none."""
+"""What a server's answer says: an object, or a refusal."""
 
 from __future__ import annotations
 
@@ -27,9 +27,9 @@ def read_refusal(answer: Answer, address: Address | None = None) -> Refused:
         return _redirection(answer, address)
     problem = _object_in(answer) or {}
     if not problem and answer.status < 500:
-        problem = {"detail": f"The answer is {answer.status}, and not of an Onlooker server. Is the address right?"}
+        problem = {"detail": f"The answer is {answer.status}, and not from an Onlooker server. Is the address right?"}
     elif not problem:
-        problem = {"detail": "The server, or a proxy before it, is not able to answer. Try again later."}
+        problem = {"detail": "The server, or a proxy in front of it, can't answer. Try again later."}
     return refusal(answer.status, problem, read_retry_after(answer))
 
 
@@ -45,7 +45,7 @@ def _redirection(answer: Answer, address: Address | None) -> BadRequest:
     other = ""
     with suppress(OnlookerError):  # it may be none
         other = f" to {Address.of(where)}" if "://" in where else ""
-    detail = f"{address or 'The server'} sends on{other}, which is not followed. Use the address of the server itself."
+    detail = f"{address or 'The server'} redirects{other}, which is not followed. Use the address of the server itself."
     return BadRequest(answer.status, {"code": "redirected", "detail": detail})
 
 

@@ -44,7 +44,7 @@ def multipart_body(fields: Fields, attachments: Mapping[str, bytes]) -> Body:
     ]
     for name, content in attachments.items():
         if not _SAFE_NAME.fullmatch(name):
-            raise BadArgument(f"{name!r} is no name of an attachment. Use letters, digits, and _ . - only.")
+            raise BadArgument(f"{name!r} is not a valid attachment name. Use only letters, digits and _ . -")
         pieces.append(
             f'--{boundary}\r\nContent-Disposition: form-data; name="attachment://{name}"; filename="{name}"\r\n'
             "Content-Type: application/octet-stream\r\n\r\n".encode()
@@ -81,9 +81,9 @@ def read_content(content: Content) -> bytes:
 def _read(file: IO[bytes]) -> bytes:
     content = file.read(LARGEST_BYTES + 1)
     if not isinstance(content, bytes):
-        raise BadArgument("The file is open for text. Open it for bytes: open(path, 'rb').")
+        raise BadArgument("The file is open in text mode. Open it in binary mode: open(path, 'rb').")
     if len(content) > LARGEST_BYTES:
-        raise BadArgument(f"The file is larger than {LARGEST_BYTES // 2**20} MiB. No server takes that.")
+        raise BadArgument(f"The file is larger than {LARGEST_BYTES // 2**20} MiB. No server accepts that.")
     return content
 
 

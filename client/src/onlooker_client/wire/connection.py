@@ -14,9 +14,8 @@ from dataclasses import dataclass
 
 from onlooker_client.errors import NotSent, TimedOut
 from onlooker_client.wire.address import Address
-from onlooker_client.wire.dialling import Proxy, dial
-from onlooker_client.wire.faults import in_words, link_fault
-from onlooker_client.wire.reading import AnswerReader
+from onlooker_client.wire.response_parser import AnswerReader
+from onlooker_client.wire.sockets import Proxy, dial, in_words, link_fault
 
 PIECE_BYTES = 64 * 1024
 IDLE_LIMIT_S = 50.0
@@ -47,7 +46,7 @@ class Connection:
 
     @property
     def is_fresh(self) -> bool:
-        """Whether the next request opens it anew: it was never open, was idle for long, or the server closed it."""
+        """Whether the next request opens it again: it was never open, was idle for long, or the server closed it."""
         opened = self._opened
         if opened is None or time.monotonic() - self._used_at > IDLE_LIMIT_S:
             return True
@@ -76,7 +75,7 @@ class Connection:
             raise
 
     def cancel(self) -> None:
-        """End the exchange that is under way, and any later one."""
+        """End the exchange in progress, and any later one."""
         with self._lock:
             self._is_cancelled = True
             opened = self._opened
@@ -93,14 +92,14 @@ class Connection:
 
     def _open(self, timeout_s: float) -> socket.socket:
         if self._is_cancelled:
-            raise NotSent("The connection was ended.")
+            raise NotSent("The connection was closed.")
         opened = dial(self._address, self._trust, proxy=self._proxy, timeout_s=timeout_s)
         with self._lock:
             self._opened = opened
             if self._is_cancelled:
                 self._opened = None
                 opened.close()
-                raise NotSent("The connection was ended while it was made.")
+                raise NotSent("The connection was closed while it was being opened.")
         return opened
 
     def _send(self, opened: socket.socket, request: bytes, deadline: float) -> bool:
@@ -120,13 +119,14 @@ class Connection:
             opened.settimeout(_left_s(deadline))
             return opened.recv(PIECE_BYTES)
 
+        reader = AnswerReader(receive)
         try:
-            answer = AnswerReader(receive).read(method)
+            answer = reader.read(method)
         except (OSError, http.client.HTTPException) as error:
             if is_sent or isinstance(error, socket.timeout):
                 raise
             raise NotSent(f"The connection to {self._address} broke: {in_words(error)}.") from None
-        if answer.is_last or not is_sent:
+        if answer.is_last or reader.has_more or not is_sent:
             self.close()
         return Answer(answer.status, answer.headers, answer.body)
 

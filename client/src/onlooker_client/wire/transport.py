@@ -18,7 +18,7 @@ from onlooker_client.wire.address import Address
 from onlooker_client.wire.answers import read_json, read_refusal
 from onlooker_client.wire.attachments import Body
 from onlooker_client.wire.connection import Answer, Connection
-from onlooker_client.wire.dialling import dial, find_proxy
+from onlooker_client.wire.sockets import dial, find_proxy
 
 TIMEOUT_S = 40.0
 """A computation may take 30 seconds."""
@@ -69,11 +69,11 @@ class Transport:
         return f"Transport({str(self.address)!r})"
 
     def open_connection(self) -> Connection:
-        """A connection of one's own, for who sends many requests."""
+        """A separate connection, for callers that send many requests."""
         return Connection(self.address, self._trust, proxy=self._proxy)
 
     def dial(self, timeout_s: float) -> socket.socket:
-        """A bare connection, for who has several requests under way on one."""
+        """A bare connection, for callers with several requests in flight on one."""
         return dial(self.address, self._trust, proxy=self._proxy, timeout_s=timeout_s)
 
     def headers(self, content_type: str | None, authorization: str | None = None) -> bytes:
@@ -123,18 +123,18 @@ class Transport:
         """
         path = url if url.startswith("/") else "/" + url.partition("://")[2].partition("/")[2]
         if not _PATH.fullmatch(path):
-            raise LinkError(f"{self.address} speaks of an address that is none.")
+            raise LinkError(f"{self.address} gave an invalid address.")
         if url.startswith("/") or Address.of(url) == self.address:
             return path
         if otherwise is not None:
             return otherwise
         raise ConfigError(
-            f"{self.address} speaks of {Address.of(url)}, which is another address. Ask whoever runs the server to "
-            "set ONLOOKER_PUBLIC_URL to the address that you use, or use that one."
+            f"{self.address} refers to {Address.of(url)}, which is another address. Ask the server's administrator "
+            "to set ONLOOKER_PUBLIC_URL to the address that you use, or use that one."
         )
 
     def close(self) -> None:
-        """End what is idle; what is under way ends by itself."""
+        """Close idle connections; those in use close by themselves."""
         with self._lock:
             self._is_closed = True
             idle, self._idle = self._idle, []
@@ -144,7 +144,7 @@ class Transport:
     def _take(self) -> Connection:
         with self._lock:
             if self._is_closed:
-                raise OnlookerError("This client is closed. Make a new one.")
+                raise OnlookerError("This client is closed. Create a new one.")
             if self._idle:
                 return self._idle.pop()
         return self.open_connection()
@@ -199,8 +199,7 @@ def build_trust(ca_file: str | None) -> ssl.SSLContext:
     except (OSError, ssl.SSLError) as error:
         why = "" if isinstance(error, ssl.SSLError) else f" ({error.strerror or error})"
         raise ConfigError(
-            f"{ca_file} is no file with a certificate authority{why}. The console offers the right one at "
-            "/authority.pem."
+            f"{ca_file} is not a certificate authority file{why}. The console offers the right one at /authority.pem."
         ) from None
     trust.minimum_version = ssl.TLSVersion.TLSv1_2  # Python 3.9 would still speak older ones
     return trust

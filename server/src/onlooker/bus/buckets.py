@@ -1,11 +1,10 @@
-"""The key-value buckets: reading and writing them."""
+"""Reading and writing the key-value buckets."""
 
 from dataclasses import dataclass
 
 import msgspec
 
-from onlooker.bus.connection import Bus
-from onlooker.bus.publishing import ANSWER_LIMIT_S, EXPECTED_REVISION, WRONG_REVISION, NotKept, publish_kept
+from onlooker.bus.connection import ANSWER_LIMIT_S, EXPECTED_REVISION, WRONG_REVISION, Bus, NotKept, publish_kept
 from onlooker.bus.subjects import shard_of
 
 
@@ -19,21 +18,21 @@ class Entry:
 
 @dataclass(frozen=True)
 class PastEntry:
-    """A value that was written once, whether or not it is still the newest of its key."""
+    """A value that was once written, whether or not it is still the latest of its key."""
 
     key: str
     value: bytes
 
 
 class WrongRevision(Exception):
-    """Somebody else wrote since the revision that was named."""
+    """Another process has written since the given revision."""
 
 
 _DELETE = {"KV-Operation": "DEL"}
 
 
 class Bucket:
-    """One kind of key-value bucket, spread over its shards, by the subjects that NATS documents for them."""
+    """One kind of key-value bucket, spread over shards, through the subjects that NATS documents for them."""
 
     def __init__(self, bus: Bus, name: str, *, shards: int) -> None:
         self._bus = bus
@@ -44,7 +43,7 @@ class Bucket:
         return f"$KV.{shard_of(self._name, key, self._shards)}.{key}"
 
     async def get(self, key: str) -> Entry | None:
-        """The value, or None; an entry that was removed has an empty value and a revision."""
+        """The value, or None. A removed entry has an empty value and a revision."""
         shard = shard_of(self._name, key, self._shards)
         subject = f"$JS.API.DIRECT.GET.KV_{shard}.$KV.{shard}.{key}"
         found = await self._bus.ask(subject, timeout_s=ANSWER_LIMIT_S)
@@ -55,7 +54,7 @@ class Bucket:
         return Entry(value, int(headers["Nats-Sequence"]))
 
     async def get_past(self, shard: int, revision: int) -> PastEntry | None:
-        """What was written at a revision, for as long as the bucket keeps it."""
+        """What was written at a revision, as long as the bucket keeps it."""
         if shard >= self._shards:
             return None
         bucket = f"{self._name}-{shard}"
@@ -70,7 +69,7 @@ class Bucket:
         return await self._write(key, value, None)
 
     async def replace(self, key: str, value: bytes, *, revision: int) -> int:
-        """Compare-and-set; raises WrongRevision when somebody else wrote since."""
+        """Compare-and-set. Raises WrongRevision if another process has written since."""
         return await self._write(key, value, {EXPECTED_REVISION: str(revision)})
 
     async def remove(self, key: str) -> None:

@@ -1,4 +1,4 @@
-"""A process's connection to the bus, for as long as it lives: questions and their answers."""
+"""A process's connection to the bus: questions and their answers, and messages that JetStream keeps."""
 
 import asyncio
 import itertools
@@ -7,6 +7,7 @@ import time
 from collections.abc import Iterable
 from dataclasses import dataclass
 
+import msgspec
 from nats.aio.client import Client
 from nats.aio.msg import Msg
 from nats.errors import Error as ClientError
@@ -17,21 +18,35 @@ from onlooker.settings import Settings, SettingsError
 
 log = logging.getLogger(__name__)
 
+ANSWER_LIMIT_S = 2.0
+EXPECTED_REVISION = "Nats-Expected-Last-Subject-Sequence"
+"""Header of a compare-and-set; 0: nothing may be there yet."""
+WRONG_REVISION = (10071, 10164)
+"""Codes of a refusal because another process wrote since."""
+
 
 class BusError(Exception):
     """The bus could not do what it was asked."""
 
 
 class BusLost(BusError):
-    """The connection went away; whether the question was taken is not known."""
+    """The connection was lost; whether the question arrived is unknown."""
 
 
 class NobodyThere(BusError):
-    """Nobody listens where the question was sent: it was not taken."""
+    """Nobody listens on the subject: the question was not taken."""
 
 
 class NoAnswer(BusError):
-    """The question was taken and not answered in time."""
+    """The question was not answered in time."""
+
+
+class NotKept(BusError):
+    """JetStream refuses the message; `code` says why."""
+
+    def __init__(self, subject: str, description: str, code: int) -> None:
+        super().__init__(f"{subject}: {description}")
+        self.code = code
 
 
 @dataclass(frozen=True)
@@ -40,7 +55,7 @@ class Question:
 
     answer: asyncio.Future[Msg]
     about: str
-    """Whom it was put to, where that matters."""
+    """Whom it was sent to, if that matters."""
     asked_at: float
 
     def fail(self, error: BusError) -> None:
@@ -49,7 +64,7 @@ class Question:
 
 
 class Bus:
-    """Asks questions over one inbox; cheaper than the client's own `request`, and told at once of a loss."""
+    """Asks questions over one inbox. Cheaper than the client's `request`, and fails at once when the bus is lost."""
 
     def __init__(self, client: Client) -> None:
         self.client = client
@@ -73,7 +88,7 @@ class Bus:
         headers: dict[str, str] | None = None,
         about: str = "",
     ) -> Msg:
-        """The answer; raises NobodyThere, NoAnswer, BusLost, or what `Question.fail` was given."""
+        """The answer. Raises NobodyThere, NoAnswer, BusLost, or what `Question.fail` was given."""
         loop = asyncio.get_running_loop()
         token = str(next(self._tokens))
         question = self._questions[token] = Question(loop.create_future(), about, time.monotonic())
@@ -114,7 +129,7 @@ class Bus:
 
 
 async def connect(settings: Settings, *, name: str) -> Bus:
-    """Connect, waiting for the bus as long as it takes, and reconnect for ever after."""
+    """Connect, however long that takes, and reconnect whenever the bus is lost."""
     client = Client()
     bus: Bus | None = None
     refused = asyncio.Event()
@@ -172,3 +187,25 @@ async def connect(settings: Settings, *, name: str) -> Bus:
     bus = Bus(client)
     await bus.start()
     return bus
+
+
+class _Error(msgspec.Struct):
+    err_code: int = 0
+    description: str = ""
+
+
+class _Ack(msgspec.Struct):
+    seq: int = 0
+    error: _Error | None = None
+
+
+_decode_ack = msgspec.json.Decoder(_Ack).decode
+
+
+async def publish_kept(bus: Bus, subject: str, payload: bytes, *, headers: dict[str, str] | None = None) -> int:
+    """The message's number, once JetStream has stored it. Raises BusError if that is not certain."""
+    answer = await bus.ask(subject, payload, headers=headers, timeout_s=ANSWER_LIMIT_S)
+    ack = _decode_ack(answer.data)
+    if ack.error is not None:
+        raise NotKept(subject, ack.error.description, ack.error.err_code)
+    return ack.seq

@@ -1,21 +1,11 @@
-"""What goes over the bus between a gateway or dispatcher and a worker."""
+"""Messages between a gateway or dispatcher and a worker."""
 
 import enum
 from typing import Any
 
 import msgspec
 
-
-class Sender(msgspec.Struct, frozen=True, array_like=True, gc=False):
-    """What a worker may know of the stream that sent a task."""
-
-    stream_id: int = 0
-    reads_age: bool = True
-    reads_gender: bool = True
-    reads_expression: bool = True
-    retention_days: int = 365
-    time_zone: str = "UTC"
-    """In which a timestamp without an offset is read."""
+from onlooker_pipeline.service_call import Sender
 
 
 class Task(msgspec.Struct, frozen=True, array_like=True, gc=False):
@@ -46,14 +36,7 @@ class Outcome(enum.IntEnum):
     LEAVING = 2
     """This worker is stopping; ask another."""
     NOT_KEPT = 3
-    """The session's state, or visits in it, could not be kept; send the same task again."""
-
-
-class Skipped(enum.StrEnum):
-    """Why a frame was answered and yet not looked at."""
-
-    OUT_OF_ORDER = "out_of_order"
-    """Older than the session's last one."""
+    """The session's state, or visits in it, could not be stored; send the same task again."""
 
 
 class Reply(msgspec.Struct, frozen=True, array_like=True, gc=False):
@@ -67,13 +50,13 @@ class Reply(msgspec.Struct, frozen=True, array_like=True, gc=False):
     queue_s: float = 0.0
     compute_s: float = 0.0
     revision: int = 0
-    """Of the session's state that holds the result; 0 where none does."""
+    """Of the session's state that holds the result; 0 if none does."""
     kept_at: float = 0.0
     """When that was."""
     frame_at: float = 0.0
-    """Unix time of the frame, by its timestamp or its arrival; 0 where the task had none."""
+    """Unix time of the frame, by its timestamp or its arrival; 0 if the task had none."""
     skipped: str = ""
-    """A `Skipped` reason where the frame was not looked at."""
+    """A `SkipReason` where the frame was not analysed."""
 
 
 encode_task = msgspec.msgpack.Encoder().encode

@@ -1,8 +1,8 @@
-"""Who may do what on the bus: one user a role, with the subjects it needs and no others."""
+"""Who may do what on the bus: one user per role, with the subjects it needs and no others."""
 
 from dataclasses import dataclass
 
-from onlooker.bus.key_buckets import KEY_BUCKETS
+from onlooker.bus.bucket_setup import KEY_BUCKETS
 from onlooker.bus.subjects import (
     COMPUTE,
     FEEDS,
@@ -22,7 +22,7 @@ SETUP = "setup"
 
 @dataclass(frozen=True)
 class Role:
-    """A user of the bus; it may also answer, once, what it was asked."""
+    """A user of the bus. With `answers`, it may also reply, once, to a question."""
 
     user: str
     publish: tuple[str, ...]
@@ -31,12 +31,12 @@ class Role:
 
 
 def inbox_of(user: str) -> str:
-    """Prefix of the subjects on which a role, and nobody else, gets its answers."""
+    """Prefix of the subjects on which only this role gets its answers."""
     return f"_INBOX_{user}"
 
 
 def _bucket_access(*buckets: str, shards: int) -> tuple[str, ...]:
-    """Subjects for writing and reading buckets; a wildcard can't stand for part of a name."""
+    """Subjects for reading and writing buckets. A wildcard can't stand for part of a name."""
     names = [f"{bucket}-{index}" for bucket in buckets for index in range(shards)]
     return (*(f"$KV.{name}.>" for name in names), *_reading(*buckets, shards=shards))
 
@@ -73,7 +73,7 @@ def dispatcher_role() -> Role:
 
 
 def recorder_role(*, shards: int) -> Role:
-    """A recorder takes visits out of their stream, and reads how far a session got."""
+    """A recorder takes visits out of their stream, and reads the states of sessions."""
     return Role(
         user=RECORDER,
         publish=(
@@ -88,7 +88,7 @@ def recorder_role(*, shards: int) -> Role:
 
 
 def worker_role(name: str, *, shards: int) -> Role:
-    """A worker takes jobs on its own subjects only, keeps session states and leaves visits; nothing else."""
+    """A worker takes jobs on its own subjects, keeps session states and publishes visits; nothing else."""
     control = [
         f"$SRV.{verb}{rest}" for verb in ("PING", "INFO", "STATS") for rest in ("", f".{COMPUTE}", f".{COMPUTE}.*")
     ]
@@ -105,7 +105,7 @@ def worker_role(name: str, *, shards: int) -> Role:
 
 
 def setup_role() -> Role:
-    """Makes the buckets and the stream of visits; used by `onlooker up` and by nobody while the product runs."""
+    """Creates the buckets and the stream of visits. Used by `onlooker up`, and not while the product runs."""
     return Role(
         user=SETUP,
         publish=("$JS.API.INFO", "$JS.API.STREAM.>", f"$JS.API.CONSUMER.CREATE.{VISITS}.{RECORDER}"),

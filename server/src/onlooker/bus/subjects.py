@@ -28,12 +28,12 @@ VISITS = "VISITS"
 
 
 def visits_subject(stream_id: int | str) -> str:
-    """Where a worker leaves the visits of a stream; `*` stands for every stream."""
+    """Where a worker publishes the visits of a stream; `*` stands for every stream."""
     return f"visits.{stream_id}"
 
 
 def ended_subject(stream_id: int | str) -> str:
-    """Where a gateway leaves the last state of a session that its client ended; `*` stands for every stream."""
+    """Where a gateway publishes the last state of a session that its client ended; `*` stands for every stream."""
     return f"ended.{stream_id}"
 
 
@@ -44,7 +44,7 @@ FEEDS = "feeds"
 
 
 def shard_index(key: str, shards: int) -> int:
-    """Which of several buckets of a kind holds a key."""
+    """The number of the shard that holds a key."""
     return crc32(key.encode()) % shards
 
 

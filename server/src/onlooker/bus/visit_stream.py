@@ -11,7 +11,7 @@ from nats.js.api import AckPolicy, ConsumerConfig, DiscardPolicy, RetentionPolic
 from nats.js.client import JetStreamContext
 from nats.js.errors import NotFoundError
 
-from onlooker.bus.connection import Bus, BusError
+from onlooker.bus.connection import ANSWER_LIMIT_S, Bus, BusError
 from onlooker.bus.roles import RECORDER
 from onlooker.bus.subjects import VISITS, ended_subject, visits_subject
 from onlooker.logs import fields
@@ -22,11 +22,10 @@ log = logging.getLogger(__name__)
 CONSUMER = RECORDER
 """All recorders share it, so each message goes to one of them."""
 ACK_WAIT_S = 30.0
-"""A message that nobody acknowledged for so long is delivered again."""
+"""A message that is not acknowledged within this time is delivered again."""
 ASK_FOR_S = 2.0
-"""How long the server keeps a request open; one that was lost with the bus is repeated after it."""
+"""How long the server keeps a request open. One that was lost with the bus is repeated afterwards."""
 COLLECT_S = 0.5
-ANSWER_LIMIT_S = 2.0
 PAUSE_S = 1.0
 
 ASK_SUBJECT = f"$JS.API.CONSUMER.MSG.NEXT.{VISITS}.{CONSUMER}"
@@ -36,13 +35,13 @@ _EXPIRED = "408"
 
 
 async def prepare_visit_stream(jetstream: JetStreamContext, settings: Settings) -> None:
-    """Make the stream and its consumer, or bring their limits to what the settings say."""
+    """Create the stream and its consumer, or update their limits to the settings."""
     config = StreamConfig(
         name=VISITS,
         subjects=[visits_subject("*"), ended_subject("*")],
         retention=RetentionPolicy.WORK_QUEUE,
         storage=StorageType.FILE,
-        discard=DiscardPolicy.NEW,  # full: workers are refused, and nothing that was promised is lost
+        discard=DiscardPolicy.NEW,  # full: workers are refused, and nothing that was accepted is lost
         max_bytes=settings.visits_disk_bytes,
         max_age=settings.visits_age_s,
         duplicate_window=1,
@@ -78,7 +77,7 @@ def deliveries(message: Msg) -> int:
 
 
 class VisitQueue:
-    """Takes messages in batches; each must be acknowledged, or it comes again."""
+    """Takes messages in batches. Each must be acknowledged, or it is delivered again."""
 
     def __init__(self, bus: Bus) -> None:
         self._bus = bus
@@ -92,7 +91,7 @@ class VisitQueue:
         await self._bus.client.subscribe(self._inbox, cb=self._note)
 
     async def take(self, limit: int) -> list[Msg]:
-        """Up to `limit` messages, those of half a second together; none when none came for a while."""
+        """Up to `limit` messages, collected for half a second; none if none arrive for a while."""
         if not self._arrived and not self._asked and not await self._ask(limit):
             await asyncio.sleep(PAUSE_S)
             return []
@@ -115,7 +114,7 @@ class VisitQueue:
         return True
 
     async def _wait(self, timeout_s: float) -> bool:
-        """Until something arrives, or the server says that nothing does; False when it is silent."""
+        """Wait until something arrives, or the server says that nothing does. False if it is silent."""
         self._news.clear()
         try:
             async with asyncio.timeout(timeout_s):
@@ -131,24 +130,24 @@ class VisitQueue:
             self._asked = max(self._asked - 1, 0)
         else:
             if status != _EXPIRED:
-                log.warning("no visits to be had", extra=fields(status=status, stream=VISITS))
+                log.warning("no visits available", extra=fields(status=status, stream=VISITS))
                 await asyncio.sleep(PAUSE_S)
             self._asked = 0
         self._news.set()
 
     async def acknowledge(self, messages: Iterable[Msg]) -> None:
-        """They are done with. Where the bus is away they come again, which is harmless."""
+        """They are done. If the bus is away they are delivered again, which is harmless."""
         await self._answer(messages, b"+ACK")
 
     async def postpone(self, message: Msg, delay_s: float) -> None:
         await self._answer([message], b"-NAK " + msgspec.json.encode({"delay": int(delay_s * 1e9)}))
 
     async def keep(self, messages: Iterable[Msg]) -> None:
-        """They are still being worked on here, and so is what arrived meanwhile."""
+        """They are still being processed here, and so are those that arrived meanwhile."""
         await self._answer([*messages, *self._arrived], b"+WPI")
 
     async def give_back(self) -> None:
-        """What arrived and was not taken, another recorder may have at once."""
+        """Let another recorder have at once what arrived here and was not taken."""
         await self._answer(self._arrived, b"-NAK")
         self._arrived.clear()
 

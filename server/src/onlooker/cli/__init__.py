@@ -8,15 +8,13 @@ from typing import Any
 import click
 
 from onlooker import logs
-from onlooker.cli.accounts import account
-from onlooker.cli.keys import keys
-from onlooker.cli.opening import open_django
-from onlooker.cli.streams import stream
+from onlooker.cli.administration import account, keys, open_django, stream
 from onlooker.settings import SettingsError, describe_settings, read_settings
+from onlooker_pipeline.model_runtime import ModelsUnavailable
 
 
 class Onlooker(click.Group):
-    """Turns what its user can mend into one line and exit code 2."""
+    """Turns errors that its user can fix into one line and exit code 2."""
 
     def invoke(self, context: click.Context) -> Any:
         try:
@@ -30,11 +28,11 @@ class Onlooker(click.Group):
 
 
 def _explain(error: Exception) -> str | None:
-    """A sentence with the remedy, or None where the traceback says more."""
+    """A sentence with the remedy, or None if the traceback says more."""
     if isinstance(error, ExceptionGroup):
         explained = [_explain(one) for one in error.exceptions if isinstance(one, Exception)]
         return next((one for one in explained if one), None)
-    if isinstance(error, SettingsError):
+    if isinstance(error, SettingsError | ModelsUnavailable):
         return str(error)
     if type(error).__module__ == "django.db.utils":
         if type(error).__name__ == "ProgrammingError":
@@ -54,12 +52,12 @@ def main() -> None:
 @main.command()
 def up() -> None:
     """Start everything on this machine: bus, gateway, dispatcher, recorder, console, data endpoint, workers."""
-    from onlooker.up.machine import Machine
+    from onlooker.up.supervisor import Supervisor
 
     settings = read_settings()
     logs.write_logs("up", level=settings.log_level)
     click.echo("Onlooker")
-    asyncio.run(Machine(settings, click.echo).run())
+    asyncio.run(Supervisor(settings, click.echo).run())
 
 
 @main.command()
@@ -73,7 +71,7 @@ def gateway() -> None:
 @main.command()
 def dispatcher() -> None:
     """Run a dispatcher of accepted jobs."""
-    from onlooker.gateway.accepted.dispatcher import run_dispatcher
+    from onlooker.gateway.queue.dispatcher import run_dispatcher
 
     _run("dispatcher", run_dispatcher)
 
@@ -81,16 +79,16 @@ def dispatcher() -> None:
 @main.command()
 def recorder() -> None:
     """Run a recorder of visits, which fills their roll-up too."""
-    from onlooker.metrics.filler import fill_for_ever
+    from onlooker.metrics.rollup import keep_rollup_filled
     from onlooker.visits.recorder import run_recorder
 
-    _run("recorder", lambda settings: run_recorder(settings, fill_for_ever))
+    _run("recorder", lambda settings: run_recorder(settings, keep_rollup_filled))
 
 
 @main.command()
 def console() -> None:
     """Run a console."""
-    from onlooker.console.app import run_console
+    from onlooker.console.web.app import run_console
 
     open_django()
     _run("console", run_console)
@@ -108,9 +106,8 @@ def data() -> None:
 def worker() -> None:
     """Run a worker."""
     from onlooker.compute.worker import run_worker
-    from onlooker.visits.sink import VisitSink
 
-    _run("worker", lambda settings: run_worker(settings, VisitSink()))
+    _run("worker", run_worker)
 
 
 def _run(process: str, start: Any) -> None:

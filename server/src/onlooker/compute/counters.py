@@ -1,10 +1,10 @@
-"""What a worker counts."""
+"""The worker's Prometheus metrics."""
 
 from prometheus_client import Counter, Histogram
 
-from onlooker.monitoring import by_labels
+from onlooker.monitoring import SECONDS_BUCKETS, by_labels
 
-BUCKETS = (0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 30)
+BUCKETS = (0.001, *SECONDS_BUCKETS)
 
 jobs = by_labels(Counter("onlooker_worker_jobs", "Tasks by service and how they ended", ["service", "outcome"]))
 queue_time = by_labels(

@@ -1,4 +1,4 @@
-"""Session states: in this worker's memory, written through to the bus with compare-and-set."""
+"""Session states: cached in this worker, written through to the bus with compare-and-set."""
 
 import asyncio
 import time
@@ -7,34 +7,33 @@ from dataclasses import dataclass, field
 
 from onlooker.bus.buckets import WrongRevision
 from onlooker.bus.connection import BusError
-from onlooker.bus.session_bucket import SessionBucket
-from onlooker.bus.session_state import SessionState, decode_state, encode_state
+from onlooker.bus.session_store import SessionBucket, SessionState, decode_state, encode_state
 from onlooker.compute import counters
-from onlooker.compute.call import Memory
+from onlooker_pipeline.service_call import SessionMemory
 
 REMEMBERED_JOBS = 16
 SESSIONS_AT_MOST = 10_000
 MEMORY_LIMIT_BYTES = 64 * 1024**2
-"""Of what services keep of their sessions in this worker's memory only; the oldest goes first."""
+"""For what services keep in memory only; the oldest goes first."""
 
 
 class StateNotKept(Exception):
-    """The bus did not take the state, or the visits in it: the same call must come again."""
+    """The bus did not store the state or its visits: the call must be repeated."""
 
 
 class StateConflict(Exception):
-    """Another worker wrote the state since it was read here: read again and compute again."""
+    """Another worker wrote the state since it was read here: read and compute again."""
 
 
 @dataclass
 class Session:
-    """One session as this worker holds it; the lock makes its calls take turns, in order of arrival."""
+    """One session as this worker holds it; the lock serialises its calls in order of arrival."""
 
     key: str
     lock: asyncio.Lock = field(default_factory=asyncio.Lock)
     state: SessionState | None = None
     revision: int = 0
-    memory: Memory = field(default_factory=Memory)
+    memory: SessionMemory = field(default_factory=SessionMemory)
 
     def forget(self) -> None:
         self.state = None
@@ -50,7 +49,7 @@ class Sessions:
         self._held: OrderedDict[str, Session] = OrderedDict()
 
     def hold(self, key: str) -> Session:
-        """The session under a key; its state may not have been read yet."""
+        """The session with this key; its state may not have been read yet."""
         session = self._held.get(key)
         if session is None:
             if len(self._held) >= SESSIONS_AT_MOST:
@@ -61,7 +60,7 @@ class Sessions:
         return session
 
     def sweep(self) -> None:
-        """Drop what has ended, and the oldest memories above the limit; the bus still has the states."""
+        """Drop ended sessions, and the oldest memories above the limit; the bus still has the states."""
         limit = time.time() - self._idle_s
         kept_bytes = 0
         for key, session in reversed(list(self._held.items())):
@@ -79,7 +78,7 @@ class Sessions:
             self._bucket.forget(key)
 
     async def read(self, session: Session) -> SessionState:
-        """The current state; a new one when the session never began, or has ended and `session.state` was its last."""
+        """The current state; a new one if the session is new, or has ended (then `session.state` was its last)."""
         if session.state is None:
             counters.session_loads("unknown").inc()
             try:
@@ -100,7 +99,7 @@ class Sessions:
         return state
 
     async def write(self, session: Session, state: SessionState) -> None:
-        """Make `state` the session's, if nobody else wrote since it was read."""
+        """Write `state`, if nobody else has written since it was read."""
         try:
             session.revision = await self._bucket.replace(session.key, encode_state(state), revision=session.revision)
         except WrongRevision:

@@ -1,4 +1,4 @@
-"""Threads that compute while the event loop goes on answering the bus."""
+"""Compute threads, so that the event loop keeps answering the bus."""
 
 import asyncio
 import threading
@@ -11,7 +11,7 @@ Work = Callable[[], Result]
 
 
 class ComputeThreads(Generic[Result]):
-    """Runs work that never raises, first come first served; cheaper than a ThreadPoolExecutor's way back."""
+    """Runs work that never raises, first come, first served; its results return faster than a ThreadPoolExecutor's."""
 
     def __init__(self, count: int) -> None:
         self._loop = asyncio.get_running_loop()
@@ -28,9 +28,9 @@ class ComputeThreads(Generic[Result]):
         while True:
             work, future = self._queue.get()
             result = work()
-            self._loop.call_soon_threadsafe(_settle, future, result)
+            self._loop.call_soon_threadsafe(_set_result, future, result)
 
 
-def _settle(future: asyncio.Future[Result], result: Result) -> None:
+def _set_result(future: asyncio.Future[Result], result: Result) -> None:
     if not future.done():
         future.set_result(result)

@@ -1,4 +1,4 @@
-"""The worker process: announces its services on the bus, takes jobs, answers them."""
+"""The worker process: registers its services on the bus, takes tasks and answers them."""
 
 import asyncio
 import logging
@@ -10,20 +10,18 @@ from nats.errors import Error as ClientError
 from nats.micro import add_service
 from nats.micro.request import Request
 
-from onlooker.bus.connection import connect
+from onlooker.bus.connection import connect, publish_kept
 from onlooker.bus.messages import Outcome, Reply, decode_task, encode_reply, failure
-from onlooker.bus.publishing import publish_kept
-from onlooker.bus.session_bucket import SessionBucket
+from onlooker.bus.session_store import SessionBucket
 from onlooker.bus.subjects import COMPUTE, worker_subject
-from onlooker.catalogue import read_catalogue
 from onlooker.compute import counters
-from onlooker.compute.hosting import Hosted, host_services, load_models
-from onlooker.compute.processing import Processor
+from onlooker.compute.processor import Processor
+from onlooker.compute.service_loader import HostedService, host_services, load_models
 from onlooker.compute.sessions import Sessions
-from onlooker.compute.sink import Outlet, Sink
 from onlooker.logs import fields, silence_libraries
 from onlooker.monitoring import serve_monitoring, stop_signal
 from onlooker.settings import Settings
+from onlooker_pipeline.catalogue import read_catalogue
 
 log = logging.getLogger(__name__)
 
@@ -34,32 +32,32 @@ SWEEP_EVERY_S = 1
 
 
 class Worker:
-    """Takes tasks off the bus; refuses, rather than queues without bound."""
+    """Takes tasks from the bus; refuses them when its queue is full."""
 
     def __init__(self, processor: Processor, *, queue_limit: int) -> None:
         self._processor = processor
         self._queue_limit = queue_limit
-        self._under_way: set[asyncio.Task[None]] = set()
+        self._in_progress: set[asyncio.Task[None]] = set()
         self._leaving = False
 
-    def handler_of(self, hosted: Hosted) -> Callable[[Request], Awaitable[None]]:
-        """What the bus calls for each task of one service: it never waits."""
+    def handler_of(self, hosted: HostedService) -> Callable[[Request], Awaitable[None]]:
+        """The handler for tasks of one service; it never waits."""
 
         async def take(request: Request) -> None:
             if self._leaving:
                 await request.respond(LEAVING)
                 return
-            if len(self._under_way) >= self._queue_limit:
+            if len(self._in_progress) >= self._queue_limit:
                 counters.jobs(hosted.service.name, "refused").inc()
                 await request.respond(BUSY)
                 return
             work = asyncio.create_task(self._answer(hosted, request))
-            self._under_way.add(work)
-            work.add_done_callback(self._under_way.discard)
+            self._in_progress.add(work)
+            work.add_done_callback(self._in_progress.discard)
 
         return take
 
-    async def _answer(self, hosted: Hosted, request: Request) -> None:
+    async def _answer(self, hosted: HostedService, request: Request) -> None:
         name = hosted.service.name
         try:
             task = decode_task(request.data)
@@ -85,10 +83,10 @@ class Worker:
             counters.jobs(name, "unanswered").inc()
 
     async def drain(self) -> None:
-        """Send newcomers elsewhere and finish what was taken."""
+        """Refuse new tasks and finish those in progress."""
         self._leaving = True
-        if self._under_way:
-            await asyncio.wait(self._under_way, timeout=DRAIN_LIMIT_S)
+        if self._in_progress:
+            await asyncio.wait(self._in_progress, timeout=DRAIN_LIMIT_S)
 
 
 async def _sweep(sessions: Sessions) -> None:
@@ -97,15 +95,15 @@ async def _sweep(sessions: Sessions) -> None:
         sessions.sweep()
 
 
-async def run_worker(settings: Settings, sink: Sink) -> None:
-    """Run until SIGTERM or SIGINT, then finish what was taken and leave; `sink` gets what was seen of people."""
+async def run_worker(settings: Settings) -> None:
+    """Run until SIGTERM or SIGINT, then finish the tasks in progress."""
     silence_libraries()
     hosted_services = host_services(read_catalogue(settings.extra_services), settings.worker_services)
     load_models(hosted_services, provider=settings.inference_provider, threads=settings.inference_threads)
     bus = await connect(settings, name=settings.worker_name)
     stop = stop_signal()
     sessions = Sessions(SessionBucket(bus, settings), idle_s=settings.session_idle_s)
-    processor = Processor(sessions, Outlet(sink, partial(publish_kept, bus)), threads=settings.worker_threads)
+    processor = Processor(sessions, partial(publish_kept, bus), threads=settings.worker_threads)
     worker = Worker(processor, queue_limit=settings.worker_queue_limit)
     announced = await add_service(
         bus.client,

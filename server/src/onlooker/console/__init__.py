@@ -1,1 +1,1 @@
-"""The last stage: what people see. Django, and the one schema's migrations."""
+"""The last stage: what people see. Django, and the migrations of the one database schema."""

@@ -1,4 +1,4 @@
-"""The Django app of what all pages share: layout, stylesheet, small scripts."""
+"""The Django app of what all pages share: layout, stylesheet, scripts."""
 
 from django.apps import AppConfig
 

@@ -1,4 +1,4 @@
-"""Answers that go on after their page is done: no thread, no connection and no place of a request is held meanwhile."""
+"""Answers that go on after their page: they hold no thread, no database connection and no request slot."""
 
 import asyncio
 from collections import Counter
@@ -8,29 +8,29 @@ from dataclasses import dataclass
 
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from onlooker.console import counters
+from onlooker.console.web import counters
 from onlooker.errors import Problem, overloaded
-from onlooker.listening.refusal import refuse
+from onlooker.http.answers import send_problem
 
-GOES_ON = "onlooker.goes_on"
-"""Where a page leaves word, in the scope of its request, that its answer goes on."""
+CONTINUATION = "onlooker.goes_on"
+"""The key in the scope of a request under which a page says how its answer goes on."""
 LIFETIME_S = 300.0
-"""Then the browser asks anew, and everything about it is checked again."""
+"""Then the browser reconnects, and everything is checked again."""
 RETRY_AFTER_S = 15
 
 
 @dataclass(frozen=True)
-class GoesOn:
-    """What follows on a page's answer, and who is told."""
+class Continuation:
+    """The events after a page's answer, and the account they go to."""
 
     account_id: int
     events: Callable[[], AsyncIterator[bytes]]
 
 
 class EventStreams:
-    """ASGI middleware around the bounds: what a page has answered is the beginning, and it goes on with events.
+    """ASGI middleware around the request limits: it sends a page's answer, and then the events that follow.
 
-    Django itself would keep a thread, a connection to the database and a place of its request for all that time.
+    Django itself would hold a thread, a database connection and a request slot all that time.
     """
 
     def __init__(self, app: ASGIApp, *, limit: int, account_limit: int) -> None:
@@ -40,14 +40,14 @@ class EventStreams:
         self._over = asyncio.Event()
 
     def end(self) -> None:
-        """The process stops: all of them end at once, and none begins."""
+        """The process stops: all event streams end at once, and none begins."""
         self._over.set()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         held: list[Message] = []
 
         async def hold(message: Message) -> None:
-            if GOES_ON in scope:
+            if CONTINUATION in scope:
                 held.append(message)
             else:
                 await send(message)
@@ -56,20 +56,20 @@ class EventStreams:
         if not held:
             return
         if held[0]["status"] == 200:
-            await self._go_on(scope[GOES_ON], held, receive, send)
-        else:  # something went wrong after the page had left word
+            await self._go_on(scope[CONTINUATION], held, receive, send)
+        else:  # something went wrong after the page had asked to go on
             for message in held:
                 await send(message)
 
-    async def _go_on(self, goes_on: GoesOn, begun: list[Message], receive: Receive, send: Send) -> None:
-        refusal = self._find_refusal(goes_on.account_id)
+    async def _go_on(self, continuation: Continuation, begun: list[Message], receive: Receive, send: Send) -> None:
+        refusal = self._find_refusal(continuation.account_id)
         if refusal:
-            await refuse(refusal, send)
+            await send_problem(refusal, send)
             return
-        with self._place_of(goes_on.account_id):
+        with self._place_of(continuation.account_id):
             for message in _as_beginning(begun):
                 await send(message)
-            await self._send_events(goes_on.events(), receive, send)
+            await self._send_events(continuation.events(), receive, send)
             await send({"type": "http.response.body"})
 
     def _find_refusal(self, account_id: int) -> Problem | None:
@@ -78,7 +78,7 @@ class EventStreams:
         for reason, is_full in full.items():
             if is_full:
                 counters.live_refused(reason).inc()
-                return overloaded("Too many pages are followed live. Close some.", retry_after_s=RETRY_AFTER_S)
+                return overloaded("Too many live pages are open. Close some of them.", retry_after_s=RETRY_AFTER_S)
         return None
 
     @contextmanager
@@ -90,10 +90,10 @@ class EventStreams:
         finally:
             counters.live.dec()
             self._open[account_id] -= 1
-            self._open += Counter()  # forgets who has none open
+            self._open += Counter()  # drops accounts that have none open
 
     async def _send_events(self, events: AsyncIterator[bytes], receive: Receive, send: Send) -> None:
-        """Until there are no more, the browser is gone, the process stops, or its time is up."""
+        """Until there are no more events, the browser leaves, the process stops, or the lifetime is over."""
         sending = asyncio.create_task(_send_all(events, send))
         others = [asyncio.create_task(_await_leaving(receive)), asyncio.create_task(self._over.wait())]
         try:
@@ -107,7 +107,7 @@ class EventStreams:
 
 
 def _as_beginning(messages: list[Message]) -> Iterator[Message]:
-    """A whole answer as the first part of a longer one."""
+    """Turn a whole answer into the first part of a longer one."""
     start, *bodies = messages
     headers = [(name, value) for name, value in start["headers"] if name.lower() != b"content-length"]
     yield {**start, "headers": headers}

@@ -1,4 +1,4 @@
-"""The way from a page to numbers: pages run on ever new threads, numbers are read on the process's own loop."""
+"""How pages read numbers: pages run in threads, numbers are read on the process's event loop with its own pool."""
 
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
@@ -19,7 +19,7 @@ Read = TypeVar("Read")
 
 
 def read_numbers(request: HttpRequest, read: Callable[[Pool], Awaitable[Read]]) -> Read:
-    """What `read` finds with the pool. A database that is away is said as Django says it."""
+    """Run `read` with the pool. An unavailable database raises Django's OperationalError."""
 
     async def with_pool() -> Read:
         async with numbers_pool(request) as pool:
@@ -30,7 +30,7 @@ def read_numbers(request: HttpRequest, read: Callable[[Pool], Awaitable[Read]]) 
 
 @asynccontextmanager
 async def numbers_pool(request: HttpRequest) -> AsyncIterator[Pool]:
-    """The pool of the process; one for the while where nobody opened any, as in a test."""
+    """The process's pool; a temporary one where there is none, as in a test."""
     scope = getattr(request, "scope", {})
     try:
         if "app" in scope:

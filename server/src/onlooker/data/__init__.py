@@ -1,1 +1,1 @@
-"""The stage that hands numbers out: metrics of a stream over HTTP, for whoever has its token."""
+"""The data endpoint: metrics of a stream over HTTP, for anyone who has its token."""

@@ -1,49 +1,92 @@
-"""The data endpoint's process: its parts, its ASGI app, its listeners."""
+"""The data endpoint's process: its routes, its ASGI app and its listeners."""
 
 import asyncio
 import logging
 
 from starlette.middleware.gzip import GZipMiddleware
-from starlette.routing import Route, Router
+from starlette.requests import Request
+from starlette.responses import Response
 from starlette.types import ASGIApp
 
-from onlooker.data.gate import Gate
-from onlooker.data.health import watch_database
-from onlooker.data.parts import Parts, open_parts
-from onlooker.data.routes import ROUTES
-from onlooker.gateway.operation import Endpoint
-from onlooker.listening.servers import make_server, open_listeners
+from onlooker.data import counters, entities, table
+from onlooker.data.admission import DataAdmission, is_routine, note_refusal
+from onlooker.data.context import DataContext, context_of, open_context
+from onlooker.data.openapi import describe_data
+from onlooker.http.access_log import AccessLog
+from onlooker.http.answers import json_answer
+from onlooker.http.cors import AnyOrigin
+from onlooker.http.gate import Gate, GateRules
+from onlooker.http.health import ready_answer, show_live, watch_database
+from onlooker.http.routes import RouteRow, build_router, open_paths
+from onlooker.http.servers import open_listeners, start_servers
 from onlooker.logs import fields
 from onlooker.monitoring import serve_monitoring, stop_signal
 from onlooker.settings import Settings
 
 log = logging.getLogger(__name__)
 
-WORTH_PACKING_BYTES = 1000
-PACKING = 5
-"""zlib's level: the best one costs twice the time for a few bytes less."""
+METHODS = "GET, HEAD, OPTIONS"
+SEND_LIMIT_S = 60.0
+COMPRESSED_FROM_BYTES = 1000
+COMPRESSION_LEVEL = 5
+"""Of zlib: the best level takes twice the time for a few bytes less."""
+_CORS = AnyOrigin(
+    methods=METHODS,
+    request_headers="Authorization, If-None-Match, X-Request-Id",
+    exposed="Content-Disposition, ETag, Retry-After, WWW-Authenticate, X-Request-Id",
+    max_age_s=600,
+)
+_HEADERS = (
+    (b"x-content-type-options", b"nosniff"),
+    (b"content-security-policy", b"default-src 'none'; frame-ancestors 'none'"),
+    (b"referrer-policy", b"no-referrer"),
+)
 
 
-def build_app(parts: Parts) -> ASGIApp:
+async def show_openapi(request: Request) -> Response:
+    return json_answer(describe_data(ROUTES, context_of(request).settings.data_url))
+
+
+async def show_ready(request: Request) -> Response:
+    return ready_answer(context_of(request).checks)
+
+
+ROUTES: tuple[RouteRow, ...] = (
+    RouteRow("GET", entities.PATH, entities.show_entities, "Metrics of a stream, by page"),
+    RouteRow("GET", f"{entities.PATH}.csv", table.show_table, "The same as one table (CSV)"),
+    RouteRow("GET", "/openapi.json", show_openapi, "This interface, as an OpenAPI document", open=True),
+    RouteRow("GET", "/livez", show_live, "Whether the process runs", open=True),
+    RouteRow("GET", "/readyz", show_ready, "Whether it can serve", open=True),
+)
+
+
+def build_app(context: DataContext) -> ASGIApp:
     """The routes behind the gate."""
-    routes = [Route(row.path, Endpoint(row.handler), methods=[row.method]) for row in ROUTES]
-    router = Router(routes, redirect_slashes=False)
-    packed = GZipMiddleware(router, minimum_size=WORTH_PACKING_BYTES, compresslevel=PACKING)
-    return Gate(packed, parts, frozenset(row.path for row in ROUTES if row.open))
+    rules = GateRules(
+        context=context,
+        cors=_CORS,
+        access_log=AccessLog(log, counters.requests, counters.request_time),
+        admit=DataAdmission(context, open_paths(ROUTES)).admit,
+        note_refusal=note_refusal,
+        is_routine=is_routine,
+        headers=_HEADERS,
+        refusal_headers={"Cache-Control": "no-store"},
+        methods=METHODS,
+        send_limit_s=SEND_LIMIT_S,
+    )
+    router = build_router(ROUTES)
+    return Gate(GZipMiddleware(router, minimum_size=COMPRESSED_FROM_BYTES, compresslevel=COMPRESSION_LEVEL), rules)
 
 
 async def run_data(settings: Settings) -> None:
-    """Serve until SIGTERM or SIGINT, then finish what was begun."""
+    """Serve until SIGTERM or SIGINT, then finish the requests in progress."""
     listeners = open_listeners(settings, https="data_https_port", http="data_http_port")
-    async with open_parts(settings) as parts, asyncio.TaskGroup() as group:
+    async with open_context(settings) as context, asyncio.TaskGroup() as group:
         stop = stop_signal()
-        app = build_app(parts)
-        servers = [make_server(settings, app, listener) for listener in listeners]
-        for server, listener in zip(servers, listeners, strict=True):
-            group.create_task(server.serve(sockets=[listener.listening]))
+        servers = start_servers(group, settings, build_app(context), listeners)
         background = [
-            group.create_task(watch_database(parts)),
-            group.create_task(serve_monitoring(settings.monitoring_port, lambda: parts.checks)),
+            group.create_task(watch_database(context.pool, context.checks)),
+            group.create_task(serve_monitoring(settings.monitoring_port, lambda: context.checks)),
         ]
         log.info("data endpoint ready", extra=fields(url=settings.data_url))
         await stop.wait()

@@ -7,21 +7,20 @@ import msgspec
 from starlette.requests import Request
 from starlette.responses import Response
 
-from onlooker.data.asking import ask, read_query
-from onlooker.data.parameters import read_parameters
-from onlooker.data.parts import parts_of
+from onlooker.data.context import context_of
+from onlooker.data.query import read_parameters, read_query, run_limited
 from onlooker.data.revalidation import revalidated
+from onlooker.metrics.execution import Answer
 from onlooker.metrics.query import Query
-from onlooker.metrics.running import Answer
 
 PATH = "/api/1/entities"
 
 
 async def show_entities(request: Request) -> Response:
-    parts = parts_of(request)
+    context = context_of(request)
     query, page = read_query(request, read_parameters(request.scope["query_string"]))
-    answer = await ask(parts, query, page)
-    body = msgspec.json.encode(members_of(answer, data_url=parts.settings.data_url))
+    answer = await run_limited(context, query, page)
+    body = msgspec.json.encode(members_of(answer, data_url=context.settings.data_url))
     return revalidated(request, body)
 
 
@@ -42,7 +41,7 @@ def members_of(answer: Answer, *, data_url: str) -> dict[str, Any]:
 
 
 def _next_page(answer: Answer, data_url: str) -> str:
-    """A complete URL that says all there is to say, so that all pages of one walk are of one range and zone."""
+    """A complete URL with all parameters, so that all pages are of the same range and zone."""
     if answer.page >= answer.nb_of_pages:
         return ""
     query = answer.query
@@ -58,7 +57,7 @@ def _next_page(answer: Answer, data_url: str) -> str:
 
 
 def _from_date(query: Query) -> str:
-    """With the offset that it was asked with."""
+    """With the offset of the request."""
     return query.from_at.astimezone(query.from_offset or query.zone).isoformat()
 
 

@@ -1,14 +1,58 @@
-"""The data endpoint's own OpenAPI document, made from the routes and the metrics."""
+"""The data endpoint's OpenAPI document, made from the routes and the metrics."""
 
-from typing import Any
-
-from onlooker.data import examples
-from onlooker.data.schemas import ENTITIES, PROBLEM, READY, Schema
 from onlooker.errors import KINDS, Code
-from onlooker.gateway.operation import RouteRow
-from onlooker.metrics.definitions import METRICS
-from onlooker.metrics.parsing import HIGHEST_PAGE
-from onlooker.metrics.query import Time
+from onlooker.http.openapi import (
+    TEXT,
+    Schema,
+    describe_api,
+    header_schema,
+    json_response_schema,
+    object_schema,
+    problem_response_schema,
+    ready_schema,
+    reference,
+)
+from onlooker.http.routes import RouteRow
+from onlooker.metrics.definitions import METRICS, Metric, Number
+from onlooker.metrics.query import HIGHEST_PAGE, PAGE_BUCKETS, Time
+
+# A request and its answer, which the document shows; a test asks for exactly this.
+EXAMPLE_REQUEST: Schema = {
+    "metrics": ["passing_by", "interested", "stop_time", "gender"],
+    "from_date": "2026-03-28T00:00:00+01:00",
+    "to_date": "2026-03-30T00:00:00+02:00",
+    "time": "by_day",
+    "tz": "Europe/Paris",
+    "page": 1,
+}
+EXAMPLE_ANSWER: Schema = {
+    "entities": {
+        "2026-03-28T00:00:00+01:00": {
+            "passing_by": {"value": 3},
+            "interested": {"value": 2},
+            "stop_time": {"value": 5.5},
+            "gender": {"?": 0, "female": 1, "male": 1},
+        },
+        "2026-03-29T00:00:00+01:00": {
+            "passing_by": {"value": 1},
+            "interested": {"value": 0},
+            "stop_time": {"value": None},
+            "gender": {"?": 0, "female": 0, "male": 0},
+        },
+    },
+    "time": "by_day",
+    "from_date": "2026-03-28T00:00:00+01:00",
+    "to_date": "2026-03-30T00:00:00+02:00",
+    "total_results": 2,
+    "nb_of_pages": 1,
+    "page": 1,
+    "next_page": "",
+}
+EXAMPLE_TABLE = (
+    "bucket,passing_by,interested,stop_time,gender_?,gender_female,gender_male,exact\r\n"
+    "2026-03-28T00:00:00+01:00,3,2,5.5,0,1,1,true\r\n"
+    "2026-03-29T00:00:00+01:00,1,0,,0,0,0,true\r\n"
+)
 
 _MOMENT: Schema = {
     "type": "string",
@@ -16,48 +60,94 @@ _MOMENT: Schema = {
     r"T([01][0-9]|2[0-3]):[0-5][0-9]:[0-5][0-9](\.[0-9]{1,6})?(Z|[+-](0[0-9]|1[0-3]):?[0-5][0-9])?$",
 }
 _ZONE_RULE = "without an offset it is read in the stream's time zone, or in `tz`"
-_TEXT: Schema = {"type": "string"}
-_WAIT = {"Retry-After": {"description": "Seconds to wait", "required": True, "schema": {"type": "integer"}}}
-_CHALLENGE = {"WWW-Authenticate": {"description": "Bearer", "required": True, "schema": _TEXT}}
+_WAIT = {"Retry-After": header_schema("Seconds to wait", {"type": "integer"})}
+_CHALLENGE = {"WWW-Authenticate": header_schema("Bearer", TEXT)}
 _HEADERS = {
     Code.MISSING_TOKEN: _CHALLENGE,
     Code.RATE_LIMITED: _WAIT,
     Code.OVERLOADED: _WAIT,
-    Code.METHOD_NOT_ALLOWED: {"Allow": {"description": "The methods there are", "required": True, "schema": _TEXT}},
+    Code.METHOD_NOT_ALLOWED: {"Allow": header_schema("The methods there are", TEXT)},
 }
 _REFUSALS = (Code.BAD_REQUEST, Code.MISSING_TOKEN, Code.RATE_LIMITED, Code.OVERLOADED)
-_OF_ALL = (Code.METHOD_NOT_ALLOWED, Code.INTERNAL_ERROR)
-_TAG = {"ETag": {"description": "Names this answer, for If-None-Match", "required": True, "schema": _TEXT}}
+_REFUSALS_OF_ALL = (Code.METHOD_NOT_ALLOWED, Code.INTERNAL_ERROR)
+_TAG = {"ETag": header_schema("Names this answer, for If-None-Match", TEXT)}
+
+_COUNT: Schema = {"type": "integer", "minimum": 0}
+_MEAN: Schema = {"type": ["number", "null"], "minimum": 0}
+_NUMBER: Schema = {"type": "integer", "minimum": 1}
 
 
-def describe_data(routes: tuple[RouteRow, ...], data_url: str) -> dict[str, Any]:
+def _value_schema(metric: Metric) -> Schema:
+    """With no visitors, a metric is 0 if it counts and null if it is a mean."""
+    empty = metric.shape([0] * len(metric.figures))
+    return object_schema(
+        {part: _number_schema(number) for part, number in empty.items()},
+        additionalProperties=False,
+        description=metric.meaning,
+    )
+
+
+def _number_schema(empty: Number) -> Schema:
+    return _MEAN if empty is None else _COUNT
+
+
+_BUCKET: Schema = {
+    "type": "object",
+    "properties": {name: _value_schema(metric) for name, metric in METRICS.items()},
+    "minProperties": 1,
+    "additionalProperties": False,
+}
+ENTITIES = object_schema(
+    {
+        "entities": {
+            "type": "object",
+            "description": "By the start of each bucket, with its offset; `global` if there is only one.",
+            "minProperties": 1,
+            "maxProperties": PAGE_BUCKETS,
+            "additionalProperties": _BUCKET,
+        },
+        "time": {"enum": [str(one) for one in Time]},
+        "from_date": TEXT | {"format": "date-time"},
+        "to_date": TEXT | {"format": "date-time"},
+        "total_results": _NUMBER | {"description": "How many buckets the whole range has."},
+        "nb_of_pages": _NUMBER,
+        "page": _NUMBER,
+        "next_page": TEXT | {"description": "URL of the next page; empty on the last."},
+    },
+    additionalProperties=False,
+)
+ENTITIES["properties"]["exact"] = {
+    "const": False,
+    "description": "There only where visits would have had to be looked at that were deleted after their time.",
+}
+
+
+def describe_data(routes: tuple[RouteRow, ...], data_url: str) -> Schema:
     """The whole document."""
+    ready = ready_schema("database")
     answers = {
         "show_entities": _entities_answers(),
         "show_table": _table_answers(),
-        "show_ready": {"200": _json("It can", READY), "503": _json("It can't", READY)},
+        "show_ready": {"200": json_response_schema("It can", ready), "503": json_response_schema("It can't", ready)},
     }
-    return {
-        "openapi": "3.1.0",
-        "info": {"title": "Onlooker data endpoint", "version": "1"},
-        "servers": [{"url": data_url}],
-        "security": [{"token": []}],
-        "components": {
-            "securitySchemes": {"token": {"type": "http", "scheme": "bearer", "bearerFormat": "JWT"}},
-            "schemas": {"Problem": PROBLEM, "Entities": ENTITIES},
-        },
-        "paths": {row.path: {row.method.lower(): _operation(row, answers.get(row.handler.__name__))} for row in routes},
-    }
+    return describe_api(
+        "Onlooker data endpoint",
+        data_url,
+        paths={row.path: {row.method.lower(): _operation(row, answers.get(row.handler.__name__))} for row in routes},
+        schemas={"Entities": ENTITIES},
+        security={"token": {"type": "http", "scheme": "bearer", "bearerFormat": "JWT"}},
+    )
 
 
 def _operation(row: RouteRow, answers: Schema | None) -> Schema:
-    answers = answers or {"200": _json("Success", {"type": "object"})}
-    refusals = _OF_ALL if row.open else (*_REFUSALS, *_OF_ALL)
+    answers = answers or {"200": json_response_schema("Success", {"type": "object"})}
+    refusals = _REFUSALS_OF_ALL if row.open else (*_REFUSALS, *_REFUSALS_OF_ALL)
     operation: Schema = {
         "operationId": row.handler.__name__,
         "summary": row.summary,
         "parameters": [] if row.open else _parameters(row.handler.__name__),
-        "responses": answers | {str(KINDS[code].status): _problem(code) for code in refusals},
+        "responses": answers
+        | {str(KINDS[code].status): problem_response_schema(code, headers=_HEADERS.get(code)) for code in refusals},
     }
     return operation | ({"security": []} if row.open else {})
 
@@ -72,13 +162,13 @@ def _parameters(operation: str) -> list[Schema]:
     parameters = [
         _query("metrics", f"Which metrics, separated by commas. {known}", names) | listed,
         _query("from_date", f"Where the range begins; {_ZONE_RULE}", _MOMENT) | {"required": True},
-        _query("to_date", f"Where it ends; {_ZONE_RULE}. Now, where it is left out", _MOMENT),
+        _query("to_date", f"Where it ends; {_ZONE_RULE}. Now if omitted", _MOMENT),
         _query("time", "How the range is cut into buckets", time),
-        _query("tz", "Time zone of the buckets, an IANA name; the stream's own where it is left out", zone),
+        _query("tz", "Time zone of the buckets, an IANA name; the stream's own if omitted", zone),
     ]
     if operation == "show_entities":
         parameters.append(_query("page", "Which page of 50 buckets", page))
-        parameters.append({"name": "If-None-Match", "in": "header", "schema": _TEXT})
+        parameters.append({"name": "If-None-Match", "in": "header", "schema": TEXT})
     return parameters
 
 
@@ -88,27 +178,16 @@ def _query(name: str, description: str, schema: Schema) -> Schema:
         "in": "query",
         "description": f"{description}.".replace("..", "."),
         "schema": schema,
-        "example": examples.REQUEST[name],
+        "example": EXAMPLE_REQUEST[name],
     }
 
 
 def _entities_answers() -> Schema:
-    found = _json("A page of buckets", {"$ref": "#/components/schemas/Entities"}) | {"headers": _TAG}
-    found["content"]["application/json"]["example"] = examples.ANSWER
+    found = json_response_schema("A page of buckets", reference("Entities")) | {"headers": _TAG}
+    found["content"]["application/json"]["example"] = EXAMPLE_ANSWER
     return {"200": found, "304": {"description": "You have this answer already", "headers": _TAG}}
 
 
 def _table_answers() -> Schema:
-    content = {"text/csv": {"schema": _TEXT, "example": examples.TABLE}}
+    content = {"text/csv": {"schema": TEXT, "example": EXAMPLE_TABLE}}
     return {"200": {"description": "All buckets, one a row", "content": content}}
-
-
-def _problem(code: Code) -> Schema:
-    content = {"application/problem+json": {"schema": {"$ref": "#/components/schemas/Problem"}}}
-    return {"description": KINDS[code].title, "content": content} | (
-        {"headers": _HEADERS[code]} if code in _HEADERS else {}
-    )
-
-
-def _json(description: str, schema: Schema) -> Schema:
-    return {"description": description, "content": {"application/json": {"schema": schema}}}

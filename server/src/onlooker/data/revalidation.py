@@ -1,4 +1,4 @@
-"""Whoever has an answer already asks whether it is still the same, and need not be sent it again."""
+"""Revalidation: a client that has an answer asks whether it is still current, and is not sent it again."""
 
 import hashlib
 
@@ -6,11 +6,11 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 CACHING = {"Cache-Control": "private, no-cache", "Vary": "Authorization"}
-"""Kept by nobody but the bearer, and not shown again without asking."""
+"""Stored by the bearer only, and revalidated before each use."""
 
 
 def revalidated(request: Request, body: bytes) -> Response:
-    """A JSON body with its tag, or 304 where the request names that tag."""
+    """A JSON body with its tag, or 304 if the request names that tag."""
     tag = f'W/"{hashlib.sha256(body).hexdigest()[:32]}"'
     headers = CACHING | {"ETag": tag}
     if _names(request.headers.get("if-none-match", ""), tag):
@@ -19,6 +19,6 @@ def revalidated(request: Request, body: bytes) -> Response:
 
 
 def _names(header: str, tag: str) -> bool:
-    """Weak comparison: the same numbers, however they are encoded."""
+    """Weak comparison: the same numbers, in any encoding."""
     given = [one.strip().removeprefix("W/") for one in header.split(",")]
     return tag.removeprefix("W/") in given or given == ["*"]

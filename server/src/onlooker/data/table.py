@@ -7,14 +7,13 @@ from collections.abc import AsyncIterator, Iterable
 from starlette.requests import Request
 from starlette.responses import Response, StreamingResponse
 
-from onlooker.data.asking import ask, read_query
-from onlooker.data.parameters import read_parameters
-from onlooker.data.parts import parts_of
+from onlooker.data.context import context_of
+from onlooker.data.query import read_parameters, read_query, run_limited
 from onlooker.data.revalidation import CACHING
 from onlooker.errors import bad_request
 from onlooker.metrics.buckets import count_buckets
-from onlooker.metrics.running import Answer
-from onlooker.streams.bearers import read_token
+from onlooker.metrics.execution import Answer
+from onlooker.streams.bearer_tokens import read_token
 
 HEADERS = CACHING | {"Content-Disposition": 'attachment; filename="entities.csv"'}
 MEDIA_TYPE = "text/csv; charset=utf-8; header=present"
@@ -22,33 +21,33 @@ MEDIA_TYPE = "text/csv; charset=utf-8; header=present"
 LONGEST_TABLE = 100_000
 """Eleven years of hours."""
 WAIT_LIMIT_S = 60.0
-"""Who has half a table is not sent away because others ask, too."""
+"""Longer than usual: a reader that has half a table is not turned away because others ask, too."""
 
 Number = int | float | None
 Values = dict[str, dict[str, Number]]
 
 
 async def show_table(request: Request) -> Response:
-    """The first page is asked for before anything is sent, so that what is wrong is said as a problem."""
+    """The first page is queried before anything is sent, so that errors can be answered as problems."""
     parameters = read_parameters(request.scope["query_string"])
     if "page" in parameters:
         raise bad_request("A table has no pages: it is the whole range. Leave `page` out.")
     query, _ = read_query(request, parameters)
     if count_buckets(query) > LONGEST_TABLE:
         raise bad_request(f"A table has at most {LONGEST_TABLE} rows. Ask for a shorter range, or for days.")
-    first = await ask(parts_of(request), query)
+    first = await run_limited(context_of(request), query)
     if request.method == "HEAD":
         return Response(headers=HEADERS, media_type=MEDIA_TYPE)
     return StreamingResponse(_chunks(request, first), headers=HEADERS, media_type=MEDIA_TYPE)
 
 
 async def _chunks(request: Request, first: Answer) -> AsyncIterator[str]:
-    """Text of one page after another. What goes wrong in between breaks the connection: half a table is no answer."""
-    parts, token = parts_of(request), read_token(request.headers.get("authorization"))
+    """The text of one page after another. An error in between breaks the connection: half a table is no answer."""
+    context, token = context_of(request), read_token(request.headers.get("authorization"))
     yield as_csv([table_header(first)]) + as_csv(table_rows(first))
     for page in range(2, first.nb_of_pages + 1):
-        await parts.bearers.check(token)  # a slow reader reads on for hours; its token may die meanwhile
-        yield as_csv(table_rows(await ask(parts, first.query, page, wait_s=WAIT_LIMIT_S)))
+        await context.bearers.check(token)  # a slow reader may read for hours; its token may expire meanwhile
+        yield as_csv(table_rows(await run_limited(context, first.query, page, wait_s=WAIT_LIMIT_S)))
 
 
 def table_header(answer: Answer) -> list[str]:

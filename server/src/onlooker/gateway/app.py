@@ -1,19 +1,22 @@
-"""The gateway process: its parts, its ASGI app, its listeners."""
+"""The gateway process: its ASGI app and its listeners."""
 
 import asyncio
 import logging
 
-from starlette.routing import Route, Router
 from starlette.types import ASGIApp
 
-from onlooker.gateway.gate import Gate
-from onlooker.gateway.health import readiness
-from onlooker.gateway.opening import open_parts
-from onlooker.gateway.operation import Endpoint
-from onlooker.gateway.parts import Parts
+from onlooker.bus.connection import BusError
+from onlooker.database import DATABASE_UNAVAILABLE
+from onlooker.gateway import counters
+from onlooker.gateway.admission import GatewayAdmission, guard_trials, is_routine
+from onlooker.gateway.blobstore import StoreError
+from onlooker.gateway.context import GatewayContext, open_context, readiness
 from onlooker.gateway.routes import ROUTES
-from onlooker.gateway.trials import guard_row
-from onlooker.listening.servers import make_server, open_listeners
+from onlooker.http.access_log import AccessLog
+from onlooker.http.cors import SingleOrigin
+from onlooker.http.gate import Gate, GateRules
+from onlooker.http.routes import build_router, open_paths
+from onlooker.http.servers import open_listeners, start_servers
 from onlooker.logs import fields
 from onlooker.monitoring import serve_monitoring, stop_signal
 from onlooker.settings import Settings
@@ -21,23 +24,35 @@ from onlooker.settings import Settings
 log = logging.getLogger(__name__)
 
 
-def build_app(parts: Parts) -> ASGIApp:
+def build_app(context: GatewayContext) -> ASGIApp:
     """The routes behind the gate."""
-    routes = [Route(row.path, Endpoint(guard_row(row)), methods=[row.method]) for row in ROUTES]
-    router = Router(routes, redirect_slashes=False)
-    return Gate(router, parts, frozenset(row.path for row in ROUTES if row.open))
+    admission = GatewayAdmission(context, open_paths(ROUTES))
+    rules = GateRules(
+        context=context,
+        cors=SingleOrigin(
+            context.settings.console_url,
+            methods="GET, POST, DELETE",
+            request_headers="Authorization, Content-Type",
+            exposed="Retry-After, X-Request-Id",
+            max_age_s=7200,  # longer than browsers remember it
+        ),
+        access_log=AccessLog(log, counters.requests, counters.request_time),
+        admit=admission.admit,
+        note_refusal=admission.note_refusal,
+        is_routine=is_routine,
+        release=admission.release,
+        unavailable=(*DATABASE_UNAVAILABLE, BusError, StoreError),
+    )
+    return Gate(build_router(ROUTES, guard_trials), rules)
 
 
 async def run_gateway(settings: Settings) -> None:
-    """Serve until SIGTERM or SIGINT, then finish what was begun."""
+    """Serve until SIGTERM or SIGINT, then finish the requests in progress."""
     listeners = open_listeners(settings, https="https_port", http="http_port")
-    async with open_parts(settings) as parts, asyncio.TaskGroup() as group:
+    async with open_context(settings) as context, asyncio.TaskGroup() as group:
         stop = stop_signal()
-        app = build_app(parts)
-        servers = [make_server(settings, app, listener) for listener in listeners]
-        for server, listener in zip(servers, listeners, strict=True):
-            group.create_task(server.serve(sockets=[listener.listening]))
-        monitoring = group.create_task(serve_monitoring(settings.monitoring_port, lambda: readiness(parts)))
+        servers = start_servers(group, settings, build_app(context), listeners)
+        monitoring = group.create_task(serve_monitoring(settings.monitoring_port, lambda: readiness(context)))
         log.info("gateway ready", extra=fields(url=settings.public_url))
         await stop.wait()
         for server in servers:

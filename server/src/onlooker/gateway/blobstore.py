@@ -1,4 +1,4 @@
-"""Where bytes wait: a folder on one machine, an S3 bucket in a cluster."""
+"""The blob store: a folder on one machine, an S3 bucket in a cluster."""
 
 import os
 from collections.abc import AsyncIterator

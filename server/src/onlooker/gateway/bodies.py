@@ -17,8 +17,8 @@ from multipart import (
 from starlette.requests import Request
 
 from onlooker.errors import Code, Problem, bad_request
-from onlooker.gateway.parts import holding_of
-from onlooker.listening.content_encoding import require_uncompressed
+from onlooker.gateway.context import held_bytes_of
+from onlooker.http.limits import require_uncompressed
 from onlooker.settings import Settings
 
 PARTS_LIMIT = 32
@@ -63,7 +63,7 @@ async def read_body(request: Request, settings: Settings) -> Body:
 
 async def _arriving(request: Request, limit_bytes: int) -> AsyncIterator[bytes]:
     """The chunks of a body that is not too large."""
-    holding = holding_of(request)
+    held_bytes = held_bytes_of(request)
     announced = request.headers.get("content-length", "0")
     received = int(announced) if announced.isdecimal() and len(announced) < 20 else 0
     if received <= limit_bytes:
@@ -72,7 +72,7 @@ async def _arriving(request: Request, limit_bytes: int) -> AsyncIterator[bytes]:
             received += len(chunk)
             if received > limit_bytes:
                 break
-            holding.hold(received)
+            held_bytes.hold(received)
             if chunk:
                 yield chunk
     if received > limit_bytes:

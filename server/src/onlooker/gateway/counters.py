@@ -1,14 +1,12 @@
-"""What a gateway and a dispatcher count."""
+"""Prometheus metrics of a gateway and a dispatcher."""
 
 from prometheus_client import Counter, Gauge, Histogram
 
-from onlooker.monitoring import by_labels
-
-BUCKETS = (0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 30)
+from onlooker.monitoring import SECONDS_BUCKETS, by_labels
 
 requests = by_labels(Counter("onlooker_requests", "Requests by route and status", ["route", "status"]))
 request_time = by_labels(
-    Histogram("onlooker_request_seconds", "From the first byte to the answer", ["route"], buckets=BUCKETS)
+    Histogram("onlooker_request_seconds", "From the first byte to the answer", ["route"], buckets=SECONDS_BUCKETS)
 )
 refusals = by_labels(Counter("onlooker_refusals", "Refused requests by code", ["code"]))
 jobs = by_labels(
@@ -19,9 +17,11 @@ jobs = by_labels(
     )
 )
 queue_time = by_labels(
-    Histogram("onlooker_job_queue_seconds", "From sending a job to computing it", ["service"], buckets=BUCKETS)
+    Histogram("onlooker_job_queue_seconds", "From sending a job to computing it", ["service"], buckets=SECONDS_BUCKETS)
 )
-compute_time = by_labels(Histogram("onlooker_job_compute_seconds", "Computing a job", ["service"], buckets=BUCKETS))
+compute_time = by_labels(
+    Histogram("onlooker_job_compute_seconds", "Computing a job", ["service"], buckets=SECONDS_BUCKETS)
+)
 resends = by_labels(
     Counter(
         "onlooker_job_resends",

@@ -1,50 +1,35 @@
-"""The gateway's own OpenAPI document, made from the routes and the catalogue."""
+"""The gateway's OpenAPI document, made from the routes and the catalogue."""
 
-from typing import Any
-
-from onlooker.catalogue import Catalogue
-from onlooker.catalogue.service import Field, Kind, Service
 from onlooker.errors import KINDS
-from onlooker.gateway.operation import RouteRow
+from onlooker.gateway.jobs import JobBody
+from onlooker.gateway.stream import StreamBody
+from onlooker.http.openapi import (
+    Schema,
+    describe_api,
+    json_response_schema,
+    problem_response_schema,
+    reference,
+    schema_of,
+)
+from onlooker.http.routes import RouteRow
+from onlooker_pipeline.catalogue import Catalogue
+from onlooker_pipeline.catalogue.service import Field, FieldKind, Service
 
 _PARAMETERS = {
     "name": {"type": "string"},
     "version": {"type": "string"},
     "id": {"type": "string", "format": "uuid"},
 }
-_KINDS: dict[Kind, dict[str, Any]] = {
-    Kind.TEXT: {"type": "string"},
-    Kind.BOOLEAN: {"type": "boolean"},
-    Kind.POSITIVE: {"type": "number", "exclusiveMinimum": 0, "exclusiveMaximum": 1e9},
-    Kind.FRACTION: {"type": "number", "minimum": 0, "maximum": 1},
-    Kind.TIMESTAMP: {"type": "string", "format": "date-time"},
-    Kind.MEDIA: {"type": "string", "description": "`attachment://<name>` or the URL of a blob"},
-    Kind.FRACTIONS: {
+_KINDS: dict[FieldKind, Schema] = {
+    FieldKind.TEXT: {"type": "string"},
+    FieldKind.BOOLEAN: {"type": "boolean"},
+    FieldKind.POSITIVE: {"type": "number", "exclusiveMinimum": 0, "exclusiveMaximum": 1e9},
+    FieldKind.FRACTION: {"type": "number", "minimum": 0, "maximum": 1},
+    FieldKind.TIMESTAMP: {"type": "string", "format": "date-time"},
+    FieldKind.MEDIA: {"type": "string", "description": "`attachment://<name>` or the URL of a blob"},
+    FieldKind.FRACTIONS: {
         "type": "object",
         "additionalProperties": {"type": "number", "minimum": 0, "maximum": 1},
-    },
-}
-_JOB = {
-    "type": "object",
-    "required": ["url", "uuid", "status"],
-    "properties": {
-        "url": {"type": "string", "format": "uri"},
-        "uuid": {"type": "string", "format": "uuid"},
-        "status": {"type": "integer"},
-        "expires_at": {"type": "string", "format": "date-time"},
-        "error": {"type": "string"},
-        "error_code": {"type": "string"},
-    },
-}
-_PROBLEM = {
-    "type": "object",
-    "required": ["type", "title", "status", "detail", "code"],
-    "properties": {
-        "type": {"type": "string"},
-        "title": {"type": "string"},
-        "status": {"type": "integer"},
-        "detail": {"type": "string"},
-        "code": {"type": "string"},
     },
 }
 _STATE = {
@@ -52,38 +37,9 @@ _STATE = {
     "required": ["session_id"],
     "properties": {"session_id": {"type": "string", "format": "uuid"}},
 }
-_TEXT = {"type": "string"}
-_NUMBER = {"type": "number", "minimum": 0}
-_MOMENT = {"type": "string", "format": "date-time"}
-_SWITCH = {"type": "boolean"}
-_STREAM: dict[str, Any] = {
-    "type": "object",
-    "required": ["client_id", "kind", "enabled", "state", "month", "retention_days", "reads", "now"],
-    "properties": {
-        "client_id": {"type": "string", "format": "uuid"},
-        "kind": {"type": "string", "enum": ["developer", "enterprise"]},
-        "enabled": _SWITCH,
-        "state": {"type": "string", "enum": ["ready", "disabled", "month_used_up"]},
-        "month": {
-            "type": "object",
-            "required": ["used_s", "quota_s", "nearly_used_up", "resets_at"],
-            "properties": {
-                "used_s": _NUMBER,
-                "quota_s": {"type": ["number", "null"], "description": "null: no limit"},
-                "nearly_used_up": _SWITCH | {"description": "Whether it is worth a warning: 80 % or more are used"},
-                "resets_at": _MOMENT,
-            },
-        },
-        "retention_days": {"type": "integer"},
-        "reads": {"type": "object", "properties": dict.fromkeys(("age", "gender", "expression"), _SWITCH)},
-        "console_url": _TEXT,
-        "data_url": _TEXT,
-        "now": _MOMENT | {"description": "The server's clock"},
-    },
-}
-_A_JOB = {"$ref": "#/components/schemas/Job"}
-_ANY_OBJECT: dict[str, Any] = {"type": "object"}
-_ANSWERS: dict[str, dict[str, Any]] = {
+_A_JOB = reference("Job")
+_ANY_OBJECT: Schema = {"type": "object"}
+_ANSWERS: dict[str, Schema] = {
     "create_job": {"201": _A_JOB, "202": _A_JOB},
     "show_job": {"200": _A_JOB, "201": _A_JOB, "202": _A_JOB},
     "delete_job": {"204": None},
@@ -91,13 +47,13 @@ _ANSWERS: dict[str, dict[str, Any]] = {
     "delete_blob": {"204": None},
     "create_blob": {"201": _A_JOB},
     "create_feed": {"201": _A_JOB},
-    "show_stream": {"200": {"$ref": "#/components/schemas/Stream"}},
+    "show_stream": {"200": reference("Stream")},
 }
 
 
-def describe_gateway(routes: tuple[RouteRow, ...], catalogue: Catalogue, public_url: str) -> dict[str, Any]:
+def describe_gateway(routes: tuple[RouteRow, ...], catalogue: Catalogue, public_url: str) -> Schema:
     """The whole document; each service's jobs are a path of their own."""
-    paths: dict[str, dict[str, Any]] = {}
+    paths: dict[str, Schema] = {}
     services = [service for versions in catalogue.values() for service in versions.values()]
     for row in routes:
         if row.handler.__name__ in ("create_job", "create_feed"):
@@ -106,22 +62,18 @@ def describe_gateway(routes: tuple[RouteRow, ...], catalogue: Catalogue, public_
                 paths.setdefault(path, {})[row.method.lower()] = _operation(row, path, service)
         else:
             paths.setdefault(row.path, {})[row.method.lower()] = _operation(row, row.path, None)
-    return {
-        "openapi": "3.1.0",
-        "info": {"title": "Onlooker compute gateway", "version": "1"},
-        "servers": [{"url": public_url}],
-        "security": [{"stream": []}],
-        "components": {
-            "securitySchemes": {"stream": {"type": "http", "scheme": "basic"}},
-            "schemas": {"Problem": _PROBLEM, "Job": _JOB, "Stream": _STREAM},
-        },
-        "paths": paths,
-    }
+    return describe_api(
+        "Onlooker compute gateway",
+        public_url,
+        paths=paths,
+        schemas={"Job": schema_of(JobBody), "Stream": schema_of(StreamBody)},
+        security={"stream": {"type": "http", "scheme": "basic"}},
+    )
 
 
-def _operation(row: RouteRow, path: str, service: Service | None) -> dict[str, Any]:
+def _operation(row: RouteRow, path: str, service: Service | None) -> Schema:
     name = row.handler.__name__
-    operation: dict[str, Any] = {
+    operation: Schema = {
         "operationId": f"{name}_of_{service.name}_{service.version}" if service else _operation_id(path, name),
         "summary": row.summary,
         "parameters": [
@@ -152,24 +104,25 @@ def _operation_id(path: str, name: str) -> str:
     return "show_description" if path.endswith("/description") else name
 
 
-def _responses(name: str) -> dict[str, Any]:
-    answers: dict[str, Any] = {
-        status: {"description": "Success"} | ({"content": {"application/json": {"schema": schema}}} if schema else {})
+def _responses(name: str) -> Schema:
+    answers: Schema = {
+        status: json_response_schema("Success", schema)
         for status, schema in _ANSWERS.get(name, {"200": _ANY_OBJECT}).items()
     }
     if name in ("show_blob", "give_output"):
         answers = {"200": {"description": "Success"}}
     if name == "show_ready":
         answers["503"] = {"description": "Not ready"}
-    problem = {
-        "description": "A problem",
-        "content": {"application/problem+json": {"schema": {"$ref": "#/components/schemas/Problem"}}},
+    problems = {
+        str(kind.status): problem_response_schema(code, description="A problem")
+        for code, kind in KINDS.items()
+        if str(kind.status) not in answers
     }
-    return answers | {str(kind.status): problem for kind in KINDS.values() if str(kind.status) not in answers}
+    return answers | problems
 
 
-def _fields(service: Service, *, with_media: bool) -> dict[str, Any]:
-    fields = [field for field in service.fields if with_media or field.kind is not Kind.MEDIA]
+def _fields(service: Service, *, with_media: bool) -> Schema:
+    fields = [field for field in service.fields if with_media or field.kind is not FieldKind.MEDIA]
     required = [field.name for field in fields if field.required]
     return {
         "type": "object",
@@ -179,7 +132,7 @@ def _fields(service: Service, *, with_media: bool) -> dict[str, Any]:
     }
 
 
-def _schema(field: Field) -> dict[str, Any]:
+def _schema(field: Field) -> Schema:
     schema = {"description": field.description} | _KINDS[field.kind]
     if field.choices and schema["type"] == "object":
         member = schema["additionalProperties"]
@@ -187,7 +140,7 @@ def _schema(field: Field) -> dict[str, Any]:
     return schema | {"enum": list(field.choices)} if field.choices else schema
 
 
-def _body(fields: dict[str, Any]) -> dict[str, Any]:
+def _body(fields: Schema) -> Schema:
     multipart = {
         "type": "object",
         "required": ["meta"],

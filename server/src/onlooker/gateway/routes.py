@@ -3,26 +3,32 @@
 from starlette.requests import Request
 from starlette.responses import Response
 
-from onlooker.gateway import blobs, directory, health, jobs, sessions, stream
-from onlooker.gateway.answers import json_answer
+from onlooker.gateway import blobs, directory, jobs, sessions, stream
+from onlooker.gateway.context import context_of, readiness
 from onlooker.gateway.feeds import resource as feeds
 from onlooker.gateway.openapi import describe_gateway
-from onlooker.gateway.operation import RouteRow
-from onlooker.gateway.parts import parts_of
+from onlooker.http.answers import json_answer
+from onlooker.http.health import ready_answer, show_live
+from onlooker.http.routes import RouteRow
 
 VERSION = "/services/{name}/{version}"
 
 
 async def show_openapi(request: Request) -> Response:
-    parts = parts_of(request)
-    return json_answer(describe_gateway(ROUTES, parts.catalogue, parts.settings.public_url))
+    context = context_of(request)
+    return json_answer(describe_gateway(ROUTES, context.catalogue, context.settings.public_url))
+
+
+async def show_ready(request: Request) -> Response:
+    context = context_of(request)
+    return ready_answer(readiness(context), workers=len(context.workers))
 
 
 ROUTES: tuple[RouteRow, ...] = (
     # The way of a frame comes first: routes are tried in this order.
     RouteRow("POST", f"{VERSION}/jobs", jobs.create_job, "Create a job", for_trials=True),
-    RouteRow("GET", "/livez", health.show_live, "Whether the process runs", open=True),
-    RouteRow("GET", "/readyz", health.show_ready, "Whether it can serve", open=True),
+    RouteRow("GET", "/livez", show_live, "Whether the process runs", open=True),
+    RouteRow("GET", "/readyz", show_ready, "Whether it can serve", open=True),
     RouteRow("GET", "/openapi.json", show_openapi, "This interface, as an OpenAPI document", open=True),
     RouteRow("GET", "/stream", stream.show_stream, "The stream that asks: its state, its month, where its numbers are"),
     RouteRow("GET", "/services", directory.list_services, "Service directory"),

@@ -1,33 +1,33 @@
-"""Ending a session at once."""
+"""Sessions: ending one at once."""
 
 import uuid
 
 from starlette.requests import Request
 from starlette.responses import Response
 
-from onlooker.bus.publishing import publish_kept
-from onlooker.bus.session_state import SessionState, decode_state, encode_state
+from onlooker.bus.connection import publish_kept
+from onlooker.bus.session_store import SessionState, decode_state, encode_state
 from onlooker.bus.subjects import ended_subject
 from onlooker.errors import not_found
-from onlooker.gateway.parts import id_of, parts_of, service_of, stream_of
-from onlooker.gateway.requested import session_key
+from onlooker.gateway.context import context_of, id_of, service_of, stream_of
+from onlooker.gateway.requests import session_key
 
 
 async def end_session(request: Request) -> Response:
     """Remove the state and results; the worker that holds it in memory notices at its next compare-and-set."""
     session_id: uuid.UUID = id_of(request, "session")
-    parts, stream = parts_of(request), stream_of(request)
+    context, stream = context_of(request), stream_of(request)
     key = session_key(stream, service_of(request), session_id)
-    async with parts.turns.take(key):
-        entry = await parts.sessions.get(key)
+    async with context.turns.take(key):
+        entry = await context.sessions.get(key)
         if entry is None or not entry.value:
-            await parts.sessions.destroy(key)  # what is left of it: results, or a try to end it that failed half-way
+            await context.sessions.destroy(key)  # what is left of it: results, or a try to end it that failed half-way
             raise not_found("session")
         last = _last_state(entry.value)
         if last:
             # First, so that visits that are still open are closed whatever happens to us.
-            await publish_kept(parts.bus, ended_subject(stream.id), encode_state(last))
-        await parts.sessions.remove(key)
+            await publish_kept(context.bus, ended_subject(stream.id), encode_state(last))
+        await context.sessions.remove(key)
     return Response(status_code=204)
 
 

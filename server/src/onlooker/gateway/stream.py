@@ -1,49 +1,84 @@
-"""What a device may know of its own stream: whether it computes, what is left of the month, where its numbers are."""
+"""`GET /stream`, for a device: whether its stream computes, what is left of the month, where its numbers are."""
 
 import time
 import uuid
 from datetime import UTC, datetime
-from typing import Any
+from typing import Annotated
 
+import msgspec
+from msgspec import Meta
 from starlette.requests import Request
 from starlette.responses import Response
 
-from onlooker.gateway.answers import json_answer
-from onlooker.gateway.auth import read_credentials
-from onlooker.gateway.limits.permits import state_of
-from onlooker.gateway.parts import Parts, parts_of, stream_of
+from onlooker.gateway.admission import read_credentials
+from onlooker.gateway.context import GatewayContext, context_of, stream_of
+from onlooker.gateway.permits import state_of
+from onlooker.http.answers import json_answer
+from onlooker.http.openapi import Moment
 from onlooker.streams.credentials import StreamRecord
-from onlooker.streams.kinds import is_nearly_used_up
+from onlooker.streams.options import is_nearly_used_up
 from onlooker.streams.state import State
 from onlooker.streams.video_time import month_end
 
 STATES = {State.ENABLED: "ready", State.DISABLED: "disabled", State.QUOTA: "month_used_up"}
-"""In words for people who set up a camera."""
+"""In the words of people who set up a camera."""
+
+
+class StreamMonth(msgspec.Struct, frozen=True):
+    """How much video a stream has used this month, and how much it may."""
+
+    used_s: Annotated[float, Meta(ge=0)]
+    quota_s: Annotated[float | None, Meta(description="null: no limit")]
+    nearly_used_up: Annotated[bool, Meta(description="Whether it is worth a warning: 80 % or more are used")]
+    resets_at: Moment
+
+
+class StreamReads(msgspec.Struct, frozen=True):
+    """What is read from faces."""
+
+    age: bool
+    gender: bool
+    expression: bool
+
+
+class StreamBody(msgspec.Struct, frozen=True, kw_only=True):
+    """A stream as its device sees it."""
+
+    client_id: uuid.UUID
+    kind: Annotated[str, Meta(extra_json_schema={"enum": ["developer", "enterprise"]})]
+    enabled: bool
+    state: Annotated[str, Meta(extra_json_schema={"enum": list(STATES.values())})]
+    month: StreamMonth
+    retention_days: int
+    reads: StreamReads
+    console_url: str
+    data_url: str
+    now: Annotated[str, Meta(description="The server's clock", extra_json_schema={"format": "date-time"})]
 
 
 async def show_stream(request: Request) -> Response:
     client_id, _ = read_credentials(request.headers.get("authorization"))
-    return json_answer(describe_stream(parts_of(request), stream_of(request), client_id))
+    return json_answer(describe_stream(context_of(request), stream_of(request), client_id))
 
 
-def describe_stream(parts: Parts, stream: StreamRecord, client_id: str) -> dict[str, Any]:
+def describe_stream(context: GatewayContext, stream: StreamRecord, client_id: str) -> StreamBody:
     now = time.time()
-    used_s = parts.metering.usage.used_s(stream.id, known_s=stream.video_s)
-    quota_s = parts.settings.developer_quota_s if stream.kind == "developer" else None
-    return {
-        "client_id": str(uuid.UUID(client_id)),
-        "kind": stream.kind,
-        "enabled": stream.enabled,
-        "state": STATES[state_of(parts, stream)],
-        "month": {
-            "used_s": round(used_s, 3),
-            "quota_s": quota_s,
-            "nearly_used_up": is_nearly_used_up(used_s, quota_s),
-            "resets_at": month_end(now).isoformat(),
-        },
-        "retention_days": stream.retention_days,
-        "reads": {"age": stream.reads_age, "gender": stream.reads_gender, "expression": stream.reads_expression},
-        "console_url": parts.settings.console_url,
-        "data_url": parts.settings.data_url,
-        "now": datetime.fromtimestamp(now, UTC).isoformat(timespec="milliseconds"),
-    }
+    used_s = context.meters.usage.used_s(stream.id, known_s=stream.video_s)
+    quota_s = context.settings.developer_quota_s if stream.kind == "developer" else None
+    return StreamBody(
+        client_id=uuid.UUID(client_id),
+        kind=stream.kind,
+        enabled=stream.enabled,
+        state=STATES[state_of(context, stream)],
+        month=StreamMonth(
+            used_s=round(used_s, 3),
+            quota_s=quota_s,
+            nearly_used_up=is_nearly_used_up(used_s, quota_s),
+            resets_at=month_end(now).isoformat(),
+        ),
+        retention_days=stream.retention_days,
+        reads=StreamReads(age=stream.reads_age, gender=stream.reads_gender, expression=stream.reads_expression),
+        console_url=context.settings.console_url,
+        data_url=context.settings.data_url,
+        now=datetime.fromtimestamp(now, UTC).isoformat(timespec="milliseconds"),
+    )

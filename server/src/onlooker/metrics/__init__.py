@@ -1,1 +1,1 @@
-"""From visits to numbers: the metrics, their roll-up by quarter of an hour, and queries over any range."""
+"""From visits to numbers: the metrics, their roll-up by slot, and queries over any range."""

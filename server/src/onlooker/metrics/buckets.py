@@ -1,4 +1,4 @@
-"""The buckets of a query: where the local clock begins an hour or a day. Pure."""
+"""The buckets of a query: where an hour or a day begins on the local clock. Pure."""
 
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Iterator
@@ -17,9 +17,9 @@ HOURS_BEFORE_1970 = 72
 """It began on a Thursday."""
 UNITS_S = {Time.BY_HOUR: HOUR_S, Time.BY_DAY: DAY_S}
 PROBE_S = 3 * DAY_S
-"""How far apart a clock is looked at. Of all clocks since 1970 none changed twice within six days."""
+"""How far apart a clock is probed. Since 1970 no clock has changed twice within six days."""
 AROUND_S = 3 * DAY_S
-"""Longer than any bucket: so far around a range lie the own edges of the buckets in which it begins and ends."""
+"""Longer than any bucket: the first and last bucket of a range begin and end within this distance of it."""
 CACHED_YEARS = 80_000
 CACHED_TEXTS = 4096
 CACHED_RANGES = 256
@@ -32,7 +32,7 @@ class Buckets:
     """The buckets of one page."""
 
     edges: tuple[datetime, ...]
-    """In UTC, one more than buckets. The first is its bucket's own start, also where the range begins later."""
+    """In UTC, one more than buckets. The first is the start of its bucket, even if the range begins later."""
     keys: tuple[str, ...]
 
 
@@ -41,11 +41,11 @@ class Hours:
     """The hours of a range."""
 
     edges: tuple[datetime, ...]
-    """As those of buckets."""
+    """As in Buckets."""
     edges_s: list[int]
     """The same, as Unix times."""
     of_week: list[int]
-    """What the local clock shows when each begins, counted from Monday at midnight on."""
+    """The hour of the local week at which each begins, counted from Monday midnight."""
 
 
 def count_buckets(query: Query) -> int:
@@ -56,7 +56,7 @@ def count_buckets(query: Query) -> int:
 
 
 def page_buckets(query: Query, *, first: int, count: int) -> Buckets:
-    """`count` buckets from number `first` on, counted from 0; fewer where the range ends before."""
+    """`count` buckets starting with number `first`, counted from 0; fewer if the range ends earlier."""
     if query.time is Time.GLOBAL:
         return Buckets((query.from_at.astimezone(UTC), query.to_at.astimezone(UTC)), ("global",))
     starts = _starts_around(query)
@@ -66,7 +66,7 @@ def page_buckets(query: Query, *, first: int, count: int) -> Buckets:
 
 
 def all_hours(query: Query) -> Hours:
-    """Of the whole range, whatever the query cuts it into. A year has thousands: nobody writes a key for each."""
+    """The hours of the whole range, whatever buckets the query has. A year has thousands, so they get no keys."""
     by_hour = replace(query, time=Time.BY_HOUR)
     starts = _starts_around(by_hour)
     numbers = starts.numbers_of(by_hour)
@@ -80,7 +80,7 @@ def _edges_of(begins: list[tuple[int, int]]) -> tuple[datetime, ...]:
 
 
 def _key_of(at_s: int, offset_s: int) -> str:
-    """As `isoformat` writes it, which takes five times as long for a page of hours."""
+    """Like `isoformat`, which takes five times as long for a page of hours."""
     day, second = divmod(at_s + offset_s, DAY_S)
     return f"{_date_text(day)}T{_clock_text(second)}{_offset_text(offset_s)}"
 
@@ -110,19 +110,19 @@ class _Run(NamedTuple):
     after: int
 
     def count_before(self, moment_s: int) -> int:
-        """How many begin before a moment."""
+        """How many of them begin before a moment."""
         unit = (moment_s - 1 + self.offset_s) // self.unit_s
         return max(0, min(self.after, unit + 1) - self.first)
 
     def begin(self, indexes: range) -> Iterator[tuple[int, int]]:
-        """When some begin, and the offset then. The first of all may begin late, with the change itself."""
+        """When some begin, and the offset at that time. The very first may begin late, with the change itself."""
         first_s, end_s = ((self.first + index) * self.unit_s - self.offset_s for index in (indexes.start, indexes.stop))
         moments = chain([max(self.begins_s, first_s)], range(first_s + self.unit_s, end_s, self.unit_s))
         return zip(moments, repeat(self.offset_s), strict=False)
 
 
 class _Starts:
-    """The moments at which buckets begin. They are counted, and listed only as far as somebody asks."""
+    """The moments at which buckets begin. They are counted, and listed only as far as needed."""
 
     def __init__(self, runs: list[_Run]) -> None:
         self._runs = runs
@@ -135,7 +135,7 @@ class _Starts:
         return range(first, self._count_before(_ceil_s(query.to_at)))
 
     def begin(self, numbers: range) -> list[tuple[int, int]]:
-        """When some begin that follow one another, and the offset then."""
+        """When some consecutive ones begin, and the offset at that time."""
         found: list[tuple[int, int]] = []
         while numbers:
             index = bisect_right(self._before, numbers.start) - 1
@@ -150,8 +150,8 @@ class _Starts:
         return self._before[index] + self._runs[index].count_before(moment_s)
 
 
-class Change(NamedTuple):
-    """From when on a clock has an offset."""
+class OffsetChange(NamedTuple):
+    """The moment at which a clock takes on an offset."""
 
     at_s: int
     offset_s: int
@@ -164,15 +164,15 @@ def _starts_around(query: Query) -> _Starts:
 
 @lru_cache(maxsize=CACHED_RANGES)
 def _starts_between(zone_key: str, begins_s: int, ends_s: int, time: Time) -> _Starts:
-    """Remembered, since buckets are counted before they are listed."""
+    """Cached, since buckets are counted before they are listed."""
     zone = ZoneInfo(zone_key)
-    begin = Change(begins_s, _offset_at(zone, begins_s))
-    end = Change(ends_s, _offset_at(zone, ends_s))
+    begin = OffsetChange(begins_s, _offset_at(zone, begins_s))
+    end = OffsetChange(ends_s, _offset_at(zone, ends_s))
     return _Starts(list(_runs_of([begin, *_changes_between(zone, begins_s, ends_s), end], time)))
 
 
-def _runs_of(changes: list[Change], time: Time) -> Iterator[_Run]:
-    """Every change begins an hour. It begins a day only where the clock has not shown that date before."""
+def _runs_of(changes: list[OffsetChange], time: Time) -> Iterator[_Run]:
+    """Every change begins an hour. It begins a day only if the clock has not shown that date before."""
     unit_s = UNITS_S[time]
     shown = (changes[0].at_s + changes[0].offset_s) // unit_s
     for change, following in pairwise(changes):
@@ -183,21 +183,21 @@ def _runs_of(changes: list[Change], time: Time) -> Iterator[_Run]:
         yield _Run(change.at_s, change.offset_s, unit_s, first, max(first, after))
 
 
-def _changes_between(zone: ZoneInfo, begins_s: int, ends_s: int) -> Iterable[Change]:
+def _changes_between(zone: ZoneInfo, begins_s: int, ends_s: int) -> Iterable[OffsetChange]:
     first, last = (datetime.fromtimestamp(moment_s, UTC).year for moment_s in (begins_s, ends_s))
     changes = (change for year in range(first, last + 1) for change in changes_of_year(zone.key, year))
     return (change for change in changes if begins_s < change.at_s < ends_s)
 
 
 @lru_cache(maxsize=CACHED_YEARS)
-def changes_of_year(zone_key: str, year: int) -> tuple[Change, ...]:
-    """Python does not tell when a clock changes, so it is found between two moments with different offsets."""
+def changes_of_year(zone_key: str, year: int) -> tuple[OffsetChange, ...]:
+    """Python does not say when a clock changes, so we search between two moments with different offsets."""
     zone = ZoneInfo(zone_key)
     end_s = _floor_s(datetime(year + 1, 1, 1, tzinfo=UTC)) - 1
     probes = [*range(_floor_s(datetime(year, 1, 1, tzinfo=UTC)) - 1, end_s, PROBE_S), end_s]
     offsets = [_offset_at(zone, probe) for probe in probes]
     return tuple(
-        Change(_find_change(zone, *between), offset)
+        OffsetChange(_find_change(zone, *between), offset)
         for between, (before, offset) in zip(pairwise(probes), pairwise(offsets), strict=True)
         if before != offset
     )

@@ -1,42 +1,192 @@
-"""How much of each bucket was looked at, and why not the rest: tells 'nobody came' from 'the camera was off'."""
+"""How much of each bucket was watched, and why not the rest: tells 'nobody came' from 'the camera was off'."""
 
 from bisect import bisect_left, bisect_right
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from datetime import UTC, datetime
-from itertools import accumulate
+from enum import StrEnum
+from itertools import accumulate, islice, pairwise, takewhile
 from typing import Any
 
 from psycopg import AsyncConnection
 from psycopg.rows import DictRow, tuple_row
 
 from onlooker.database import Pool, load_queries
-from onlooker.metrics.absences import Absence, BucketCoverage, Closure, Part, Stretch, cut_stretches, reckon
 from onlooker.metrics.buckets import Buckets
-from onlooker.metrics.compiling import as_array
 from onlooker.metrics.query import Query
-from onlooker.streams.coverage import SLOT_S, Reason, reason_of
+from onlooker.metrics.statements import as_array
+from onlooker.slots import SLOT, SLOT_S, is_slot_edge, slot_of
+from onlooker.streams.coverage import Reason, reason_of
 
+NOTHING_S = 1e-6
+"""Anything below this is a rounding error of a sum."""
 TOLD_BY_STATE = [Reason.STREAM_DISABLED, Reason.QUOTA_EXCEEDED]
-"""Refusals that say nothing new: the log of states has when they began, and when they ended."""
+"""Refusals that add nothing: the log of states says when they began and ended."""
 
-Row = tuple[int, str | None, float, float]
-"""Number, reason, seconds of it and seconds that were covered."""
+CoverageRow = tuple[int, str | None, float, float]
+"""Number, reason, seconds and covered seconds."""
 
-_queries = load_queries("onlooker.metrics")
+_queries = load_queries("onlooker.metrics", "sql/coverage.sql")
+
+
+class Absence(StrEnum):
+    """Why nobody was watched for. A closed list."""
+
+    DISABLED = "disabled"
+    """The stream was switched off."""
+    QUOTA = "quota"
+    """Its monthly quota was used up."""
+    REFUSED = "refused"
+    """Frames arrived and were not computed."""
+    NOT_CREATED = "not_created"
+    """The stream did not exist yet."""
+    OFFLINE = "offline"
+    """No frames arrived: the camera was off."""
+    UNKNOWN = "unknown"
+    """Longer ago than the stream keeps its coverage."""
+
+
+Missing = dict[Absence | Reason, float]
+"""Seconds by why they are missing; refused seconds by reason."""
+
+
+@dataclass(frozen=True)
+class BucketCoverage:
+    """The part of a bucket that lies inside the range and in the past: each second of it is covered or missing."""
+
+    length_s: float
+    covered_s: float
+    missing: dict[Absence, float]
+    """Only causes with some seconds."""
+    refused_for: Reason | None
+    """The reason for most of the refused seconds."""
+
+
+@dataclass(frozen=True)
+class Closure:
+    """A period in which the stream could not compute: it did not exist yet, was disabled, or had used up its quota."""
+
+    absence: Absence
+    from_at: datetime
+    to_at: datetime
+
+
+@dataclass(frozen=True)
+class SlotCoverage:
+    """The slots of a stretch in which frames were computed, or were refused mostly for this reason."""
+
+    length_s: float
+    covered_s: float
+    reason: Reason | None
+
+
+@dataclass(frozen=True)
+class Stretch:
+    """A period inside a bucket: closed slots, open slots, or a single slot that was both in turn."""
+
+    bucket: int
+    from_at: datetime
+    to_at: datetime
+    otherwise: Absence
+    """The cause of missing seconds that nothing is recorded about."""
+
+    @property
+    def length_s(self) -> float:
+        return (self.to_at - self.from_at).total_seconds()
+
+    def explain(self, parts: Sequence[SlotCoverage], closures: Sequence[Closure]) -> Missing:
+        """All missing seconds: closures explain them first, then refusals."""
+        missing: Missing = defaultdict(float)
+        closed = closed_between(self.from_at, self.to_at, closures)
+        unwritten_s = self.length_s - sum(part.length_s for part in parts)
+        for part in (*parts, SlotCoverage(unwritten_s, 0.0, None)):
+            rest_s = part.length_s - part.covered_s
+            for absence, closed_s in closed.items():
+                explained_s = min(rest_s, closed_s * part.length_s / self.length_s)
+                missing[absence] += explained_s
+                rest_s -= explained_s
+            missing[part.reason or self.otherwise] += rest_s
+        return missing
+
+
+def cut_stretches(
+    edges: Sequence[datetime], closures: Iterable[Closure], *, within: tuple[datetime, datetime], known_since: datetime
+) -> Iterator[Stretch]:
+    """The buckets inside a range, cut where coverage starts to be known and around each slot that a closure cuts."""
+    cuts = {*edges, *within, known_since, *_slots_cut_by(closures)}
+    for begin_at, end_at in pairwise(sorted(cut for cut in cuts if within[0] <= cut <= within[1])):
+        otherwise = Absence.UNKNOWN if end_at <= known_since else Absence.OFFLINE
+        yield Stretch(bisect_right(edges, begin_at) - 1, begin_at, end_at, otherwise)
+
+
+def _slots_cut_by(closures: Iterable[Closure]) -> Iterator[datetime]:
+    """Where those slots begin and end. A closure that cuts none begins and ends with a slot."""
+    for closure in closures:
+        for edge in (closure.from_at, closure.to_at):
+            yield slot_of(edge)
+            if not is_slot_edge(edge):
+                yield slot_of(edge) + SLOT
+
+
+def closed_between(from_at: datetime, to_at: datetime, closures: Sequence[Closure]) -> dict[Absence, float]:
+    """How many seconds of a period were closed. Closures are in order and do not overlap."""
+    closed = {Absence.NOT_CREATED: 0.0, Absence.DISABLED: 0.0, Absence.QUOTA: 0.0}
+    first = bisect_right(closures, from_at, key=lambda closure: closure.to_at)
+    for closure in takewhile(lambda closure: closure.from_at < to_at, islice(closures, first, None)):
+        closed[closure.absence] += (min(closure.to_at, to_at) - max(closure.from_at, from_at)).total_seconds()
+    return closed
+
+
+def compute_bucket_coverage(
+    stretches: Iterable[tuple[Stretch, Sequence[SlotCoverage]]], closures: Sequence[Closure]
+) -> BucketCoverage:
+    """The coverage of the bucket with these stretches."""
+    length_s = covered_s = 0.0
+    missing: Missing = defaultdict(float)
+    for stretch, parts in stretches:
+        length_s += stretch.length_s
+        covered_s += sum(part.covered_s for part in parts)
+        for why, missing_s in stretch.explain(parts, closures).items():
+            missing[why] += missing_s
+    return BucketCoverage(length_s, covered_s, *_fold_reasons(missing))
+
+
+def _fold_reasons(missing: Missing) -> tuple[dict[Absence, float], Reason | None]:
+    refused = {why: missing_s for why, missing_s in missing.items() if isinstance(why, Reason)}
+    refused_s = sum(refused.values())
+    seconds = {absence: missing.get(absence, 0.0) for absence in Absence} | {Absence.REFUSED: refused_s}
+    most = max(refused, key=lambda reason: refused[reason]) if refused_s > NOTHING_S else None
+    return {absence: missing_s for absence, missing_s in seconds.items() if missing_s > NOTHING_S}, most
+
+
+def sum_coverage(coverages: Iterable[BucketCoverage]) -> BucketCoverage:
+    """The coverage of several buckets together."""
+    length_s = covered_s = 0.0
+    missing: dict[Absence, float] = defaultdict(float)
+    refused: dict[Reason, float] = defaultdict(float)
+    for one in coverages:
+        length_s += one.length_s
+        covered_s += one.covered_s
+        for absence, missing_s in one.missing.items():
+            missing[absence] += missing_s
+        if one.refused_for:
+            refused[one.refused_for] += one.missing[Absence.REFUSED]
+    most = max(refused, key=lambda reason: refused[reason], default=None)
+    return BucketCoverage(length_s, covered_s, dict(missing), most)
 
 
 async def read_coverage(pool: Pool, query: Query, buckets: Buckets, *, now: datetime) -> tuple[BucketCoverage, ...]:
-    """The coverage of each bucket, as far as it lies inside the range and in the past."""
+    """The coverage of each bucket, inside the range and in the past."""
     return (await read_coverage_and_hours(pool, query, buckets, now=now))[0]
 
 
 async def read_coverage_and_hours(
     pool: Pool, query: Query, buckets: Buckets, hours_s: Sequence[float] = (), *, now: datetime
 ) -> tuple[tuple[BucketCoverage, ...], list[float]]:
-    """The coverage of each bucket, and how many seconds of each hour between these Unix times were looked at.
+    """The coverage of each bucket, and how many seconds were covered in each hour between these Unix times.
 
-    Both are of one reading: a year has thousands of hours, and their causes would take longer than all the rest.
+    Both come from one read: a year has thousands of hours, and finding their causes would take longer than the rest.
     """
     from_at, to_at = _past_of(query, buckets, now)
     values = {"stream_id": query.stream_id, "from_at": from_at, "to_at": to_at, "now": now}
@@ -49,25 +199,25 @@ async def read_coverage_and_hours(
         ends_s = (from_at.timestamp(), to_at.timestamp())
         inside = hours_s[bisect_right(hours_s, ends_s[0]) : bisect_left(hours_s, ends_s[1])]
         cuts_s = sorted({*ends_s, *begins_s, *inside})
-        rows = await _read_parts(connection, cuts_s, values)
+        rows = await _read_slots(connection, cuts_s, values)
     parts = _gather(rows, cuts_s, begins_s)
-    found: dict[int, list[tuple[Stretch, list[Part]]]] = defaultdict(list)
+    found: dict[int, list[tuple[Stretch, list[SlotCoverage]]]] = defaultdict(list)
     for number, stretch in enumerate(stretches):
         found[stretch.bucket].append((stretch, parts[number]))
-    covered = tuple(reckon(found[bucket], closures) for bucket in range(len(buckets.keys)))
+    covered = tuple(compute_bucket_coverage(found[bucket], closures) for bucket in range(len(buckets.keys)))
     return covered, _by_hour(rows, cuts_s, hours_s)
 
 
 def _past_of(query: Query, buckets: Buckets, now: datetime) -> tuple[datetime, datetime]:
-    """What of the buckets lies inside the range and in the past."""
+    """The part of the buckets that lies inside the range and in the past."""
     from_at = max(query.from_at.astimezone(UTC), buckets.edges[0])
     return from_at, max(from_at, min(query.to_at.astimezone(UTC), buckets.edges[-1], now))
 
 
-async def _read_parts(
+async def _read_slots(
     connection: AsyncConnection[DictRow], cuts_s: Sequence[float], values: dict[str, Any]
-) -> list[Row]:
-    """What lies between one cut and the next, by its number from 1 on."""
+) -> list[CoverageRow]:
+    """What lies between each cut and the next, numbered from 1."""
     cut_slots_s = {cut_s - cut_s % SLOT_S for cut_s in cuts_s if cut_s % SLOT_S}
     more = {"cuts_s": as_array(cuts_s), "cut_slots_s": as_array(cut_slots_s), "told_by_state": TOLD_BY_STATE}
     cursor = connection.cursor(row_factory=tuple_row, binary=True)
@@ -75,27 +225,27 @@ async def _read_parts(
     return await cursor.fetchall()
 
 
-def _gather(rows: list[Row], cuts_s: list[float], begins_s: list[float]) -> dict[int, list[Part]]:
-    """The parts of each stretch, one a reason."""
+def _gather(rows: list[CoverageRow], cuts_s: list[float], begins_s: list[float]) -> dict[int, list[SlotCoverage]]:
+    """The slots of each stretch, grouped by reason."""
     stretch_of = _numbers_of(cuts_s, begins_s)
     sums: dict[tuple[int, str | None], tuple[float, float]] = {}
     for number, reason, length_s, covered_s in rows:
         key = (stretch_of[number - 1], reason)
         before = sums.get(key, (0.0, 0.0))
         sums[key] = (before[0] + length_s, before[1] + covered_s)
-    parts: dict[int, list[Part]] = defaultdict(list)
+    parts: dict[int, list[SlotCoverage]] = defaultdict(list)
     for (number, reason), seconds in sums.items():
-        parts[number].append(Part(*seconds, reason_of(reason) if reason else None))
+        parts[number].append(SlotCoverage(*seconds, reason_of(reason) if reason else None))
     return parts
 
 
 def _numbers_of(cuts_s: list[float], begins_s: Sequence[float]) -> list[int]:
-    """In which part, counted from 0, each cut lies. A part begins with a cut, but the first may begin before all."""
+    """The part, counted from 0, in which each cut lies. Parts begin with a cut; the first may begin before all cuts."""
     begins = set(begins_s[1:])
     return list(accumulate(cut_s in begins for cut_s in cuts_s))
 
 
-def _by_hour(rows: list[Row], cuts_s: list[float], hours_s: Sequence[float]) -> list[float]:
+def _by_hour(rows: list[CoverageRow], cuts_s: list[float], hours_s: Sequence[float]) -> list[float]:
     covered = [0.0] * max(len(hours_s) - 1, 0)
     if covered:
         hour_of = _numbers_of(cuts_s, hours_s)

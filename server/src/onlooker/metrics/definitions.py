@@ -1,38 +1,56 @@
-"""The metrics, one declaration each: which figures a slot keeps for it, and how an answer is made of them."""
+"""The metrics, one declaration each: the figures a slot keeps for a metric, and how they make up the answer."""
 
+import enum
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+
+from onlooker_pipeline.expressions import EXPRESSIONS
 
 SHORTEST_PRESENCE_S = 1
 SHORTEST_STOP_S = 3
 SHORTEST_LOOK_S = 1
-"""People who looked for longer than this."""
+"""Looking counts if it is longer than this."""
 GENDER_KNOWN_ABOVE = 0.5
 """Confidence goes from 0, a coin toss, to 1; a child's is at most 0.5."""
 AGE_BANDS = {"0-14": 0, "15-24": 15, "25-34": 25, "35-44": 35, "45-54": 45, "55-64": 55, "65+": 65}
-"""By the age from which on one is in it."""
+"""The lowest age of each band."""
 DIGITS = 6
-"""Of a mean, behind the point."""
-EMOTIONS = ("neutral", "happiness", "surprise", "anger", "sadness")
+"""Decimals of a mean."""
+UNKNOWN = "?"
+EMOTIONS = EXPRESSIONS
 
 Number = int | float | None
 Figures = Sequence[int]
 Value = dict[str, Number]
 
 
+class Unit(enum.StrEnum):
+    """What a metric's value is."""
+
+    PEOPLE = "people"
+    SECONDS = "seconds"
+    SHARE = "share"
+    """From 0 to 1."""
+    PARTS = "parts"
+    """Counts of people by name."""
+
+
 @dataclass(frozen=True)
 class Metric:
     """A metric of the visits of a slot or a bucket.
 
-    A figure is a sum that can be added up over slots: a column of `metrics_slot`, and the SQL that makes it of judged
-    visits. What a judged visit has: judging.py.
+    A figure is a sum that can be added up over slots: a column of `metrics_slot`, and the SQL that computes it from
+    judged visits. sql/judged_visits.sql has their columns.
     """
 
     name: str
+    title: str
+    """As dashboard and `onlooker-agent analyse` show it."""
+    unit: Unit
     meaning: str
     figures: Mapping[str, str]
     shape: Callable[[Figures], Value]
-    """What is answered, of the figures in their order."""
+    """Turns the figures, in their order, into the answer."""
 
 
 def _count(condition: str) -> str:
@@ -40,34 +58,40 @@ def _count(condition: str) -> str:
 
 
 def _microseconds(interval: str) -> str:
-    """The sum of an interval over the interested, as a whole number: such sums are exact."""
+    """The sum of an interval over interested people, as a whole number, so that sums stay exact."""
     return f"(extract(epoch FROM coalesce(sum({interval}) FILTER (WHERE interested), '0')) * 1000000)::bigint"
 
 
+def _title(name: str) -> str:
+    return name.replace("_", " ").capitalize()
+
+
 def _number(name: str, meaning: str, condition: str) -> Metric:
-    return Metric(name, meaning, {name: _count(condition)}, lambda figures: {"value": figures[0]})
+    return Metric(
+        name, _title(name), Unit.PEOPLE, meaning, {name: _count(condition)}, lambda figures: {"value": figures[0]}
+    )
 
 
-def _mean(name: str, meaning: str, figures: Mapping[str, str], *, unit: float) -> Metric:
-    """The first figure divided by the second; expressions are kept as 4-byte floats, which have no seventh digit."""
+def _mean(name: str, meaning: str, figures: Mapping[str, str], *, unit: Unit, scale: float) -> Metric:
+    """The first figure divided by the second. Expressions are stored as 4-byte floats, which have no seventh digit."""
 
     def shape(found: Figures) -> Value:
         total, count = found
-        return {"value": round(total / unit / count, DIGITS) if count else None}
+        return {"value": round(total / scale / count, DIGITS) if count else None}
 
-    return Metric(name, meaning, figures, shape)
+    return Metric(name, _title(name), unit, meaning, figures, shape)
 
 
 def _breakdown(name: str, meaning: str, conditions: Mapping[str, str], columns: Mapping[str, str]) -> Metric:
-    """How many of the interested are in each part."""
+    """How many interested people are in each part."""
     figures = {columns[part]: _count(f"interested AND {condition}") for part, condition in conditions.items()}
-    # Not strict: that takes half as long again, and there are hundreds of them in a page.
-    return Metric(name, meaning, figures, lambda found: dict(zip(conditions, found)))  # noqa: B905
+    # Not strict: that takes half as long again, and a page has hundreds of them.
+    return Metric(name, _title(name), Unit.PARTS, meaning, figures, lambda found: dict(zip(conditions, found)))  # noqa: B905
 
 
 def _columns(name: str, parts: Mapping[str, str]) -> dict[str, str]:
     """The column of each part: letters, digits and underscores."""
-    words = {"?": "unknown", "65+": "65_up"}
+    words = {UNKNOWN: "unknown", "65+": "65_up"}
     return {part: f"{name}_{words.get(part, part).replace('-', '_')}" for part in parts}
 
 
@@ -76,21 +100,14 @@ _CATEGORIES = {
     for age, sign in (("senior", ">="), ("young", "<"))
     for gender in ("female", "male")
 }
-_GENDERS = {
-    "?": "known_gender IS NULL",
-    "female": "known_gender = 'female'",
-    "male": "known_gender = 'male'",
-}
+_GENDERS = {gender: f"known_gender = '{gender}'" for gender in (UNKNOWN, "female", "male")}
 _BANDS = {
     **{band: f"band = {number}" for number, band in enumerate(AGE_BANDS, start=1)},
-    "?": "age IS NULL",
+    UNKNOWN: "band = 0",
 }
-_EMOTIONS = {
-    **{emotion: f"known_emotion = '{emotion}'" for emotion in EMOTIONS},
-    "?": "known_emotion IS NULL",
-}
+_EMOTIONS = {emotion: f"known_emotion = '{emotion}'" for emotion in (*EMOTIONS, UNKNOWN)}
 _BALANCE = "(greatest(0, least(2, 1 + happiness::float8 - anger::float8 - sadness::float8)) / 2 * 1000000000)::bigint"
-"""From 0 to a billion, however shares were rounded: sums of whole numbers are the same in any order."""
+"""From 0 to a billion, however the shares were rounded. Sums of whole numbers are the same in any order."""
 
 METRICS: dict[str, Metric] = {
     metric.name: metric
@@ -101,17 +118,19 @@ METRICS: dict[str, Metric] = {
             "stop_time",
             "Seconds that an interested person stands still, on average.",
             {"still_us": _microseconds("still_for"), "interested": _count("interested")},
-            unit=1e6,
+            unit=Unit.SECONDS,
+            scale=1e6,
         ),
         _mean(
             "attention_time",
             "Seconds that an interested person looks, on average.",
             {"looking_us": _microseconds("looking_for"), "interested": _count("interested")},
-            unit=1e6,
+            unit=Unit.SECONDS,
+            scale=1e6,
         ),
         _breakdown(
             "category",
-            "Interested people by age and gender; who has no known age or gender is in none.",
+            "Interested people by age and gender. People whose age or gender is not known are in none.",
             _CATEGORIES,
             {part: part for part in _CATEGORIES},
         ),
@@ -128,7 +147,8 @@ METRICS: dict[str, Metric] = {
                 "balance": f"coalesce(sum({_BALANCE}) FILTER (WHERE interested AND neutral IS NOT NULL), 0)",
                 "balance_of": _count("interested AND neutral IS NOT NULL"),
             },
-            unit=1e9,
+            unit=Unit.SHARE,
+            scale=1e9,
         ),
         _breakdown(
             "age",
@@ -147,12 +167,12 @@ METRICS: dict[str, Metric] = {
 
 
 def in_declared_order(metrics: tuple[str, ...]) -> tuple[str, ...]:
-    """There are 500 ways to choose metrics, and a million to ask for them."""
+    """So that statements are cached by choice of metrics: there are 500 choices, and a million orders."""
     return tuple(name for name in METRICS if name in metrics)
 
 
 def figures_of(metrics: tuple[str, ...]) -> dict[str, str]:
-    """The columns that some metrics need, and the SQL of each."""
+    """The columns that some metrics need, with the SQL of each."""
     return {column: made for name in metrics for column, made in METRICS[name].figures.items()}
 
 

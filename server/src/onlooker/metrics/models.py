@@ -4,7 +4,7 @@ from django.db import models
 
 
 class Slot(models.Model):
-    """What the visits that begin in 15 minutes add up to; its figures are columns that only our own SQL reads."""
+    """The totals of the visits that begin in a slot. Its figures are columns that only our own SQL reads."""
 
     pk = models.CompositePrimaryKey("stream_id", "slot_at")
     stream = models.ForeignKey("streams.Stream", on_delete=models.CASCADE, db_index=False, related_name="slots")

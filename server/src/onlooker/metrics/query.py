@@ -1,15 +1,26 @@
-"""What is asked of a stream's visits: a value, whoever asks."""
+"""A query of a stream's numbers: a value, and reading it from the parameters of a request."""
 
+import re
+from collections.abc import Mapping
 from dataclasses import dataclass
-from datetime import datetime, tzinfo
+from datetime import UTC, datetime, tzinfo
 from enum import StrEnum
 from zoneinfo import ZoneInfo
 
+from onlooker.errors import bad_request
+from onlooker.metrics.definitions import METRICS
+from onlooker.streams.options import check_time_zone
+
 PAGE_BUCKETS = 50
+EARLIEST = datetime(1970, 1, 1, tzinfo=UTC)
+LATEST = datetime(2100, 1, 1, tzinfo=UTC)
+LONGEST_SHOWN = 40
+HIGHEST_PAGE = 10**9
+_DATE = re.compile(r"[0-9TtZzW:.,+ -]+", re.ASCII)
 
 
 class Time(StrEnum):
-    """How a range is cut into buckets."""
+    """How a range is divided into buckets."""
 
     GLOBAL = "global"
     BY_HOUR = "by_hour"
@@ -24,11 +35,95 @@ class Query:
     metrics: tuple[str, ...]
     """In the order asked, each once."""
     from_at: datetime
-    """In UTC, like `to_at`: Python compares two moments of one zone by what the clock on the wall reads."""
+    """In UTC, like `to_at`: Python compares two moments of the same zone by their wall clocks."""
     to_at: datetime
-    """No longer part of the range."""
+    """Not part of the range."""
     zone: ZoneInfo
     time: Time = Time.GLOBAL
     from_offset: tzinfo | None = None
-    """Of `from_date` as it was asked with, for the answer; None where it had none: then the zone's."""
+    """The offset that `from_date` was given with, for the answer; None if it had none: then the zone's."""
     to_offset: tzinfo | None = None
+
+
+def parse_query(parameters: Mapping[str, str], *, stream_id: int, time_zone: str, now: datetime) -> tuple[Query, int]:
+    """The query and the page. Raises a Problem that says what is wrong, and what is expected."""
+    zone = ZoneInfo(_parse_zone(parameters["tz"]) if "tz" in parameters else time_zone)
+    if "from_date" not in parameters:
+        raise bad_request("`from_date` is missing: an ISO 8601 date-time, such as 2026-11-01T09:00:00+01:00.")
+    from_date = _parse_date("from_date", parameters["from_date"])
+    to_date = _parse_date("to_date", parameters["to_date"]) if "to_date" in parameters else now
+    query = Query(
+        stream_id=stream_id,
+        metrics=_parse_metrics(parameters.get("metrics")),
+        from_at=_as_moment("from_date", from_date, zone),
+        to_at=_as_moment("to_date", to_date, zone),
+        zone=zone,
+        time=_parse_time(parameters.get("time", Time.GLOBAL)),
+        from_offset=from_date.tzinfo,
+        to_offset=to_date.tzinfo if "to_date" in parameters else None,
+    )
+    if query.from_at >= query.to_at:
+        until = "`to_date`" if "to_date" in parameters else "now, since there is no `to_date`"
+        raise bad_request(f"`from_date` must lie before {until}.")
+    return query, _parse_page(parameters.get("page", "1"))
+
+
+def _shown(text: str) -> str:
+    """What was sent, shortened to what is worth repeating."""
+    return repr(text if len(text) <= LONGEST_SHOWN else text[:LONGEST_SHOWN] + "...")
+
+
+def _parse_metrics(text: str | None) -> tuple[str, ...]:
+    known = ", ".join(METRICS)
+    if not text:
+        raise bad_request(f"`metrics` is missing: a list, separated by commas, of {known}.")
+    names = tuple(dict.fromkeys(text.split(",")))
+    for name in names:
+        if name not in METRICS:
+            raise bad_request(f"There is no metric {_shown(name)}. `metrics` is a list, without spaces, of {known}.")
+    return names
+
+
+def _parse_zone(text: str) -> str:
+    try:
+        return check_time_zone(text)
+    except ValueError:
+        raise bad_request(
+            f"There is no time zone {_shown(text)}. `tz` is an IANA name, such as Europe/Paris."
+        ) from None
+
+
+def _parse_date(name: str, text: str) -> datetime:
+    """With or without an offset, as it was given."""
+    try:
+        if not _DATE.fullmatch(text):  # Python takes any character between date and time, and some after both
+            raise ValueError
+        return datetime.fromisoformat(text)
+    except ValueError:
+        hint = " A plus sign in a URL is written %2B." if " " in text else ""
+        raise bad_request(
+            f"`{name}` is not an ISO 8601 date-time: {_shown(text)}. "
+            f"It looks like 2026-11-01T09:00:00+01:00, percent-encoded in a URL.{hint}"
+        ) from None
+
+
+def _as_moment(name: str, date: datetime, zone: ZoneInfo) -> datetime:
+    """In UTC; a date without an offset is read in the zone."""
+    if EARLIEST.year - 1 <= date.year <= LATEST.year:
+        moment = (date if date.tzinfo else date.replace(tzinfo=zone)).astimezone(UTC)
+        if EARLIEST <= moment <= LATEST:
+            return moment
+    raise bad_request(f"`{name}` must lie between the years {EARLIEST.year} and {LATEST.year}.")
+
+
+def _parse_time(text: str) -> Time:
+    try:
+        return Time(text)
+    except ValueError:
+        raise bad_request(f"`time` is one of {', '.join(Time)}, not {_shown(text)}.") from None
+
+
+def _parse_page(text: str) -> int:
+    if not (text.isascii() and text.isdecimal() and len(text) <= len(str(HIGHEST_PAGE)) and int(text) >= 1):
+        raise bad_request(f"`page` is a number from 1 on, not {_shown(text)}.")
+    return int(text)

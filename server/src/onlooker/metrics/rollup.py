@@ -1,5 +1,6 @@
-"""Filling the roll-up: the slots whose visits changed are reckoned anew, whole."""
+"""Filling the roll-up: slots whose visits changed are recalculated as a whole."""
 
+import asyncio
 import hashlib
 import logging
 from typing import Any
@@ -7,50 +8,35 @@ from typing import Any
 from psycopg import AsyncConnection
 from psycopg.rows import DictRow
 
-from onlooker.database import Pool, load_queries
+from onlooker.database import DATABASE_FAILED, Pool, load_queries
 from onlooker.logs import fields
-from onlooker.metrics import counters
-from onlooker.metrics.definitions import ALL_FIGURES
-from onlooker.metrics.judging import judge
+from onlooker.metrics.statements import compile_filling
+from onlooker.settings import Settings
+from onlooker.visits import counters
 
 log = logging.getLogger(__name__)
 
 SLOTS_AT_ONCE = 500
+DUE_S = 30.0
+"""A slot is filled this long after it was first marked: not with every revision of an open visit."""
+CHECK_EVERY_S = 2.0
+OTHER_RELEASE_PAUSE_S = 60.0
 
-_queries = load_queries("onlooker.metrics")
+_queries = load_queries("onlooker.metrics", "sql/marks.sql")
 
-_VISITS = """
-    SELECT taken.slot_at, visit.* FROM unnest(%(stream_ids)s::bigint[], %(slots)s::timestamptz[])
-        AS taken (stream_id, slot_at)
-    CROSS JOIN LATERAL (
-        SELECT * FROM visits_visit
-        WHERE stream_id = taken.stream_id
-          AND began_at >= taken.slot_at AND began_at < taken.slot_at + interval '15 minutes'
-        OFFSET 0) visit"""
-_FILL = """
-INSERT INTO metrics_slot (stream_id, slot_at, reaches_at, {columns})
-SELECT stream_id, slot_at, max(upper(present)), {figures} FROM ({judged}) judged
-GROUP BY stream_id, slot_at ORDER BY stream_id, slot_at
-ON CONFLICT (stream_id, slot_at) DO UPDATE SET reaches_at = excluded.reaches_at, {updates}"""
-
-FILL = _FILL.format(
-    columns=", ".join(ALL_FIGURES),
-    figures=", ".join(f"{made} AS {column}" for column, made in ALL_FIGURES.items()),
-    judged=judge(_VISITS),
-    updates=", ".join(f"{column} = excluded.{column}" for column in ALL_FIGURES),
-)
-DEFINITIONS = hashlib.sha256(FILL.encode()).hexdigest()
-"""Changes with what a slot is filled with."""
+FILL = compile_filling()
+DEFINITIONS = hashlib.sha256(" ".join(FILL.split()).encode()).hexdigest()
+"""Changes with what a slot is filled with, and not with the layout of the SQL files."""
 
 
 class OtherDefinitions(Exception):
-    """The roll-up is another release's."""
+    """Another release fills the roll-up."""
 
 
 async def fill_slots(pool: Pool, *, due_s: float, limit: int = SLOTS_AT_ONCE) -> int:
-    """Fill some slots that were marked so long ago, and say how many; several processes may do so at a time.
+    """Fill some slots that were marked at least this long ago, and say how many. Several processes may do so at once.
 
-    The marks are taken by a statement of its own: the one after it sees all that was written by who marked them.
+    The marks are taken by a statement of their own: the next one sees everything written before they were set.
     """
     async with pool.connection() as connection, connection.transaction():
         await _require_own_definitions(connection)
@@ -60,25 +46,25 @@ async def fill_slots(pool: Pool, *, due_s: float, limit: int = SLOTS_AT_ONCE) ->
         if fresh:
             slots = {"stream_ids": [row["stream_id"] for row in fresh], "slots": [row["slot_at"] for row in fresh]}
             await connection.execute(FILL, slots)
-    counters.slots.inc(len(fresh))
+    counters.slots_filled.inc(len(fresh))
     return len(taken)
 
 
-async def begin_anew(pool: Pool, *, senior_age: float) -> None:
-    """Mark all slots if they were filled by other definitions; until they are filled anew, visits are read raw.
+async def restart_rollup(pool: Pool, *, senior_age: float) -> None:
+    """Mark all slots if other definitions filled them. Until they are filled again, queries read the visits.
 
-    One stream after the other, so that nobody who writes visits waits for long; what is half done is gone on with.
+    One stream at a time, so that writers of visits never wait long. An interrupted run continues where it stopped.
     """
     async with pool.connection() as connection:
         values = {"senior_age": senior_age, "definitions": DEFINITIONS}
         if await (await connection.execute(_queries["take_over"], values)).fetchone():
-            log.info("the definitions of metrics changed: all slots are filled anew", extra=fields(**values))
+            log.info("the definitions of metrics changed: all slots are recalculated", extra=fields(**values))
         while await _mark_next(connection):
             pass
 
 
 async def _mark_next(connection: AsyncConnection[DictRow]) -> bool:
-    """Mark the slots of one stream; False where there is none left."""
+    """Mark the slots of one stream; False if none is left."""
     async with connection.transaction():
         found = await (await connection.execute(_queries["next_unmarked"])).fetchone()
         if not found:
@@ -90,7 +76,33 @@ async def _mark_next(connection: AsyncConnection[DictRow]) -> bool:
 
 
 async def _require_own_definitions(connection: AsyncConnection[DictRow]) -> None:
-    """Another release would fill slots with other figures, and for good; none has begun where there are none."""
+    """Two releases must not fill slots with different figures. Empty definitions: no release has begun."""
     row = await (await connection.execute(_queries["lock_definitions"])).fetchone()
     if not row or row["definitions"] not in ("", DEFINITIONS):
         raise OtherDefinitions
+
+
+async def keep_rollup_filled(pool: Pool, settings: Settings) -> None:
+    """Fill marked slots for as long as the process runs, waiting for the database if it is away."""
+    begun = False
+    while True:
+        try:
+            if not begun:
+                await restart_rollup(pool, senior_age=settings.senior_age)
+                begun = True
+            filled = await fill_slots(pool, due_s=DUE_S)
+            if filled < SLOTS_AT_ONCE:
+                await _note_marks(pool)
+                await asyncio.sleep(CHECK_EVERY_S)
+        except OtherDefinitions:
+            log.error("another release fills the roll-up: stop this recorder, or stop the other and restart this one")
+            await asyncio.sleep(OTHER_RELEASE_PAUSE_S)
+        except DATABASE_FAILED as error:
+            log.warning("slots wait for the database", extra=fields(error=str(error)))
+            await asyncio.sleep(CHECK_EVERY_S)
+
+
+async def _note_marks(pool: Pool) -> None:
+    async with pool.connection() as connection:
+        row = await (await connection.execute(_queries["count_marks"])).fetchone()
+    counters.slots_marked.set(row["marks"] if row else 0)

@@ -1,4 +1,4 @@
-"""Making, changing and removing streams, for the command line and the console."""
+"""Creating, changing and removing streams, for the command line and the console."""
 
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 LONGEST_GRACE = timedelta(hours=24)
 LIVE_TOKENS_AT_MOST = 10
-"""Every one of them is compared with what a device sends, so rotating again and again may not pile them up."""
+"""Each of them is compared with what a device sends, so repeated rotation must not pile them up."""
 TRIAL_TIME = timedelta(minutes=15)
 LIVE_TRIALS_AT_MOST = 5
 
@@ -29,7 +29,7 @@ _queries = load_queries("onlooker.streams")
 
 
 class RefusedError(ValueError):
-    """What was asked for is beyond a limit; the message names the remedy."""
+    """The request exceeds a limit; the message names the remedy."""
 
 
 @dataclass(frozen=True)
@@ -41,7 +41,7 @@ class NewStream:
 
 
 def account_of(email: str) -> "AbstractBaseUser":
-    """The account with this address; made where there is none, without a password."""
+    """The account with this address; created without a password if there is none."""
     accounts = get_user_model()
     address = email.strip().lower()
     try:
@@ -61,9 +61,11 @@ def create_stream(
     reads_expression: bool = False,
     at_most: int | None = None,
 ) -> NewStream:
-    """`at_most` is how many streams the owner may have; None: as many as they like."""
+    """`at_most` is how many streams the owner may have; None: no limit."""
     if at_most is not None:
-        get_user_model().objects.select_for_update(no_key=True).get(pk=owner.pk)  # two at a time count one by one
+        get_user_model().objects.select_for_update(no_key=True).get(
+            pk=owner.pk
+        )  # concurrent requests count one after another
         if Stream.objects.filter(owner=owner.pk, removed_at=None).count() >= at_most:
             raise RefusedError(f"An account has at most {at_most} streams. Remove one that is not used any more.")
     stream = Stream.objects.create(
@@ -75,7 +77,7 @@ def create_stream(
 
 @transaction.atomic
 def rotate_access_token(stream: Stream, *, grace: timedelta) -> str:
-    """A new access token; those there are work on for the grace time, none longer than it would have."""
+    """A new access token. The current ones keep working for the grace time, but not beyond their own end."""
     if not timedelta(0) <= grace <= LONGEST_GRACE:
         raise ValueError(f"A grace time is 0 to {LONGEST_GRACE.total_seconds() / 3600:g} hours.")
     Stream.objects.select_for_update(no_key=True).get(pk=stream.pk, removed_at=None)
@@ -98,7 +100,7 @@ class TrialToken:
 
 @transaction.atomic
 def add_trial_token(stream: Stream) -> TrialToken:
-    """Beyond the bound the oldest go. Those that ended go too: who mints again and again leaves no rows behind."""
+    """The oldest go beyond the limit, and so do expired ones: repeated trials leave no rows behind."""
     Stream.objects.select_for_update(no_key=True).get(pk=stream.pk, removed_at=None)
     expires_at = timezone.now() + TRIAL_TIME
     tokens = AccessToken.objects.filter(stream=stream, is_trial=True)
@@ -116,7 +118,7 @@ def _add_access_token(stream: Stream, *, is_trial: bool = False, expires_at: dat
 
 @transaction.atomic
 def set_stream(client_id: str, changes: dict[str, object], *, quota_s: float) -> Stream:
-    """Change what a stream can be set to, and log its state where that changes; raises Stream.DoesNotExist."""
+    """Change a stream's options, and log its state if that changes. Raises Stream.DoesNotExist."""
     stream = Stream.objects.select_for_update(no_key=True).get(client_id=client_id, removed_at=None)
     for name, value in changes.items():
         setattr(stream, name, value)
@@ -127,15 +129,15 @@ def set_stream(client_id: str, changes: dict[str, object], *, quota_s: float) ->
 
 
 def log_state(stream_id: int, *, quota_s: float) -> None:
-    """Write down what it may do now, under the lock of its row."""
+    """Log what it may do now, under the lock of its row."""
     with connection.cursor() as cursor:
         cursor.execute(_queries["log_state"], state_values(stream_id, quota_s=quota_s))
 
 
 @transaction.atomic
 def remove_stream(stream: Stream) -> None:
-    """Its credentials die and nobody sees it any more; what belongs to it is deleted piece by piece."""
-    Stream.objects.select_for_update(no_key=True).get(pk=stream.pk)  # nobody rotates meanwhile
+    """Its credentials end and nobody sees it any more; its data is deleted piece by piece."""
+    Stream.objects.select_for_update(no_key=True).get(pk=stream.pk)  # so that nobody rotates its token meanwhile
     AccessToken.objects.filter(stream=stream).delete()
     stream.members.all().delete()
     stream.removed_at = timezone.now()

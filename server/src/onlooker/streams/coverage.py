@@ -1,4 +1,4 @@
-"""What was looked at and what was not, in slots of 15 minutes: tells 'nobody came' from 'the camera was off'."""
+"""What was watched and what was not, slot by slot: tells 'nobody came' from 'the camera was off'."""
 
 import enum
 import time
@@ -8,12 +8,12 @@ from psycopg import AsyncConnection
 from psycopg.rows import DictRow
 
 from onlooker.database import Pool, load_queries
+from onlooker.slots import SLOT_S
 from onlooker.streams.meter import Meter
 
-SLOT_S = 900
 EARLIEST_S = 3650 * 86_400
 LATEST_S = 300
-"""How far from now a frame's own time may lie to be believed; visits have the same limits."""
+"""How far from now a frame's own time may lie to be trusted. Visits have the same limits."""
 
 _queries = load_queries("onlooker.streams")
 
@@ -23,13 +23,13 @@ class Reason(enum.StrEnum):
 
     RATE_LIMITED = "rate_limited"
     OVERLOADED = "overloaded"
-    """No capacity, or a part of the server was away."""
+    """No capacity, or a part of the server was unavailable."""
     QUOTA_EXCEEDED = "quota_exceeded"
     STREAM_DISABLED = "stream_disabled"
     TOO_LARGE = "too_large"
     """The request, not the picture."""
     BAD_REQUEST = "bad_request"
-    """The request could not be understood, or refers to what is not there."""
+    """The request could not be understood, or refers to something that does not exist."""
     TOO_SLOW = "too_slow"
     """The request did not arrive in time."""
     BAD_IMAGE = "bad_image"
@@ -56,7 +56,7 @@ def reason_of(code: str) -> Reason:
 
 
 Key = tuple[int, int, Reason | None]
-"""Stream, slot since 1970, and why not; None where video was computed."""
+"""Stream, number of the slot since 1970, and why not; None if video was computed."""
 
 
 class CoverageMeter(Meter[Key]):
@@ -65,11 +65,11 @@ class CoverageMeter(Meter[Key]):
     def add_computed(self, stream_id: int, video_s: float, *, at: float) -> None:
         """`at` is the frame's own time."""
         if video_s:
-            self._count((stream_id, slot_of(at), None), video_s)
+            self._count((stream_id, slot_number_of(at), None), video_s)
 
     def add_refused(self, stream_id: int, reason: Reason, *, at: float = 0.0) -> None:
         """`at` is the frame's own time, where it is known."""
-        self._count((stream_id, slot_of(at), reason), 1)
+        self._count((stream_id, slot_number_of(at), reason), 1)
 
     async def _write(self, connection: AsyncConnection[DictRow], batch: dict[Key, float]) -> None:
         computed = [(stream_id, slot, amount) for (stream_id, slot, reason), amount in batch.items() if not reason]
@@ -83,14 +83,14 @@ class CoverageMeter(Meter[Key]):
 
 
 async def remove_old_coverage(pool: Pool) -> int:
-    """Coverage is kept for as long as the visits it is about; says how many rows went."""
+    """Coverage is kept as long as the visits it is about. Returns how many rows were deleted."""
     async with pool.connection() as connection:
         removed = [await connection.execute(_queries[name]) for name in ("sweep_coverage", "sweep_refusals")]
     return sum(cursor.rowcount for cursor in removed)
 
 
-def slot_of(at: float) -> int:
-    """The slot of a moment; of now, where there is none or one that no camera could mean."""
+def slot_number_of(at: float) -> int:
+    """The number of a moment's slot since 1970; of the current one if the moment is missing or implausible."""
     now = time.time()
     return int((at if now - EARLIEST_S <= at <= now + LATEST_S else now) // SLOT_S)
 

@@ -1,4 +1,4 @@
-"""Checking a stream's client_id and access_token, remembered for a while."""
+"""Checking a stream's client_id and access_token, with a cache."""
 
 import hashlib
 import hmac
@@ -8,45 +8,45 @@ import uuid
 from dataclasses import dataclass, replace
 
 from onlooker.database import Pool, load_queries
-from onlooker.streams.memory import Memory
-from onlooker.streams.rates import Rates
+from onlooker.streams.cache import BoundedCache
+from onlooker.streams.rate_limit import RateLimit
 from onlooker.streams.video_time import month_of
 
 CACHE_SIZE = 50_000
 STALE_LIMIT_S = 60
-"""How old a remembered answer may get while the database is away."""
+"""How old a cached answer may get while the database is away."""
 RECHECK_S = 1.0
-"""How old an answer may be that refuses somebody: a Password may have been made since."""
+"""How old a cached answer may be to refuse a request: a Password may have been created since."""
 ALL_STREAMS = 0
 RECHECKS_PER_SECOND = 20
-"""Of all streams together: devices that go on with an old Password, or a guesser, must not cost a query each time."""
+"""Over all streams: a device with an old Password, or somebody guessing, must not cost a query each time."""
 
 _queries = load_queries("onlooker.streams")
 
 
 @dataclass(frozen=True)
 class StreamRecord:
-    """What the gateway knows of a stream."""
+    """What the gateway knows about a stream."""
 
     id: int
     kind: str
     enabled: bool
     video_s: float
-    """Computed video this month, when it was read."""
+    """Computed video this month, at the time of reading."""
     token_hashes: tuple[bytes, ...]
     trial_hashes: tuple[bytes, ...]
     logged_state: str | None
-    """What the log of states says it may do; None where it says nothing yet."""
+    """The latest state in the log; None if there is none yet."""
     reads_age: bool
     reads_gender: bool
     reads_expression: bool
     retention_days: int
     time_zone: str
     is_trial: bool = False
-    """Whether it was opened with a trial token: nothing may be stored of what it sends."""
+    """Whether it was opened with a trial token: nothing that it sends may be stored."""
 
     def opened_with(self, given: bytes) -> "StreamRecord | None":
-        """The record, if this is the hash of one of its live tokens."""
+        """The record, if this is the hash of one of its valid tokens."""
         if _is_among(given, self.token_hashes):
             return self
         return replace(self, is_trial=True) if _is_among(given, self.trial_hashes) else None
@@ -64,31 +64,31 @@ def new_access_token() -> str:
 
 
 def hash_access_token(access_token: str) -> bytes:
-    """A fast hash is right for a random token; a slow one would only be a way to exhaust us."""
+    """A fast hash is right for a random token; a slow one would only help to exhaust us."""
     return hashlib.sha256(access_token.encode()).digest()
 
 
 class Credentials:
-    """Answers whether credentials are right; failures are remembered too, and the memory is bounded."""
+    """Checks credentials. Failures are cached too, and the cache is bounded."""
 
     def __init__(self, pool: Pool, *, remember_s: float) -> None:
         self._pool = pool
-        self._memory: Memory[uuid.UUID, StreamRecord | None] = Memory(
+        self._cache: BoundedCache[uuid.UUID, StreamRecord | None] = BoundedCache(
             size=CACHE_SIZE, remember_s=remember_s, stale_limit_s=STALE_LIMIT_S
         )
-        self._rechecks = Rates(per_second=RECHECKS_PER_SECOND, burst=RECHECKS_PER_SECOND)
+        self._rechecks = RateLimit(per_second=RECHECKS_PER_SECOND, burst=RECHECKS_PER_SECOND)
 
     async def check(self, client_id: str, access_token: str) -> StreamRecord | None:
-        """The stream, if there is one and the token is one of its live ones."""
+        """The stream, if it exists and the token is one of its valid ones."""
         try:
             key = uuid.UUID(client_id)
         except ValueError:
             return None
         given = hash_access_token(access_token)
-        record = await self._memory.get(key, lambda: self._read(key))
+        record = await self._cache.get(key, lambda: self._read(key))
         opened = record.opened_with(given) if record else None
-        if opened is None and self._memory.age_s(key) >= RECHECK_S and not self._rechecks.wait_s(ALL_STREAMS):
-            record = await self._memory.get(key, lambda: self._read(key), remember_s=RECHECK_S)
+        if opened is None and self._cache.age_s(key) >= RECHECK_S and not self._rechecks.wait_s(ALL_STREAMS):
+            record = await self._cache.get(key, lambda: self._read(key), remember_s=RECHECK_S)
             opened = record.opened_with(given) if record else None
         return opened
 

@@ -1,4 +1,4 @@
-"""Counting in memory and writing now and then, so that a frame costs no query."""
+"""Counting in memory and writing from time to time, so that a frame costs no query."""
 
 import logging
 from abc import ABC, abstractmethod
@@ -8,24 +8,23 @@ from typing import Generic, TypeVar
 import psycopg
 from psycopg import AsyncConnection
 from psycopg.rows import DictRow
-from psycopg_pool import PoolTimeout
 
-from onlooker.database import Pool
+from onlooker.database import DATABASE_UNAVAILABLE, Pool
 from onlooker.logs import fields
 
 log = logging.getLogger(__name__)
 
 KEYS_AT_MOST = 100_000
-"""What is counted while the database is away may fill so much memory; new keys beyond it are not counted."""
+"""Bounds the memory used while the database is away. New keys beyond it are not counted."""
 ROWS_PER_STATEMENT = 5_000
-NOT_NOW = (psycopg.OperationalError, psycopg.IntegrityError, PoolTimeout)
-"""The database is away, or a stream was removed while its rows were written: the next time goes well."""
+NOT_NOW = (*DATABASE_UNAVAILABLE, psycopg.IntegrityError)
+"""The database is away, or a stream was removed while its rows were written: the next attempt will work."""
 
 Key = TypeVar("Key")
 
 
 class Meter(ABC, Generic[Key]):
-    """Adds up amounts by key until `flush`; what can't be written then is kept for the next time."""
+    """Adds up amounts by key until `flush`. What can't be written then is kept for the next time."""
 
     def __init__(self, pool: Pool) -> None:
         self._pool = pool
@@ -59,6 +58,6 @@ class Meter(ABC, Generic[Key]):
                         del batch[key]
         except NOT_NOW as error:
             log.warning("not written yet", extra=fields(meter=type(self).__name__, error=repr(error)))
-        finally:  # also when the process is told to stop in the middle: it flushes once more
+        finally:  # also if the process is stopped in the middle: it flushes once more
             for key, amount in batch.items():
                 self._count(key, amount)

@@ -1,6 +1,7 @@
 """Tables of streams, access tokens, members, use, coverage and changes of state."""
 
 import uuid
+from typing import TypeAlias
 
 from django.conf import settings
 from django.db import models
@@ -12,31 +13,34 @@ LONGEST_RETENTION_DAYS = 3650
 LONGEST_SILENCE_MINUTES = 7 * 24 * 60
 
 
+class StreamKind(models.TextChoices):
+    DEVELOPER = "developer"
+    ENTERPRISE = "enterprise"
+
+
 class Stream(models.Model):
     """One camera's way into the product, with its own credentials and numbers."""
 
-    class Kind(models.TextChoices):
-        DEVELOPER = "developer"
-        ENTERPRISE = "enterprise"
+    Kind: TypeAlias = StreamKind
 
     id = models.BigAutoField(primary_key=True)
     owner = models.ForeignKey(settings.AUTH_USER_MODEL, null=True, on_delete=models.PROTECT, related_name="streams")
     """Nobody, once it is being removed with its owner's account."""
     name = models.CharField(max_length=100)
     client_id = models.UUIDField(default=uuid.uuid4, unique=True)
-    kind = models.CharField(max_length=20, choices=Kind.choices, default=Kind.DEVELOPER)
+    kind = models.CharField(max_length=20, choices=StreamKind.choices, default=StreamKind.DEVELOPER)
     enabled = models.BooleanField(default=True)
     created_at = models.DateTimeField(auto_now_add=True)
     reads_age = models.BooleanField(default=True, db_default=True)
     reads_gender = models.BooleanField(default=True, db_default=True)
     reads_expression = models.BooleanField(default=False, db_default=False)
-    """Off at first: it needs a notice to the people before the camera, and is forbidden at work and in schools."""
+    """Off by default: the people in front of the camera must be told, and it is forbidden at work and in schools."""
     retention_days = models.PositiveSmallIntegerField(default=365, db_default=365)
     time_zone = models.TextField(default="UTC", db_default="UTC")
     silence_alert_minutes = models.PositiveSmallIntegerField(default=15, db_default=15)
-    """After so long without a frame its owner gets an e-mail; 0: never."""
+    """After this long without a frame its owner gets an e-mail; 0: never."""
     removed_at = models.DateTimeField(null=True)
-    """From then on it is nowhere to be seen, while what belongs to it is deleted."""
+    """From then on nobody sees it, while what belongs to it is deleted."""
 
     class Meta:
         indexes = [
@@ -59,7 +63,7 @@ class Stream(models.Model):
 
 
 class AccessToken(models.Model):
-    """The SHA-256 of an access token; the token itself is shown once and kept nowhere."""
+    """The SHA-256 of an access token; the token itself is shown once and never stored."""
 
     id = models.BigAutoField(primary_key=True)
     stream = models.ForeignKey(Stream, on_delete=models.CASCADE, related_name="access_tokens")
@@ -67,7 +71,7 @@ class AccessToken(models.Model):
     created_at = models.DateTimeField(auto_now_add=True)
     expires_at = models.DateTimeField(null=True)
     is_trial = models.BooleanField(default=False, db_default=False)
-    """Of the page that tries a stream out: what is sent with it is never stored, and it opens nothing else."""
+    """Made by the page for trying a stream out: what is sent with it is never stored, and it opens nothing else."""
 
     def __str__(self) -> str:
         return f"token {self.pk} of {self.stream_id}"
@@ -111,7 +115,7 @@ class Coverage(models.Model):
     id = models.BigAutoField(primary_key=True)
     stream = models.ForeignKey(Stream, on_delete=models.CASCADE, related_name="coverage", db_index=False)
     slot_at = models.DateTimeField()
-    """When its 15 minutes begin."""
+    """When the slot begins."""
     video_s = models.FloatField()
 
     class Meta:
@@ -122,7 +126,7 @@ class Coverage(models.Model):
 
 
 class Refusal(models.Model):
-    """How many frames meant for visits were refused in 15 minutes, for one reason of the closed list."""
+    """How many frames meant for visits were refused in a slot, for one reason of the closed list."""
 
     id = models.BigAutoField(primary_key=True)
     stream = models.ForeignKey(Stream, on_delete=models.CASCADE, related_name="refusals", db_index=False)
@@ -138,7 +142,7 @@ class Refusal(models.Model):
 
 
 class StateChange(models.Model):
-    """From when on a stream could compute, or could not; the newest one holds now."""
+    """When a stream became able to compute, or unable; the newest one holds now."""
 
     id = models.BigAutoField(primary_key=True)
     stream = models.ForeignKey(Stream, on_delete=models.CASCADE, related_name="state_changes", db_index=False)

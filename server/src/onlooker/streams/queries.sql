@@ -16,7 +16,7 @@ LEFT JOIN streams_usage usage
        ON usage.stream_id = stream.id AND usage.month = %(month)s
 WHERE stream.client_id = %(client_id)s AND stream.removed_at IS NULL;
 
--- name: add_usage  count computed video and say what the months hold now; always in one order, so that nobody deadlocks
+-- name: add_usage  count computed video and return the months' totals; always in the same order, to avoid deadlocks
 INSERT INTO streams_usage (stream_id, month, video_s, last_frame_at)
 SELECT stream.id, counted.month, counted.video_s, CASE WHEN counted.seen THEN now() END
 FROM unnest(%(stream_ids)s::bigint[], %(months)s::date[], %(video_s)s::float8[], %(seen)s::boolean[])
@@ -29,7 +29,7 @@ RETURNING stream_id, month, video_s;
 
 -- name: add_coverage  count computed video by slot
 INSERT INTO streams_coverage (stream_id, slot_at, video_s)
-SELECT stream.id, to_timestamp(counted.slot * 900), counted.video_s
+SELECT stream.id, to_timestamp(counted.slot * $slot_s), counted.video_s
 FROM unnest(%(stream_ids)s::bigint[], %(slots)s::bigint[], %(video_s)s::float8[]) AS counted (stream_id, slot, video_s)
 JOIN streams_stream stream ON stream.id = counted.stream_id
 ORDER BY 1, 2
@@ -37,14 +37,14 @@ ON CONFLICT (stream_id, slot_at) DO UPDATE SET video_s = streams_coverage.video_
 
 -- name: add_refusals  count refused frames by slot and reason
 INSERT INTO streams_refusal (stream_id, slot_at, reason, frames)
-SELECT stream.id, to_timestamp(counted.slot * 900), counted.reason, counted.frames
+SELECT stream.id, to_timestamp(counted.slot * $slot_s), counted.reason, counted.frames
 FROM unnest(%(stream_ids)s::bigint[], %(slots)s::bigint[], %(reasons)s::text[], %(frames)s::bigint[])
      AS counted (stream_id, slot, reason, frames)
 JOIN streams_stream stream ON stream.id = counted.stream_id
 ORDER BY 1, 2, 3
 ON CONFLICT (stream_id, slot_at, reason) DO UPDATE SET frames = streams_refusal.frames + excluded.frames;
 
--- name: sweep_coverage  slots that are older than anything the stream keeps; in batches, found by the index of each stream
+-- name: sweep_coverage  delete slots older than anything the stream keeps; in batches, found by the index of each stream
 DELETE FROM streams_coverage WHERE id IN (
     SELECT old.id FROM streams_stream stream
     CROSS JOIN LATERAL (SELECT id FROM streams_coverage coverage
@@ -62,10 +62,10 @@ DELETE FROM streams_refusal WHERE id IN (
                         LIMIT 1000) old
     LIMIT 5000);
 
--- name: lock_stream  before its state is looked at; in a statement of its own, so that the next sees what others wrote
+-- name: lock_stream  before its state is read; in a statement of its own, so that the next one sees what others wrote
 SELECT 1 FROM streams_stream WHERE id = %(stream_id)s FOR NO KEY UPDATE;
 
--- name: log_state  write down what a stream may do now, if the log does not say so already
+-- name: log_state  log what a stream may do now, if the log does not say so already
 INSERT INTO streams_statechange (stream_id, at, state)
 SELECT now_so.stream_id, clock_timestamp(), now_so.state
 FROM (SELECT stream.id AS stream_id,
@@ -80,7 +80,7 @@ WHERE now_so.state IS DISTINCT FROM (SELECT change.state FROM streams_statechang
                                      WHERE change.stream_id = now_so.stream_id
                                      ORDER BY change.id DESC LIMIT 1);
 
--- name: read_standings  this month's use, the newest frame and the newest state of some streams
+-- name: read_statuses  this month's use, the newest frame and the newest state of some streams
 SELECT stream.id AS stream_id, coalesce(usage.video_s, 0) AS used_s, frame.at AS last_frame_at,
        extract(epoch FROM now() - frame.at)::float8 AS silent_s, change.at AS state_at
 FROM streams_stream stream
@@ -91,7 +91,7 @@ LEFT JOIN LATERAL (SELECT newest.at FROM streams_statechange newest
                    WHERE newest.stream_id = stream.id ORDER BY newest.id DESC LIMIT 1) change ON true
 WHERE stream.id = ANY(%(stream_ids)s);
 
--- name: find_bearer  whether a token's credential lives: the access token, its stream, and the account's right to see it
+-- name: find_bearer  whether a token's credential is valid: the access token, its stream, and the account's right to see it
 SELECT stream.id AS stream_id, stream.time_zone,
        CASE WHEN stream.owner_id = account.id THEN 0 ELSE extract(epoch FROM member.created_at)::float END AS since
 FROM streams_accesstoken token
@@ -105,5 +105,5 @@ WHERE token.id = %(credential)s
   AND account.is_active
   AND (stream.owner_id = account.id OR member.id IS NOT NULL);
 
--- name: list_public_keys  the keys that verify tokens; the console makes them and keeps their private parts sealed
+-- name: list_public_keys  the keys that verify tokens; the console creates them and keeps their private parts sealed
 SELECT kid, public_jwk FROM tokens_signingkey WHERE retires_at IS NULL OR retires_at > now();

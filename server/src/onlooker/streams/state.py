@@ -25,18 +25,18 @@ class State(enum.StrEnum):
 
 
 class StateLog(Meter[int]):
-    """Writes down changes that a gateway met: a month that was used up, or that began anew."""
+    """Logs changes that a gateway noticed: a quota was used up, or a new month began."""
 
     def __init__(self, pool: Pool, *, quota_s: float) -> None:
         super().__init__(pool)
         self._quota_s = quota_s
 
     def look_at(self, stream_id: int) -> None:
-        """The stream may be in another state than the log says."""
+        """The stream may be in a different state than the log says."""
         self._count(stream_id, 1)
 
     async def _write(self, connection: AsyncConnection[DictRow], batch: dict[int, float]) -> None:
-        """One stream at a time under its lock: of several gateways the first writes, the others find it written."""
+        """One stream at a time under its lock: the first of several gateways writes, the others find it written."""
         for stream_id in batch:
             async with connection.transaction():
                 await connection.execute(_queries["lock_stream"], {"stream_id": stream_id})

@@ -19,19 +19,19 @@ class UsageMeter(Meter[tuple[int, date]]):
     def __init__(self, pool: Pool) -> None:
         super().__init__(pool)
         self._written: dict[tuple[int, date], tuple[float, float]] = {}
-        """What the database said the month held, and when."""
+        """The month's use according to the database, and when it was read."""
         self._seen: set[int] = set()
-        """Streams whose camera sent something since the last time that was written."""
+        """Streams whose camera sent something since the last write."""
 
     def add(self, stream_id: int, video_s: float, *, is_trial: bool = False) -> None:
-        """A trial uses up the month as well, but it does not say that the stream's camera is there."""
+        """A trial counts towards the month as well, but does not show that the stream's camera is connected."""
         if video_s:
             self._count((stream_id, month_of(time.time())), video_s)
             if not is_trial:
                 self._seen.add(stream_id)
 
     def used_s(self, stream_id: int, *, known_s: float) -> float:
-        """Use of this month: the newest figure the database gave, and what is not written yet."""
+        """Use of this month: the latest figure of the database, plus what is not written yet."""
         key = (stream_id, month_of(time.time()))
         written, _ = self._written.get(key, (0.0, 0.0))
         return max(known_s, written) + self._unwritten.get(key, 0.0)
@@ -53,6 +53,6 @@ class UsageMeter(Meter[tuple[int, date]]):
         self._seen.difference_update(stream_id for stream_id, _ in batch)
 
     def _forget_idle(self) -> None:
-        """Streams that sent nothing for two minutes are known through their credentials again."""
+        """For streams that sent nothing for two minutes, the figure that comes with their credentials is used."""
         limit = time.monotonic() - 120
         self._written = {key: value for key, value in self._written.items() if value[1] > limit}

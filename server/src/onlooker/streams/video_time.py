@@ -1,4 +1,4 @@
-"""Computed video time: what a frame counts, and the months it is counted in. Pure."""
+"""Computed video time: what a frame counts, and the calendar months (UTC) it is counted in. Pure."""
 
 from datetime import UTC, date, datetime
 from functools import lru_cache
@@ -26,14 +26,22 @@ def _month_of_day(days: int) -> date:
 
 
 def month_end(unix_time: float) -> datetime:
-    """The moment the quota starts anew."""
-    first = month_of(unix_time)
-    year, month = (first.year + 1, 1) if first.month == 12 else (first.year, first.month + 1)
-    return datetime(year, month, 1, tzinfo=UTC)
+    """The moment at which a new quota begins."""
+    return month_start(month_after(month_of(unix_time)))
+
+
+def month_after(month: date, count: int = 1) -> date:
+    """The month so many months later; earlier if the count is negative."""
+    years, index = divmod(month.year * 12 + month.month - 1 + count, 12)
+    return date(years, index + 1, 1)
+
+
+def month_start(month: date) -> datetime:
+    return datetime(month.year, month.month, 1, tzinfo=UTC)
 
 
 def as_duration(seconds: float) -> str:
-    """As people say it: 2 h 5 min, 4 min 10 s, 0.1 s."""
+    """For people: 2 h 5 min, 4 min 10 s, 0.1 s."""
     if seconds < 60:
         return f"{seconds:.1f} s".replace(".0 s", " s") if seconds < 59.95 else "1 min"
     minutes, rest_s = divmod(int(seconds), 60)

@@ -1,4 +1,4 @@
-"""A certificate for HTTPS from a local authority, made on the first run."""
+"""A certificate for HTTPS from a local authority, created on the first run."""
 
 import ipaddress
 from datetime import UTC, datetime, timedelta
@@ -17,7 +17,7 @@ Key = ec.EllipticCurvePrivateKey
 
 
 def ensure_certificate(folder: Path, names: list[str]) -> tuple[Path, Path]:
-    """Paths of a certificate chain and key for these host names, made or renewed where needed."""
+    """Paths of a certificate chain and key for these host names, created or renewed if needed."""
     folder.mkdir(parents=True, exist_ok=True, mode=0o700)
     authority, authority_key = _ensure_authority(folder)
     chain, key_file = folder / "server.pem", folder / "server.key"

@@ -1,4 +1,4 @@
-"""Child processes: started, watched, started again when they die, stopped in order."""
+"""Child processes: started, watched, restarted when they die, stopped in order."""
 
 import asyncio
 import ctypes
@@ -64,7 +64,7 @@ class Child:
             log.info("process started again", extra=fields(child=self.name))
 
     async def stop(self) -> None:
-        """Ask it to end, then make it."""
+        """Ask it to end, then kill it."""
         self.stopping = True
         if self.process is None or self.process.returncode is not None:
             return

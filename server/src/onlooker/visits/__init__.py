@@ -1,1 +1,1 @@
-"""Visits: from what workers see of people to rows in the database."""
+"""Visits: from the bus into the database, and out of it after their retention."""

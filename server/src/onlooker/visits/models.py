@@ -1,4 +1,4 @@
-"""Tables of visits, of what must be reckoned anew because of them, and of those that the database refused."""
+"""Tables of visits, of slots to be recalculated because of them, and of visits that could not be written."""
 
 from typing import Any
 
@@ -12,10 +12,10 @@ class MomentsField(models.Field):  # type: ignore[type-arg]
         return "tstzmultirange"
 
 
-class Visit(models.Model):
-    """One followed person of one stream.
+class VisitRow(models.Model):
+    """One tracked person of one stream.
 
-    The migration makes the table itself: it is partitioned by month of `began_at`, its key is (stream, began_at, id),
+    The migration creates the table itself: it is partitioned by month of `began_at`, its key is (stream, began_at, id),
     and the database deletes a stream's visits with the stream.
     """
 
@@ -44,12 +44,15 @@ class Visit(models.Model):
     confidence = models.FloatField()
     written_at = models.DateTimeField()
 
+    class Meta:
+        db_table = "visits_visit"
+
     def __str__(self) -> str:
         return str(self.id)
 
 
 class PutAside(models.Model):
-    """A visit that can't be written as it is, kept for a while so that somebody can find out why."""
+    """A visit that could not be written, kept for a while so that somebody can find out why."""
 
     number = models.BigAutoField(primary_key=True)
     stream = models.ForeignKey("streams.Stream", null=True, on_delete=models.CASCADE)
@@ -64,7 +67,7 @@ class PutAside(models.Model):
 
 
 class Mark(models.Model):
-    """Visits that begin in these 15 minutes changed since their roll-up was filled."""
+    """A slot whose visits changed since it was filled."""
 
     pk = models.CompositePrimaryKey("stream_id", "slot_at")
     stream = models.ForeignKey("streams.Stream", on_delete=models.CASCADE, db_index=False, related_name="marks")
@@ -76,11 +79,14 @@ class Mark(models.Model):
         return f"{self.slot_at:%Y-%m-%d %H:%M} of {self.stream_id}"
 
 
-class Kept(models.Model):
-    """From when on a stream's visits are all there."""
+class KeptSince(models.Model):
+    """The moment from which all of a stream's visits are there; earlier ones are deleted."""
 
     stream = models.OneToOneField("streams.Stream", on_delete=models.CASCADE, primary_key=True, related_name="kept")
     since = models.DateTimeField()
+
+    class Meta:
+        db_table = "visits_kept"
 
     def __str__(self) -> str:
         return f"{self.stream_id} since {self.since:%Y-%m-%d %H:%M}"

@@ -1,37 +1,31 @@
-"""The monthly partitions of the table of visits: made ahead, made on demand, dropped when nobody keeps them."""
+"""The monthly partitions of the table of visits: created ahead or on demand, dropped when no stream keeps them."""
 
 import logging
 from collections.abc import Iterable
-from datetime import UTC, date, datetime, timedelta
+from datetime import date, datetime, timedelta
 
 from psycopg import AsyncConnection, sql
 from psycopg.rows import DictRow
 
 from onlooker.database import Pool, load_queries
 from onlooker.logs import fields
-from onlooker.streams.video_time import month_of
+from onlooker.streams.video_time import month_after, month_of, month_start
 from onlooker.visits import counters
 
 log = logging.getLogger(__name__)
 
 AHEAD_MONTHS = 2
 FURTHEST_MONTHS = 1
-"""How far ahead a visit may make its month; a worker refuses timestamps five minutes ahead."""
+"""How far ahead a visit may create its month. A worker refuses timestamps five minutes ahead."""
 LOCK_LIMIT = "2s"
-"""Who waits for a lock holds up everybody behind: rather give up and try again."""
+"""A transaction that waits for a lock blocks all that come after it: give up and try again instead."""
 PREFIX = "visits_visit_"
 
 _queries = load_queries("onlooker.visits")
 
 
 class OutOfRange(Exception):
-    """A visit lies in a month that no stream keeps, or too far ahead."""
-
-
-def month_after(month: date, count: int = 1) -> date:
-    """The month so many after another; before it where the count is negative."""
-    years, index = divmod(month.year * 12 + month.month - 1 + count, 12)
-    return date(years, index + 1, 1)
+    """A visit lies in a month that no stream keeps, or too far in the future."""
 
 
 def partition_of(month: date) -> str:
@@ -44,7 +38,7 @@ def month_in(partition: str) -> date:
 
 
 class Partitions:
-    """Knows which months have a partition, and makes those that a batch needs."""
+    """Knows which months have a partition, and creates those that a batch needs."""
 
     def __init__(self, pool: Pool) -> None:
         self._pool = pool
@@ -55,11 +49,11 @@ class Partitions:
         self._known.clear()
 
     async def make_ahead(self, now: float) -> None:
-        """This month's and those of the months to come."""
+        """The partitions of this month and the next ones."""
         await self._make([month_after(month_of(now), count) for count in range(AHEAD_MONTHS + 1)])
 
     async def require(self, months: set[date], now: float) -> None:
-        """Make those that are missing; raises OutOfRange for one that nobody keeps."""
+        """Create those that are missing. Raises OutOfRange for one that no stream keeps."""
         missing = months - self._known
         if not missing:
             return
@@ -79,18 +73,20 @@ class Partitions:
             existing = await _existing(connection)
             for month in sorted(set(months) - existing):
                 await _make_partition(connection, month)
-                log.info("partition made", extra=fields(partition=partition_of(month)))
+                log.info("partition created", extra=fields(partition=partition_of(month)))
         self._known |= existing | set(months)
 
     async def drop_expired(self, now: float) -> None:
-        """Drop the months that are past every stream's retention as a whole, and whose roll-up is filled."""
+        """Drop the months that lie wholly beyond every stream's retention and whose roll-up is filled."""
         async with self._pool.connection() as connection:
             limit = month_of(now - await _longest_retention_s(connection))
             for month in sorted(await _existing(connection)):
                 if month < limit and not await _has_marks(connection, month):
                     async with connection.transaction():
                         await _lock(connection)
-                        await connection.execute(_queries["forget_month"], {"limit_at": _begin(month_after(month))})
+                        await connection.execute(
+                            _queries["forget_month"], {"limit_at": month_start(month_after(month))}
+                        )
                         await connection.execute(_named("DROP TABLE IF EXISTS {}", month))
                     self._known.discard(month)
                     counters.removed("partition").inc()
@@ -115,22 +111,20 @@ async def _longest_retention_s(connection: AsyncConnection[DictRow]) -> float:
 
 async def _has_marks(connection: AsyncConnection[DictRow], month: date) -> bool:
     """Whether slots of a month, or before it, still have to be filled."""
-    row = await (await connection.execute(_queries["has_marks"], {"limit_at": _begin(month_after(month))})).fetchone()
+    row = await (
+        await connection.execute(_queries["has_marks"], {"limit_at": month_start(month_after(month))})
+    ).fetchone()
     assert row
     return bool(row["found"])
 
 
-def _begin(month: date) -> datetime:
-    return datetime(month.year, month.month, 1, tzinfo=UTC)
-
-
 async def _make_partition(connection: AsyncConnection[DictRow], month: date) -> None:
-    """Made apart and then attached: readers and writers of other months go on meanwhile."""
-    # A fifth of each page stays free, so that the revisions of a visit find room beside one another.
+    """Created separately and then attached, so that other months stay readable and writable."""
+    # A fifth of each page stays free, so that revisions of a visit fit beside one another.
     make = "CREATE TABLE {} (LIKE visits_visit INCLUDING ALL) WITH (fillfactor = 80)"
     await connection.execute(_named(make, month))
     attach = "ALTER TABLE visits_visit ATTACH PARTITION {} FOR VALUES FROM ({}) TO ({})"
-    await connection.execute(_named(attach, month, _begin(month), _begin(month_after(month))))
+    await connection.execute(_named(attach, month, month_start(month), month_start(month_after(month))))
 
 
 def _named(statement: str, month: date, *values: datetime) -> sql.Composed:

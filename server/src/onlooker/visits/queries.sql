@@ -1,6 +1,6 @@
--- name: write_visits  the highest revision of each visit stays, and its slot is marked; says what came of how many.
--- A mark that is there is updated all the same: who fills its slot passes by while we hold it, or we wait for them and
--- mark anew. So no visit is missed by a roll-up.
+-- name: write_visits  keep the highest revision of each visit and mark its slot; returns how many were written.
+-- An existing mark is updated all the same: a filler skips it while we hold it, or we wait for the filler and mark again.
+-- So the roll-up misses no visit.
 WITH given AS (
     SELECT * FROM json_to_recordset(%(visits)s::json) AS given (
         stream_id bigint, began_at timestamptz, id uuid, revision int, ended boolean, session text,
@@ -28,14 +28,14 @@ written AS (
     RETURNING stream_id, began_at, present),
 marked AS (
     INSERT INTO visits_mark (stream_id, slot_at, reaches_at)
-    SELECT stream_id, date_bin('15 minutes', began_at, 'epoch'), max(upper(present)) FROM written
+    SELECT stream_id, date_bin($slot, began_at, 'epoch'), max(upper(present)) FROM written
     GROUP BY 1, 2 ORDER BY 1, 2
     ON CONFLICT (stream_id, slot_at) DO UPDATE SET
         reaches_at = greatest(visits_mark.reaches_at, excluded.reaches_at))
 SELECT (SELECT count(*) FROM living) AS living, (SELECT count(*) FROM known) AS known,
        (SELECT count(*) FROM written) AS written;
 
--- name: put_aside  keep what can't be written; no row when its stream is gone or being removed
+-- name: put_aside  keep what can't be written; no row if its stream is gone or being removed
 INSERT INTO visits_putaside (stream_id, visit_id, reason, detail, payload, put_aside_at)
 SELECT stream.id, %(visit_id)s, %(reason)s, %(detail)s, %(payload)s, now()
 FROM (SELECT %(stream_id)s::bigint AS id) wanted
@@ -43,22 +43,22 @@ LEFT JOIN streams_stream stream ON stream.id = wanted.id AND stream.removed_at I
 WHERE wanted.id IS NULL OR stream.id IS NOT NULL
 RETURNING number;
 
--- name: silent_sessions  sessions with open visits of which none was written lately; in any order, so that those
--- which live on do not keep the others waiting
+-- name: silent_sessions  sessions with open visits, none of which was written lately; in random order, so that those
+-- still alive do not delay the others
 SELECT session FROM visits_visit WHERE NOT ended
 GROUP BY session HAVING max(written_at) < now() - %(silent_s)s * interval '1 second'
 ORDER BY random() LIMIT %(limit)s;
 
--- name: end_visits  nothing more is known of a session's visits; a higher revision may still come
+-- name: end_visits  end a session's visits as they are; a higher revision may still come
 UPDATE visits_visit SET ended = true, written_at = now() WHERE session = %(session)s AND NOT ended;
 
--- name: lock_partitions  one process at a time makes or drops partitions, until its transaction ends
+-- name: lock_partitions  one process at a time creates or drops partitions, until its transaction ends
 SELECT pg_advisory_xact_lock(hashtext('visits_visit'));
 
--- name: list_partitions  the names of all monthly partitions; others are somebody else's
+-- name: list_partitions  the names of all monthly partitions; other tables are not ours
 SELECT child.relname AS name FROM pg_inherits
 JOIN pg_class child ON child.oid = inhrelid
-WHERE inhparent = 'visits_visit'::regclass AND child.relname ~ '^visits_visit_y[0-9]{4,6}m[0-9]{2}$';
+WHERE inhparent = 'visits_visit'::regclass AND child.relname ~ '^visits_visit_y[0-9]{4,6}m[0-9]{2}$$';
 
 -- name: longest_retention  the most days that any stream keeps its visits
 SELECT coalesce(max(retention_days), 0) AS days FROM streams_stream;
@@ -67,8 +67,8 @@ SELECT coalesce(max(retention_days), 0) AS days FROM streams_stream;
 SELECT id, CASE WHEN removed_at IS NULL THEN retention_days END AS retention_days
 FROM streams_stream ORDER BY removed_at IS NULL, id;
 
--- name: forget_expired  from now on a stream's visits before a slot count as gone; no row where there are none, or
--- where their roll-up still has to be filled
+-- name: forget_expired  a stream's visits before a slot count as gone from now on; no row if there are none, or if
+-- their roll-up still has to be filled
 INSERT INTO visits_kept (stream_id, since)
 SELECT %(stream_id)s, %(limit_at)s
 WHERE EXISTS (SELECT FROM visits_visit WHERE stream_id = %(stream_id)s AND began_at < %(limit_at)s)

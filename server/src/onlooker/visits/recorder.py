@@ -7,37 +7,30 @@ from collections.abc import Awaitable, Callable, Coroutine
 from dataclasses import dataclass
 from functools import partial
 
-import psycopg
 from nats.aio.msg import Msg
-from psycopg_pool import PoolTimeout
 
 from onlooker.bus.connection import Bus, BusError, connect
-from onlooker.bus.session_bucket import SessionBucket
-from onlooker.bus.session_state import decode_state
+from onlooker.bus.session_store import SessionBucket, decode_state
 from onlooker.bus.visit_stream import VisitQueue, deliveries
-from onlooker.database import Pool, open_pool
+from onlooker.database import DATABASE_FAILED, Pool, open_pool
 from onlooker.logs import fields
 from onlooker.monitoring import serve_monitoring, stop_signal
 from onlooker.settings import Settings
 from onlooker.visits import counters
-from onlooker.visits.aside import put_bytes_aside, put_visit_aside
 from onlooker.visits.partitions import Partitions
 from onlooker.visits.retention import remove_expired
-from onlooker.visits.silence import Silence
-from onlooker.visits.sink import UNREADABLE, last_visits
-from onlooker.visits.visit import Visit, decode_visit
-from onlooker.visits.writing import Refusal, VisitWriter
+from onlooker.visits.session_end import UNREADABLE, SilentSessions, last_visits
+from onlooker.visits.writer import VisitRefusal, VisitWriter, put_bytes_aside, put_visit_aside
+from onlooker_pipeline.visits.visit import Visit, decode_visit
 
 log = logging.getLogger(__name__)
 
 TRIES = 3
 RETRY_S = 2.0
 AWAY_PAUSE_S = 1.0
-SILENCE_EVERY_S = 5.0
-TEND_EVERY_S = 3600.0
+CHECK_EVERY_S = 5.0
+MAINTAIN_EVERY_S = 3600.0
 STOP_LIMIT_S = 5.0
-AWAY = (psycopg.Error, PoolTimeout)
-"""What the writer itself lets pass: it says what is a visit's fault."""
 
 
 @dataclass(frozen=True)
@@ -49,7 +42,7 @@ class Taken:
 
 
 def read_message(message: Msg) -> Taken | None:
-    """None for what is neither a visit nor the last state of a session that its client ended."""
+    """None for anything but a visit or the last state of a session that its client ended."""
     try:
         if not message.subject.startswith("ended."):
             return Taken(message, [decode_visit(message.data)])
@@ -63,7 +56,7 @@ def read_message(message: Msg) -> Taken | None:
 
 
 class Recorder:
-    """Writes what it takes, batch by batch; nothing is acknowledged that is not written or put aside."""
+    """Writes what it takes, batch by batch. Nothing is acknowledged before it is written or put aside."""
 
     def __init__(self, pool: Pool, queue: VisitQueue, writer: VisitWriter, *, batch: int) -> None:
         self._pool = pool
@@ -74,7 +67,7 @@ class Recorder:
         self.ready = False
 
     async def run(self) -> None:
-        """For ever; a database that is away is waited for, with the batch in hand."""
+        """Run until cancelled. If the database is away, wait for it with the batch in hand."""
         while True:
             messages = await self._queue.take(self._batch)
             if messages:
@@ -82,7 +75,7 @@ class Recorder:
                     await self._record(messages)
 
     async def stop(self, running: "asyncio.Task[None]") -> None:
-        """Between two batches, if there is such a moment soon."""
+        """Stop between two batches, if one ends soon."""
         try:
             async with asyncio.timeout(STOP_LIMIT_S), self._writing:
                 running.cancel()
@@ -94,7 +87,7 @@ class Recorder:
         while True:
             try:
                 await self._write(messages)
-            except AWAY as error:
+            except DATABASE_FAILED as error:  # the writer reports itself what is a visit's fault
                 self.ready = False
                 log.warning("visits wait for the database", extra=fields(error=str(error), messages=len(messages)))
                 await self._queue.keep(messages)
@@ -121,8 +114,8 @@ class Recorder:
                 written.append(one.message)
         await self._queue.acknowledge(written)
 
-    async def _give_up(self, message: Msg, refusals: list[Refusal]) -> bool:
-        """Put refused visits aside after some tries; until then they come again a little later."""
+    async def _give_up(self, message: Msg, refusals: list[VisitRefusal]) -> bool:
+        """Put refused visits aside after some attempts; until then, take them again a little later."""
         if deliveries(message) < TRIES and any(refusal.reason == "refused" for refusal in refusals):
             await self._queue.postpone(message, RETRY_S)
             return False
@@ -137,29 +130,29 @@ class Recorder:
 
 
 async def _every(seconds: float, act: Callable[[], Awaitable[object]]) -> None:
-    """For ever; sooner again where the bus or the database was away."""
+    """Repeat until cancelled; sooner after the bus or the database was away."""
     while True:
         try:
             await act()
             await asyncio.sleep(seconds)
-        except (*AWAY, BusError) as error:
+        except (*DATABASE_FAILED, BusError) as error:
             log.warning("put off", extra=fields(error=repr(error)))
-            await asyncio.sleep(min(seconds, SILENCE_EVERY_S))
+            await asyncio.sleep(min(seconds, CHECK_EVERY_S))
 
 
-async def _tend(pool: Pool, partitions: Partitions) -> None:
+async def _maintain(pool: Pool, partitions: Partitions) -> None:
     await partitions.make_ahead(time.time())
     await remove_expired(pool, partitions, now=time.time())
 
 
-async def _look(recorder: Recorder, queue: VisitQueue, silence: Silence) -> None:
+async def _check(recorder: Recorder, queue: VisitQueue, silent: SilentSessions) -> None:
     await recorder.note_database()
     counters.waiting.set(await queue.count_waiting())
-    await silence.close_silent()
+    await silent.close_silent()
 
 
 async def run_recorder(settings: Settings, follow: Callable[[Pool, Settings], Coroutine[None, None, None]]) -> None:
-    """Run until SIGTERM or SIGINT, then finish the batch at hand; `follow` makes something of what is written."""
+    """Run until SIGTERM or SIGINT, then finish the current batch. `follow` runs beside it, on the same pool."""
     bus = await connect(settings, name="recorder")
     async with open_pool(settings) as pool:
         stop = stop_signal()
@@ -167,14 +160,14 @@ async def run_recorder(settings: Settings, follow: Callable[[Pool, Settings], Co
         writer = VisitWriter(pool, partitions)
         recorder = Recorder(pool, queue, writer, batch=settings.recorder_batch)
         sessions = SessionBucket(bus, settings)
-        silence = Silence(pool, writer, sessions, idle_s=settings.session_idle_s)
+        silent = SilentSessions(pool, writer, sessions, idle_s=settings.session_idle_s)
         await queue.start()
         log.info("recorder ready")
         async with asyncio.TaskGroup() as group:
             running = group.create_task(recorder.run())
             others = [
-                group.create_task(_every(TEND_EVERY_S, partial(_tend, pool, partitions))),
-                group.create_task(_every(SILENCE_EVERY_S, partial(_look, recorder, queue, silence))),
+                group.create_task(_every(MAINTAIN_EVERY_S, partial(_maintain, pool, partitions))),
+                group.create_task(_every(CHECK_EVERY_S, partial(_check, recorder, queue, silent))),
                 group.create_task(serve_monitoring(settings.monitoring_port, partial(_readiness, bus, recorder))),
                 group.create_task(follow(pool, settings)),
             ]

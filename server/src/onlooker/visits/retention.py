@@ -8,7 +8,7 @@ from psycopg import AsyncConnection
 from psycopg.rows import DictRow
 
 from onlooker.database import Pool, load_queries
-from onlooker.streams.coverage import SLOT_S
+from onlooker.slots import SLOT_S
 from onlooker.visits import counters
 from onlooker.visits.partitions import Partitions
 
@@ -21,7 +21,7 @@ _queries = load_queries("onlooker.visits")
 
 
 async def remove_expired(pool: Pool, partitions: Partitions, *, now: float) -> None:
-    """Whole months first: dropping a partition costs nothing, deleting its rows does."""
+    """Whole months first: dropping a partition costs nothing, deleting rows does."""
     await partitions.drop_expired(now)
     await delete_expired_visits(pool, now=now)
     async with pool.connection() as connection:
@@ -30,7 +30,7 @@ async def remove_expired(pool: Pool, partitions: Partitions, *, now: float) -> N
 
 
 async def delete_expired_visits(pool: Pool, *, now: float, at_once: int = DELETE_AT_ONCE) -> None:
-    """Stream by stream, so many rows a transaction, so that nobody waits long for a lock."""
+    """Stream by stream, and a limited number of rows per transaction, so that no lock is held for long."""
     async with pool.connection() as connection:
         streams = await (await connection.execute(_queries["list_retentions"])).fetchall()
         for stream in streams:
@@ -44,12 +44,12 @@ async def delete_expired_visits(pool: Pool, *, now: float, at_once: int = DELETE
 
 
 async def _forget(connection: AsyncConnection[DictRow], values: dict[str, Any]) -> bool:
-    """Say first that they are gone; whether there are any, and their roll-up is filled."""
+    """Record first that they are gone. False if there are none, or their roll-up is not filled yet."""
     return await (await connection.execute(_queries["forget_expired"], values)).fetchone() is not None
 
 
 def _limit(now: float, days: int | None) -> datetime:
-    """What began before this goes, by whole slots. Without days it is all: some visits began a little in the future."""
+    """Visits that began before this go, by whole slots. Without days, all go: some began a little in the future."""
     if days is None:
         return datetime.max.replace(tzinfo=UTC)
     return datetime.fromtimestamp(now // SLOT_S * SLOT_S, UTC) - timedelta(days=days)

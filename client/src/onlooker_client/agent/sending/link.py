@@ -1,12 +1,11 @@
-"""Whether a frame may be sent now: on a link that works, on one that fails, and on one that says nothing at all."""
+"""Whether a frame may be sent now: state of the link, congestion window and bandwidth limit."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
 from typing import Callable
 
-from onlooker_client.agent.drops import Drop
-from onlooker_client.agent.sending.window import Window
+from onlooker_client.agent.frame_counts import Drop
 
 SILENT_S = 1.5
 """Without any answer for so long, a link may be dead: new attempts start beside the old ones."""
@@ -19,6 +18,53 @@ DEADLINE_S = 10.0
 """Over a link with two seconds of delay, a handshake and a request take eight."""
 PAUSES_S = (0.0, 0.1, 0.3, ATTEMPT_EVERY_S)
 """After so many failures in a row."""
+MOST = 4
+"""The server takes the frames of a session one after another; more than these would only wait there."""
+QUICK_S = 0.25
+"""Faster than this is fresh, however much slower it is than the fastest."""
+SLOW_S = 0.35
+QUEUED_S = 1.0
+"""Slower than this, more frames in flight would only make each older."""
+MEASURE_EVERY_S = 15.0
+"""How often the speed of a single frame is measured again: links change."""
+
+
+@dataclass
+class CongestionWindow:
+    """Grows while answers stay about as fast as for one frame alone, shrinks when they take twice as long.
+
+    Pure: times are seconds of any one clock.
+    """
+
+    allowed: int = 2
+    _changed_at: float = float("-inf")
+    _fastest_s: float = float("inf")
+    _measured_at: float = float("-inf")
+
+    def answer(self, now: float, latency_s: float, *, wanted_more: bool) -> None:
+        """A frame was answered; `wanted_more` says whether another was turned away meanwhile."""
+        if now - self._measured_at > MEASURE_EVERY_S:
+            self._measure(now, latency_s)
+            return
+        self._fastest_s = min(self._fastest_s, latency_s)
+        if now - latency_s < self._changed_at:
+            return  # it was sent under the allowance before
+        if latency_s > max(2.0 * self._fastest_s, SLOW_S):
+            self._set(now, max(1, self.allowed - 1))
+        elif wanted_more and latency_s < min(max(1.5 * self._fastest_s, QUICK_S), QUEUED_S):
+            self._set(now, min(MOST, self.allowed + 1))
+
+    def _measure(self, now: float, latency_s: float) -> None:
+        """What was the fastest is forgotten; where frames may have waited for one another, the next one goes alone."""
+        self._measured_at = now
+        self._fastest_s = latency_s
+        if latency_s > QUICK_S:
+            self._set(now, 1)
+
+    def _set(self, now: float, allowed: int) -> None:
+        if allowed != self.allowed:
+            self.allowed = allowed
+            self._changed_at = now
 
 
 @dataclass
@@ -27,11 +73,11 @@ class Link:
 
     spread: Callable[[], float] = lambda: 1.0
     """A factor for pauses, so that a thousand devices do not come back in the same moment."""
-    window: Window = field(default_factory=Window)
+    window: CongestionWindow = field(default_factory=CongestionWindow)
     failures: int = 0
     """In a row."""
     _in_flight: dict[int, float] = field(default_factory=dict)
-    """When each frame under way was sent, by its number."""
+    """When each frame in flight was sent, by its number."""
     _answered_at: float = float("-inf")
     _attempted_at: float = float("-inf")
     _pause_s: float = 0.0
@@ -56,7 +102,7 @@ class Link:
         return Drop.BUSY
 
     def is_silent(self, now: float) -> bool:
-        """Whether something is under way, and nothing came back for longer than it should take."""
+        """Whether something is in flight, and nothing came back for longer than it should take."""
         if not self._in_flight:
             return False
         since = max(self._answered_at, min(self._in_flight.values()))
@@ -87,5 +133,26 @@ class Link:
         del self._in_flight[number]
 
     def overdue(self, now: float) -> list[int]:
-        """Frames that were under way for too long."""
+        """Frames in flight for too long."""
         return [number for number, at in self._in_flight.items() if now - at >= DEADLINE_S]
+
+
+@dataclass
+class Bandwidth:
+    """A bucket that fills steadily. A frame's size is known once it is encoded, so the last one may overdraw it."""
+
+    bytes_per_second: float
+    """0: no limit."""
+    _left: float = 0.0
+    _filled_at: float = float("-inf")
+
+    def has_room(self, now: float) -> bool:
+        if not self.bytes_per_second:
+            return True
+        elapsed_s = min(now - self._filled_at, 3600.0)
+        self._left = min(self._left + elapsed_s * self.bytes_per_second, self.bytes_per_second)
+        self._filled_at = now
+        return self._left > 0.0
+
+    def spend(self, size_bytes: int) -> None:
+        self._left -= size_bytes

@@ -1,1 +1,1 @@
-"""People who own streams."""
+"""Accounts: sign-up, sign-in, second factor, sessions, deletion."""

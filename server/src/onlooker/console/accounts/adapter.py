@@ -1,4 +1,4 @@
-"""What django-allauth asks the product: who may sign up, how often one may try, what mails say and link to."""
+"""django-allauth's adapter: who may sign up, rate limits, and what mails say and link to."""
 
 import logging
 import re
@@ -23,8 +23,13 @@ from django.utils.safestring import SafeString
 
 from onlooker.console.accounts.models import Account
 from onlooker.console.accounts.passwords import LONGEST_PASSWORD
-from onlooker.console.accounts.throttling import address_of, forget_mail, may_mail, show_too_many
-from onlooker.console.mail import deliver, is_mail_on
+from onlooker.console.accounts.rate_limit import (
+    client_address,
+    return_mail_allowance,
+    show_rate_limited,
+    take_mail_allowance,
+)
+from onlooker.console.web.mail import deliver_mail, is_mail_on
 from onlooker.logs import fields
 
 log = logging.getLogger(__name__)
@@ -33,49 +38,49 @@ LONGEST_DOMAIN = 253
 _THROTTLED = {"too_many_login_attempts", "rate_limited"}
 
 
-def link_to(path: str) -> str:
-    """Never built from what the browser says the host is."""
+def console_link(path: str) -> str:
+    """Built from the settings, never from the Host header."""
     return f"{settings.ONLOOKER.console_url}{path}"
 
 
-def with_links(text: str) -> SafeString:
-    """As HTML; only what leads to the console is a link, since others have a say in what addresses look like."""
+def link_console_urls(text: str) -> SafeString:
+    """As HTML. Only URLs of the console become links, since others can influence the rest of the text."""
     pieces = re.split(rf"({re.escape(settings.ONLOOKER.console_url)}/\S*)", text)
     linked = (format_html('<a href="{0}">{0}</a>', piece) if at % 2 else piece for at, piece in enumerate(pieces))
     return format_html_join("", "{}", ((piece,) for piece in linked))
 
 
 def is_signup_open() -> bool:
-    """An address must be verified, so without e-mail nobody can sign up."""
+    """Addresses must be verified, so without e-mail nobody can sign up."""
     return settings.ONLOOKER.signup == "open" and is_mail_on()
 
 
 class AccountAdapter(DefaultAccountAdapter):  # type: ignore[misc]
-    """The product's answers."""
+    """Onlooker's rules for sign-up, sign-in and mails."""
 
     error_messages = DefaultAccountAdapter.error_messages | {
-        "email_password_mismatch": "This address and this password do not belong together. Check both, or reset it.",
+        "email_password_mismatch": "The e-mail address or the password is wrong. Check both, or reset your password.",
     }
 
     def is_open_for_signup(self, request: HttpRequest) -> bool:
         return is_signup_open()
 
     def validation_error(self, code: str, *args: Any) -> ValidationError:
-        """Too many tries are answered with status 429, not with a form."""
+        """Too many attempts get status 429 instead of a form."""
         if code in _THROTTLED:
-            raise ImmediateHttpResponse(show_too_many(current.request))
+            raise ImmediateHttpResponse(show_rate_limited(current.request))
         error: ValidationError = super().validation_error(code, *args)
         return error
 
     def clean_email(self, email: str) -> str:
-        """One that a mail can be sent to: its domain has a form that mail servers know."""
+        """Also checks that its domain is one that mail servers accept."""
         cleaned = str(super().clean_email(email))
         try:
-            is_known_form = len(cleaned.rpartition("@")[2].encode("idna")) <= LONGEST_DOMAIN
+            is_deliverable = len(cleaned.rpartition("@")[2].encode("idna")) <= LONGEST_DOMAIN
         except UnicodeError:
-            is_known_form = False
-        if not is_known_form:
-            raise ValidationError("No mail can be sent to this address. Check what is behind the @.")
+            is_deliverable = False
+        if not is_deliverable:
+            raise ValidationError("This address can't receive e-mail. Check the part after the @.")
         return cleaned
 
     def pre_authenticate(self, request: HttpRequest, **credentials: Any) -> None:
@@ -84,11 +89,11 @@ class AccountAdapter(DefaultAccountAdapter):  # type: ignore[misc]
             raise self.validation_error("email_password_mismatch")
 
     def _get_login_attempts_cache_key(self, request: HttpRequest, **credentials: Any) -> str:
-        """Counted by account and address: who guesses at an account does not keep its owner out."""
-        return f"{credentials.get('email', '').lower()} {address_of(request)}"
+        """Counted by account and network address, so that a guesser does not lock out the owner."""
+        return f"{credentials.get('email', '').lower()} {client_address(request)}"
 
     def confirm_email(self, request: HttpRequest, email_address: EmailAddress) -> bool:
-        """The command line makes accounts whose address nobody verified; it is theirs all the same."""
+        """Accounts created on the command line own their address even if it was never verified."""
         others = Account.objects.filter(email=email_address.email.lower()).exclude(pk=email_address.user_id)
         if others.exists():
             template = "account/messages/email_confirmation_failed.txt"
@@ -100,14 +105,14 @@ class AccountAdapter(DefaultAccountAdapter):  # type: ignore[misc]
         return reverse("account")
 
     def get_email_confirmation_url(self, request: HttpRequest, emailconfirmation: Any) -> str:
-        return link_to(reverse("account_confirm_email", args=[emailconfirmation.key]))
+        return console_link(reverse("account_confirm_email", args=[emailconfirmation.key]))
 
     def get_reset_password_from_key_url(self, key: str) -> str:
         path = reverse("account_reset_password_from_key", kwargs={"uidb36": "UID", "key": "KEY"})
-        return link_to(path.replace("UID-KEY", quote(key)))
+        return console_link(path.replace("UID-KEY", quote(key)))
 
     def send_account_already_exists_mail(self, email: str) -> None:
-        reset_url = link_to(reverse("account_reset_password"))
+        reset_url = console_link(reverse("account_reset_password"))
         self.send_mail("account/email/account_already_exists", email, {"password_reset_url": reset_url})
 
     def send_notification_mail(
@@ -117,7 +122,7 @@ class AccountAdapter(DefaultAccountAdapter):  # type: ignore[misc]
         context: dict[str, Any] | None = None,
         email: str | None = None,
     ) -> None:
-        """What happened has happened: a mail server that is away does not undo it."""
+        """A mail server that is down does not undo what the mail reports."""
         try:
             super().send_notification_mail(
                 template_prefix, user, {"is_notification": True} | (context or {}), email=email
@@ -126,19 +131,19 @@ class AccountAdapter(DefaultAccountAdapter):  # type: ignore[misc]
             log.warning("mail not sent", extra=fields(mail=template_prefix, error=type(error).__name__))
 
     def send_mail(self, template_prefix: str, email: str, context: dict[str, Any]) -> None:
-        """Mails over the limit are not sent, and the page looks the same."""
+        """Mails over the limit are not sent, but the page looks the same."""
         request = current.request
         if context.get("is_notification"):
             self._deliver(template_prefix, email, context)
             return
-        if not may_mail(request, email):
+        if not take_mail_allowance(request, email):
             log.warning("mail over the limit", extra=fields(mail=template_prefix))
             return
         try:
             self._deliver(template_prefix, email, context)
         except OSError as error:
             log.warning("mail not sent", extra=fields(mail=template_prefix, error=type(error).__name__))
-            forget_mail(request, email)
+            return_mail_allowance(request, email)
             raise ImmediateHttpResponse(render(request, "accounts/mail_trouble.html", status=503)) from None
 
     def _deliver(self, template_prefix: str, email: str, context: dict[str, Any]) -> None:
@@ -148,9 +153,9 @@ class AccountAdapter(DefaultAccountAdapter):  # type: ignore[misc]
             "console_host": urlsplit(settings.ONLOOKER.console_url).netloc,
             "is_signup_open": is_signup_open(),
         }
-        ours = {"signup_url": link_to(reverse("account_signup"))}
+        ours = {"signup_url": console_link(reverse("account_signup"))}
         mail = self.render_mail(template_prefix, email, shared | context | ours)
-        deliver(mail, kind=template_prefix.rpartition("/")[2])
+        deliver_mail(mail, kind=template_prefix.rpartition("/")[2])
 
     def render_mail(
         self,
@@ -159,9 +164,11 @@ class AccountAdapter(DefaultAccountAdapter):  # type: ignore[misc]
         context: dict[str, Any],
         headers: dict[str, str] | None = None,
     ) -> EmailMessage:
-        """The text, and the same as HTML, so that links can be followed everywhere."""
+        """As text and as HTML, so that links work everywhere."""
         mail: EmailMessage = super().render_mail(template_prefix, email, context, headers=headers)
         if isinstance(mail, EmailMultiAlternatives):
-            html = render_to_string("accounts/mail.html", {"subject": mail.subject, "text": with_links(str(mail.body))})
+            html = render_to_string(
+                "accounts/mail.html", {"subject": mail.subject, "text": link_console_urls(str(mail.body))}
+            )
             mail.attach_alternative(html, "text/html")
         return mail

@@ -8,14 +8,14 @@ class AccountsConfig(AppConfig):
     label = "accounts"
 
     def ready(self) -> None:
-        """Listen to what django and django-allauth tell of people who sign in."""
+        """Connect to the sign-in signals of Django and django-allauth."""
         from allauth.account.signals import authentication_step_completed
         from allauth.mfa.signals import authentication_failed
         from django.contrib.auth.signals import user_logged_in
 
-        from onlooker.console.accounts.second_factor import tell_of_wrong_codes
-        from onlooker.console.accounts.sessions import note_start, renew_key
+        from onlooker.console.accounts.second_factor import report_wrong_codes
+        from onlooker.console.accounts.sessions import record_sign_in, renew_session_key
 
-        user_logged_in.connect(note_start)
-        authentication_step_completed.connect(renew_key)
-        authentication_failed.connect(tell_of_wrong_codes)
+        user_logged_in.connect(record_sign_in)
+        authentication_step_completed.connect(renew_session_key)
+        authentication_failed.connect(report_wrong_codes)

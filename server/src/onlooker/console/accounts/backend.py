@@ -1,4 +1,4 @@
-"""Checking a password: one account at most, and the same work whether there is one or not."""
+"""The password check: one account at most, and the same work whether there is one or not."""
 
 from allauth.account.auth_backends import AuthenticationBackend
 from django.contrib.auth.base_user import AbstractBaseUser
@@ -7,7 +7,7 @@ from onlooker.console.accounts.models import Account
 
 
 class AccountBackend(AuthenticationBackend):  # type: ignore[misc]
-    """Looks at an account's own address only; one it merely asked to change to does not sign in."""
+    """Uses an account's current address only, not one it has asked to change to. Sessions store this class's path."""
 
     def _authenticate_by_email(self, email: str, password: str) -> AbstractBaseUser | None:
         account = Account.objects.filter(email=email.lower()).first()

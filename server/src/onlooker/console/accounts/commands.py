@@ -1,4 +1,4 @@
-"""What `onlooker account` does: accounts for those who host the product."""
+"""`onlooker account`: manages accounts on the command line."""
 
 import sys
 
@@ -10,26 +10,27 @@ from django.core.exceptions import ValidationError
 from django.core.validators import validate_email
 from django.db import transaction
 
+from onlooker.console.accounts.deletion import erase_account
 from onlooker.console.accounts.models import Account
-from onlooker.console.accounts.removal import remove_account
-from onlooker.console.streams.owners import log_states
+from onlooker.console.streams.lifecycle import log_stream_states
 
 
 def create_account(email: str, *, is_staff: bool) -> str:
-    """Make one that can sign in at once, or give a password to one that has none; says which."""
+    """Create one that can sign in at once, or set the password of one that has none."""
     email = _clean_email(email)
     account = Account.objects.filter(email=email).first()
     if account and account.has_usable_password():
         raise click.ClickException(
-            f"There is an account {email} already. `onlooker account password {email}` sets its password."
+            f"The account {email} already exists. `onlooker account password {email}` sets its password."
         )
     _set_password(account or Account(email=email), is_staff=is_staff)
-    done = "had no password and has one now" if account else "is made"
-    return f"The account {email} {done}{' and belongs to staff' if is_staff else ''}."
+    if account:
+        return f"Password set for the staff account {email}." if is_staff else f"Password set for the account {email}."
+    return f"Staff account {email} created." if is_staff else f"Account {email} created."
 
 
 def set_account(email: str, changes: dict[str, bool]) -> str:
-    """Let somebody into the staff's pages, or nobody into the account; then its sessions end and its streams stop."""
+    """Change staff rights, or enable or disable it; disabling ends its sessions and stops its streams."""
     account = _find_account(email)
     for name, value in changes.items():
         setattr(account, name, value)
@@ -37,8 +38,8 @@ def set_account(email: str, changes: dict[str, bool]) -> str:
             account.is_superuser = value
     with transaction.atomic():
         account.save(update_fields=[*changes, "is_superuser"])
-        log_states(account)
-    return f"The account {account.email}: " + ", ".join(f"{name} = {value}" for name, value in changes.items()) + "."
+        log_stream_states(account)
+    return f"Account {account.email}: " + ", ".join(f"{name} = {value}" for name, value in changes.items()) + "."
 
 
 def change_password(email: str, *, removes_second_factor: bool) -> str:
@@ -46,12 +47,12 @@ def change_password(email: str, *, removes_second_factor: bool) -> str:
     _set_password(account, is_staff=False)
     if removes_second_factor:
         Authenticator.objects.filter(user=account).delete()
-    return f"The password of {account.email} is set; all its sessions have ended."
+    return f"Password set for {account.email}. All its sessions have ended."
 
 
 def list_accounts() -> list[str]:
     verified = set(EmailAddress.objects.filter(verified=True).values_list("user_id", flat=True))
-    lines = [f"{'number':>6}  {'made':10}  {'state':10}  {'staff':5}  e-mail"]
+    lines = [f"{'number':>6}  {'created':10}  {'state':10}  {'staff':5}  e-mail"]
     for one in Account.objects.order_by("id").iterator():
         state = "disabled" if not one.is_active else "verified" if one.pk in verified else "unverified"
         lines.append(
@@ -62,8 +63,10 @@ def list_accounts() -> list[str]:
 
 def delete_account(email: str) -> str:
     account = _find_account(email)
-    streams = remove_account(account)
-    return f"The account {account.email} is deleted, with {streams} stream{'' if streams == 1 else 's'}."
+    streams = erase_account(account)
+    if streams == 1:
+        return f"Account {account.email} deleted, with 1 stream."
+    return f"Account {account.email} deleted, with {streams} streams."
 
 
 def _clean_email(email: str) -> str:
@@ -78,12 +81,12 @@ def _clean_email(email: str) -> str:
 def _find_account(email: str) -> Account:
     account = Account.objects.filter(email=email.strip().lower()).first()
     if account is None:
-        raise click.ClickException(f"There is no account {email}. `onlooker account list` shows all.")
+        raise click.ClickException(f"There is no account {email}. `onlooker account list` lists all accounts.")
     return account
 
 
 def _set_password(account: Account, *, is_staff: bool) -> None:
-    """Who types here may also read the mailbox of anybody: the address counts as verified."""
+    """The operator is trusted, so the address counts as verified."""
     password = _read_password()
     try:
         validate_password(password, account)

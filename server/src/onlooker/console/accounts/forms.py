@@ -1,4 +1,4 @@
-"""Forms of an account that django-allauth's are not enough for."""
+"""Account forms beyond those of django-allauth."""
 
 from typing import Any
 
@@ -13,12 +13,12 @@ from onlooker.console.accounts.models import Account
 
 
 class SignupForm(allauth_forms.SignupForm):  # type: ignore[misc]
-    """Takes as long for an address that has an account as for one that has none."""
+    """Takes the same time whether or not the address has an account."""
 
     account_already_exists: bool
 
     def validate_unique_email(self, value: str) -> str:
-        """An address that somebody else wants to change to, and has not verified, is still free."""
+        """An address that someone else wants to change to, and has not verified, is still free."""
         email = value.lower()
         self.account_already_exists = Account.objects.filter(email=email).exists()
         return email
@@ -30,13 +30,13 @@ class SignupForm(allauth_forms.SignupForm):  # type: ignore[misc]
         try:
             with transaction.atomic():
                 return super().try_save(request)
-        except IntegrityError:  # somebody signed up with this address a moment ago
+        except IntegrityError:  # someone has just signed up with this address
             self.account_already_exists = True
             return super().try_save(request)
 
 
 class ResetPasswordForm(allauth_forms.ResetPasswordForm):  # type: ignore[misc]
-    """Goes by the address of an account, never by one that was only typed in as its next."""
+    """Finds accounts by their current address, never by one they have asked to change to."""
 
     users: list[Account]
 
@@ -47,10 +47,10 @@ class ResetPasswordForm(allauth_forms.ResetPasswordForm):  # type: ignore[misc]
 
 
 class DeletionForm(forms.Form):
-    """Asks for the address, so that nobody deletes an account by accident."""
+    """Asks for the address, to prevent accidental deletion."""
 
     email = forms.CharField(
-        label="Type your e-mail address to confirm",
+        label="Enter your e-mail address to confirm",
         max_length=254,
         widget=forms.EmailInput(attrs={"autocomplete": "off"}),
     )

@@ -9,7 +9,7 @@ from django.db.models.functions import Lower
 
 
 class Accounts(BaseUserManager["Account"]):
-    """Makes accounts; an e-mail address is the same in any case."""
+    """Creates accounts; e-mail addresses are stored in lower case."""
 
     def create_user(self, email: str, password: str | None = None, **values: Any) -> "Account":
         account = self.model(email=email.strip().lower(), **values)

@@ -1,4 +1,4 @@
-"""Which passwords are good enough: long, and not what a guesser tries first."""
+"""Password rules: long, and not what a guesser tries first."""
 
 import re
 from itertools import pairwise
@@ -10,28 +10,30 @@ from django.core.exceptions import ValidationError
 SHORTEST_PASSWORD = 12
 LONGEST_PASSWORD = 256
 WORDS = ("onlooker", "console", "camera", "stream", "audience", "analytics", "password", "passwort", "admin", "login")
-"""Words of this product that a guesser tries first; docs/reference/asvs.md lists them too."""
+"""Words of this product that a guesser tries first; also listed in docs/reference/asvs.md."""
 _DECORATION = re.compile(r"[\W\d_]+")
 _OWN_LETTERS = 4
 _DIFFERENT_CHARACTERS = 5
 
 
 class LongestValidator:
-    """Bounds what is hashed."""
+    """Limits the work of hashing."""
 
     def __init__(self, longest: int) -> None:
         self._longest = longest
 
     def validate(self, password: str, user: Any = None) -> None:
         if len(password) > self._longest:
-            raise ValidationError(f"This password is too long: {self._longest} characters at most.", code="too_long")
+            raise ValidationError(
+                f"This password is too long. The maximum is {self._longest} characters.", code="too_long"
+            )
 
     def get_help_text(self) -> str:
         return f"It may have up to {self._longest} characters of any kind."
 
 
 class GuessableValidator(CommonPasswordValidator):
-    """Refuses common passwords, this product's words, both also with digits and signs added, and mere patterns."""
+    """Refuses common passwords and this product's words, also with digits and symbols added, and simple patterns."""
 
     def validate(self, password: str, user: Any = None) -> None:
         super().validate(password, user)
@@ -44,10 +46,10 @@ class GuessableValidator(CommonPasswordValidator):
             raise ValidationError("This password is too easy to guess.", code="guessable")
 
     def get_help_text(self) -> str:
-        return "It can't be a common password, or one made of this product's words."
+        return "It can't be a common password or consist of this product's words."
 
 
 def _is_pattern(password: str) -> bool:
-    """Few characters over and over, or digits one after the other."""
+    """A few characters repeated, or digits in sequence."""
     steps = {(ord(after) - ord(before)) % 10 for before, after in pairwise(password)}
     return len(set(password)) < _DIFFERENT_CHARACTERS or (password.isdecimal() and len(steps) == 1)

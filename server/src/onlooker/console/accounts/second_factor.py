@@ -1,4 +1,4 @@
-"""The second factor: its secrets are sealed, and its owner is told when somebody knows the password only."""
+"""The second factor: its secrets are encrypted, and owners are warned if someone seems to know their password."""
 
 import logging
 from typing import Any
@@ -9,28 +9,28 @@ from allauth.mfa.totp.internal.auth import generate_totp_secret
 from django.http import HttpRequest
 
 from onlooker.console.accounts.models import Account
-from onlooker.console.accounts.throttling import is_within
-from onlooker.console.secret import InvalidToken, seal, unseal
+from onlooker.console.accounts.rate_limit import take_within_limit
+from onlooker.console.web.secret_key import InvalidToken, seal, unseal
 
 log = logging.getLogger(__name__)
 
-WRONG_CODES_UNTOLD = "4/h/key"
-TOLD_AT_MOST = "1/d/key"
+WRONG_CODES_TOLERATED = "4/h/key"
+WARNINGS_LIMIT = "1/d/key"
 
 
 class SecondFactorAdapter(DefaultMFAAdapter):  # type: ignore[misc]
-    """Seals what allauth would store as it is."""
+    """Encrypts what allauth would store in plain text."""
 
     error_messages = DefaultMFAAdapter.error_messages | {
-        "incorrect_code": "This is not the right code. Use the newest one; each counts once, for 30 seconds. "
-        "If none is right, check the clock of your telephone.",
+        "incorrect_code": "This code is wrong. Use the latest one; each works once, for 30 seconds. "
+        "If no code works, check the clock of your phone.",
     }
 
     def encrypt(self, text: str) -> str:
         return seal(text)
 
     def decrypt(self, encrypted_text: str) -> str:
-        """Under another secret key than it was sealed with no code is right."""
+        """If the secret key has changed, no code is right."""
         try:
             return unseal(encrypted_text)
         except InvalidToken:
@@ -42,10 +42,10 @@ def has_second_factor(account: Account) -> bool:
     return bool(get_second_factor_adapter().is_mfa_enabled(account, ["totp"]))
 
 
-def tell_of_wrong_codes(sender: Any, *, request: HttpRequest, user: Account, **kwargs: Any) -> None:
-    """Five wrong codes in an hour come from somebody who has the password already."""
+def report_wrong_codes(sender: Any, *, request: HttpRequest, user: Account, **kwargs: Any) -> None:
+    """Five wrong codes in an hour come from someone who already has the password."""
     key = str(user.pk)
-    if is_within(request, "wrong_codes", rates=WRONG_CODES_UNTOLD, key=key):
+    if take_within_limit(request, "wrong_codes", rates=WRONG_CODES_TOLERATED, key=key):
         return
-    if is_within(request, "wrong_codes_told", rates=TOLD_AT_MOST, key=key):
+    if take_within_limit(request, "wrong_codes_told", rates=WARNINGS_LIMIT, key=key):
         get_second_factor_adapter().send_notification_mail("mfa/email/wrong_codes", user)

@@ -1,4 +1,4 @@
-"""Pages of a person's own account that django-allauth does not have, and what is laid around its own."""
+"""Account pages that django-allauth does not have, and a decorator for its own."""
 
 from collections.abc import Callable
 from functools import wraps
@@ -14,11 +14,11 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.http import require_POST
 
+from onlooker.console.accounts.deletion import erase_account
 from onlooker.console.accounts.forms import DeletionForm
 from onlooker.console.accounts.models import Account
-from onlooker.console.accounts.removal import remove_account
 from onlooker.console.accounts.second_factor import has_second_factor
-from onlooker.console.mail import is_mail_on
+from onlooker.console.web.mail import is_mail_on
 from onlooker.streams.models import Stream
 
 View = Callable[..., HttpResponse]
@@ -43,10 +43,10 @@ def delete_account(request: HttpRequest) -> HttpResponse:
         context = {"form": form, "streams": Stream.objects.filter(owner=account).order_by("name")}
         return render(request, "accounts/delete.html", context)
     email = account.email
-    remove_account(account)
+    erase_account(account)
     get_adapter().send_notification_mail("account/email/account_deleted", account, email=email)
     logout(request, show_message=False)
-    messages.success(request, "Your account and everything that belonged to it is deleted.")
+    messages.success(request, "Your account and all its data have been deleted.")
     return redirect("account_login")
 
 
@@ -54,16 +54,16 @@ def delete_account(request: HttpRequest) -> HttpResponse:
 @login_required
 @reauthentication_required  # type: ignore[untyped-decorator]
 def end_session(request: HttpRequest, number: int) -> HttpResponse:
-    """One session of one's own; the current one ends by signing out."""
+    """One of the person's own sessions; the current one ends by signing out."""
     session = get_object_or_404(UserSession, pk=number, user=request.user)
     if not session.is_current():
         session.end()
-        messages.success(request, "The session has ended.")
+        messages.success(request, "Session ended.")
     return redirect("usersessions_list")
 
 
-def needs_mail(view: View) -> View:
-    """Where no e-mail can be sent the page says what to do instead."""
+def require_mail(view: View) -> View:
+    """Without e-mail, the page says what to do instead."""
 
     @wraps(view)
     def show(request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:

@@ -1,1 +1,1 @@
-"""Telling owners by e-mail that a stream fell silent, and that it is back."""
+"""Mails to owners whose stream went silent, or is back."""

@@ -1,4 +1,4 @@
-"""The Django app that owns the tables of silences."""
+"""The Django app that owns the table of silent streams."""
 
 from django.apps import AppConfig
 

@@ -1,34 +1,35 @@
-"""The table of streams that went silent, and what their owners were told."""
+"""The table of silent streams, and of what their owners were told."""
 
 from django.db import models
 
 
-class Silence(models.Model):
-    """One stream's newest silence; it goes an hour after its owner was told, so that a flapping one stays bearable."""
+class StreamSilence(models.Model):
+    """A stream's latest silence. Kept for an hour after its owner was told, to limit the mails about flapping."""
 
-    class Reason(models.TextChoices):
+    class SilenceReason(models.TextChoices):
         SILENT = "silent"
-        """No frame comes."""
+        """No frames arrive."""
         QUOTA = "quota"
-        """Frames may come, but its month is used up."""
+        """Its monthly quota is used up."""
 
     stream = models.OneToOneField(
         "streams.Stream", primary_key=True, on_delete=models.CASCADE, related_name="silence", db_index=False
     )
-    reason = models.TextField(choices=Reason.choices)
+    reason = models.TextField(choices=SilenceReason.choices)
     silent_since = models.DateTimeField()
-    """When its last frame came."""
+    """When its last frame arrived."""
     begun_at = models.DateTimeField()
     """When we noticed."""
     told_at = models.DateTimeField(null=True)
     back_at = models.DateTimeField(null=True)
-    """A frame that came afterwards."""
+    """When a frame arrived again."""
     back_told_at = models.DateTimeField(null=True)
     tries = models.SmallIntegerField(default=0, db_default=0)
     try_at = models.DateTimeField()
-    """When a mail that is due is tried, or tried again."""
+    """When to send a mail that is due, or try again."""
 
     class Meta:
+        db_table = "alerts_silence"
         indexes = [
             models.Index(
                 fields=["try_at"],

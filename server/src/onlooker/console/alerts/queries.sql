@@ -1,10 +1,10 @@
--- name: look_up_only  compiling the statements below would take longer than running them
+-- name: look_up_only  JIT compilation of the statements below would take longer than running them
 SET LOCAL jit = off;
 
--- name: begin_silences  streams that were live and have sent nothing for as long as their owners want to wait
+-- name: begin_silences  streams that were live and have sent nothing for as long as their owners chose to wait
 -- Each stream's newest use and state are looked up by their indexes: no table of use or states is read as a whole.
--- One whose month was used up is expected again from the next month on.
--- What fell silent more than a day before its time to tell is old news: alerts were switched on, or we were away.
+-- A stream that used up its quota is expected again from the next month on.
+-- A silence that was due more than a day ago is skipped: alerts were just turned on, or we were down.
 INSERT INTO alerts_silence (stream_id, reason, silent_since, begun_at, try_at)
 SELECT stream.id,
        CASE WHEN change.state = 'quota' AND change.at >= date_trunc('month', %(now)s::timestamptz, 'UTC')
@@ -38,8 +38,8 @@ CROSS JOIN LATERAL (SELECT last_frame_at FROM streams_usage usage
                     ORDER BY usage.month DESC LIMIT 1) seen
 WHERE silence.stream_id = stream.id AND silence.back_at IS NULL AND seen.last_frame_at > silence.silent_since;
 
--- name: forget_silences  those nobody hears of any more: back before anybody was told, told both an hour after the
--- first mail, of a stream that is switched off, or told of a used-up month when it would send again in the next one
+-- name: forget_silences  silences that need no more mail: ended before the owner was told; both mails sent, an hour
+-- after the first; of a stream that is turned off; or about a quota, once the next month has begun
 DELETE FROM alerts_silence silence USING streams_stream stream
 WHERE silence.stream_id = stream.id
   AND (stream.removed_at IS NOT NULL OR NOT stream.enabled OR stream.silence_alert_minutes = 0
@@ -51,8 +51,8 @@ WHERE silence.stream_id = stream.id
        OR (silence.back_at IS NOT NULL AND silence.told_at < %(now)s - %(pair_s)s * interval '1 second'
            AND (silence.back_told_at IS NOT NULL OR silence.back_at < %(now)s - interval '1 day')));
 
--- name: take_mails  mails that are due, the longest waiting first; whoever takes one keeps others off it for a while
--- Only to an owner who can sign in, at an address that was verified.
+-- name: take_mails  mails that are due, longest waiting first; taking one reserves it for a while
+-- Only to owners who can sign in, at a verified address.
 UPDATE alerts_silence silence
 SET tries = silence.tries + 1,
     try_at = %(now)s + least(60 * 2 ^ least(silence.tries, 10), 3600) * interval '1 second'

@@ -1,1 +1,1 @@
-"""Cards and subscriptions of enterprise streams, through Stripe; off where no keys are set."""
+"""Payment for enterprise streams through Stripe; off if no keys are set."""

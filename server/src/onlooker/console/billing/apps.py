@@ -8,7 +8,7 @@ class BillingConfig(AppConfig):
     label = "billing"
 
     def ready(self) -> None:
-        from onlooker.console.accounts.removal import account_going
-        from onlooker.console.billing.removals import lock_customer
+        from onlooker.console.accounts.deletion import account_deletion_started
+        from onlooker.console.billing.reconciliation import lock_customer
 
-        account_going.connect(lock_customer)
+        account_deletion_started.connect(lock_customer)

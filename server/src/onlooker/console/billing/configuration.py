@@ -1,6 +1,11 @@
-"""Whether there is billing at all, and whether its settings are complete."""
+"""Whether billing is on, whether its settings are complete, and hiding its pages where it is off."""
+
+from collections.abc import Callable
+from functools import wraps
+from typing import Concatenate, ParamSpec
 
 from django.conf import settings as django_settings
+from django.http import Http404, HttpRequest, HttpResponse
 
 from onlooker.settings import Settings, SettingsError, variable_name
 
@@ -8,6 +13,9 @@ _NEEDED = {
     "stripe_webhook_secret": "the signing secret (whsec_...) of the webhook that calls /billing/webhook/",
     "stripe_price": "the id (price_...) of the recurring price of an enterprise stream",
 }
+
+P = ParamSpec("P")
+View = Callable[Concatenate[HttpRequest, P], HttpResponse]
 
 
 def is_billing_on() -> bool:
@@ -23,4 +31,16 @@ def require_billing_settings(settings: Settings) -> None:
     ]
     if missing:
         key = variable_name("stripe_secret_key")
-        raise SettingsError(f"{key} is set, so set also {' and '.join(missing)}; or unset {key} for no billing.")
+        raise SettingsError(f"{key} is set, so also set {' and '.join(missing)}. To run without billing, unset {key}.")
+
+
+def require_billing(view: View[P]) -> View[P]:
+    """Django decorator: without Stripe keys the page does not exist."""
+
+    @wraps(view)
+    def answer(request: HttpRequest, /, *args: P.args, **kwargs: P.kwargs) -> HttpResponse:
+        if not is_billing_on():
+            raise Http404
+        return view(request, *args, **kwargs)
+
+    return answer

@@ -1,16 +1,16 @@
-"""What the state of a subscription at Stripe means for its stream."""
+"""What Stripe knows about a customer's subscriptions, and what that means for their streams."""
 
 import logging
+from dataclasses import dataclass, field
 from datetime import datetime
 
 from django.conf import settings
 
-from onlooker.console.billing import till
-from onlooker.console.billing.grace import grace_at
-from onlooker.console.billing.line import TillError
-from onlooker.console.billing.look import Look
+from onlooker.console.billing import stripe_api
+from onlooker.console.billing.dunning import dunning_state_at, write_notice
 from onlooker.console.billing.models import Notice, Subscription
-from onlooker.console.billing.records import ENDED, LATE, PAID, UNFINISHED, Billed
+from onlooker.console.billing.stripe_api import StripeApiError
+from onlooker.console.billing.stripe_records import ENDED, INCOMPLETE, PAID, PAST_DUE, StripeSubscription
 from onlooker.logs import fields
 from onlooker.streams.administration import set_stream
 from onlooker.streams.models import Stream
@@ -18,28 +18,39 @@ from onlooker.streams.models import Stream
 log = logging.getLogger(__name__)
 
 
-def settle_subscription(row: Subscription, look: Look, *, now: datetime) -> None:
-    """Begin, follow or end one; the row goes with what it stands for."""
-    billed = look.find(stripe_id=row.stripe_id, key=str(row.key)) or _find_unlisted(row)
-    if not row.wanted or row.stream.removed_at is not None:
-        if billed:
-            look.cancel(billed)
-        row.delete()
-        return
-    if billed is None and not row.stripe_id:
-        if not look.has_card:
-            row.delete()
-            return
-        billed = _begin(row)
-        look.billed.append(billed)
-    if billed is None or billed.status in ENDED:
-        _end(row, look, now=now)
-        return
-    _follow(row, billed, look, now=now)
+@dataclass
+class StripeState:
+    """What Stripe has of one customer, kept up to date while subscriptions begin and end."""
+
+    has_card: bool
+    subscriptions: list[StripeSubscription]
+    """Those that have not ended, or only just now."""
+    kinds: list[tuple[Stream, Stream.Kind]] = field(default_factory=list)
+    """The streams' new kinds, set after the last call to Stripe so that their rows are not locked before."""
+
+    def find(self, *, stripe_id: str, key: str) -> StripeSubscription | None:
+        """By Stripe's id, or by our key if Stripe's answer was lost."""
+        return next((one for one in self.subscriptions if one.stripe_id == stripe_id or one.key == key), None)
+
+    def cancel(self, subscription: StripeSubscription) -> None:
+        if subscription.status not in ENDED:
+            stripe_api.cancel_subscription(subscription.stripe_id)
+        self.subscriptions.remove(subscription)
+
+
+def read_stripe_state(stripe_id: str) -> StripeState:
+    """Raises StripeApiError, with is_missing if Stripe has no such customer."""
+    has_card = stripe_api.read_card(stripe_id) is not None
+    return StripeState(has_card, stripe_api.list_subscriptions(stripe_id))
+
+
+def has_subscription(stream: Stream) -> bool:
+    """Whether Stripe decides its kind; a change by hand would be undone."""
+    return Subscription.objects.filter(stream=stream).exists()
 
 
 def set_kind(stream: Stream, kind: Stream.Kind) -> None:
-    """With the log of its states; nothing for one that is being removed."""
+    """Also recorded in the log of its states; does nothing for a stream that is being removed."""
     if not Stream.objects.filter(pk=stream.pk, removed_at=None).exclude(kind=kind).exists():
         return
     try:
@@ -50,64 +61,71 @@ def set_kind(stream: Stream, kind: Stream.Kind) -> None:
     log.info("kind set by billing", extra=fields(stream=stream.pk, kind=str(kind)))
 
 
-def _begin(row: Subscription) -> Billed:
+def reconcile_subscription(row: Subscription, state: StripeState, *, now: datetime) -> None:
+    """Begin, update or end a subscription; its row is deleted when it has ended."""
+    found = state.find(stripe_id=row.stripe_id, key=str(row.key)) or _find_unlisted(row)
+    if not row.wanted or row.stream.removed_at is not None:
+        if found:
+            state.cancel(found)
+        row.delete()
+        return
+    if found is None and not row.stripe_id:
+        if not state.has_card:
+            row.delete()
+            return
+        found = _begin(row)
+        state.subscriptions.append(found)
+    if found is None or found.status in ENDED:
+        _end(row, state, now=now)
+        return
+    _update(row, found, state, now=now)
+
+
+def _find_unlisted(row: Subscription) -> StripeSubscription | None:
+    """The list holds what has not ended; ask once more before a stream loses its kind."""
+    if not row.stripe_id:
+        return None
+    try:
+        found = stripe_api.read_subscription(row.stripe_id)
+    except StripeApiError as error:
+        if error.is_missing:
+            return None
+        raise
+    return None if found.status in ENDED else found
+
+
+def _begin(row: Subscription) -> StripeSubscription:
     customer = row.customer
-    return till.create_subscription(
+    return stripe_api.create_subscription(
         customer.stripe_id, key=row.key, client_id=row.stream.client_id, attempt=customer.key_round
     )
 
 
-def _find_unlisted(row: Subscription) -> Billed | None:
-    """The list holds what has not ended; whether it really has is asked once more before a stream loses its kind."""
-    if not row.stripe_id:
-        return None
-    try:
-        billed = till.read_subscription(row.stripe_id)
-    except TillError as error:
-        if error.is_missing:
-            return None
-        raise
-    return None if billed.status in ENDED else billed
-
-
-def _follow(row: Subscription, billed: Billed, look: Look, *, now: datetime) -> None:
-    row.stripe_id, row.status, row.invoice_url = billed.stripe_id, billed.status, billed.invoice_url
-    if billed.status in PAID:
-        look.kinds.append((row.stream, Stream.Kind.ENTERPRISE))
+def _update(row: Subscription, found: StripeSubscription, state: StripeState, *, now: datetime) -> None:
+    row.stripe_id, row.status, row.invoice_url = found.stripe_id, found.status, found.invoice_url
+    if found.status in PAID:
+        state.kinds.append((row.stream, Stream.Kind.ENTERPRISE))
         if row.past_due_since:
-            _write_notice(row, Notice.Kind.PAID, now=now)
+            write_notice(row.stream, Notice.NoticeKind.PAID, now=now)
         row.past_due_since, row.told = None, 0
-    elif billed.status in LATE:
+    elif found.status in PAST_DUE:
         row.past_due_since = row.past_due_since or now
-        grace = grace_at(now, since=row.past_due_since)
-        if grace.is_over:
-            look.cancel(billed)
-            _end(row, look, now=now)
+        dunning = dunning_state_at(now, since=row.past_due_since)
+        if dunning.is_over:
+            state.cancel(found)
+            _end(row, state, now=now)
             return
-        if grace.mails_due > row.told:
-            kind = Notice.Kind.PAYMENT_FAILED if grace.mails_due == 1 else Notice.Kind.PAYMENT_REMINDER
-            _write_notice(row, kind, now=now, ends_at=grace.ends_at)
-            row.told = grace.mails_due
-    elif billed.status not in UNFINISHED:
-        log.warning("unknown status of a subscription", extra=fields(status=billed.status))
+        if dunning.mails_due > row.told:
+            first, later = Notice.NoticeKind.PAYMENT_FAILED, Notice.NoticeKind.PAYMENT_REMINDER
+            kind = first if dunning.mails_due == 1 else later
+            write_notice(row.stream, kind, now=now, ends_at=dunning.ends_at)
+            row.told = dunning.mails_due
+    elif found.status not in INCOMPLETE:
+        log.warning("unknown status of a subscription", extra=fields(status=found.status))
     row.save()
 
 
-def _end(row: Subscription, look: Look, *, now: datetime) -> None:
-    look.kinds.append((row.stream, Stream.Kind.DEVELOPER))
-    _write_notice(row, Notice.Kind.ENDED, now=now)
+def _end(row: Subscription, state: StripeState, *, now: datetime) -> None:
+    state.kinds.append((row.stream, Stream.Kind.DEVELOPER))
+    write_notice(row.stream, Notice.NoticeKind.ENDED, now=now)
     row.delete()
-
-
-def _write_notice(row: Subscription, kind: Notice.Kind, *, now: datetime, ends_at: datetime | None = None) -> None:
-    stream = row.stream
-    if stream.owner_id is not None:
-        Notice.objects.create(
-            account_id=stream.owner_id,
-            kind=kind,
-            client_id=stream.client_id,
-            stream_name=stream.name,
-            ends_at=ends_at,
-            created_at=now,
-            try_at=now,
-        )

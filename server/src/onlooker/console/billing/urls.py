@@ -1,14 +1,14 @@
-"""Addresses of this part of the console."""
+"""URLs of billing."""
 
 from django.urls import path
 
-from onlooker.console.billing import pages, webhook
+from onlooker.console.billing import views, webhook
 
 urlpatterns = [
-    path("", pages.show_billing, name="billing"),
-    path("card/", pages.change_card, name="billing-card"),
-    path("done/", pages.come_back, name="billing-done"),
-    path("webhook/", webhook.take_event, name="billing-webhook"),
-    path("<uuid:client_id>/upgrade/", pages.upgrade, name="billing-upgrade"),
-    path("<uuid:client_id>/cancel/", pages.cancel, name="billing-cancel"),
+    path("", views.show_billing, name="billing"),
+    path("card/", views.change_card, name="billing-card"),
+    path("done/", views.return_from_checkout, name="billing-done"),
+    path("webhook/", webhook.receive_event, name="billing-webhook"),
+    path("<uuid:client_id>/upgrade/", views.upgrade, name="billing-upgrade"),
+    path("<uuid:client_id>/cancel/", views.cancel, name="billing-cancel"),
 ]

@@ -1,4 +1,4 @@
-"""Where Stripe tells us that something happened: verified, written down once, then looked after."""
+"""Stripe's webhook: each event is verified, recorded once, and followed by a reconciliation."""
 
 import json
 import logging
@@ -11,10 +11,10 @@ from django.utils import timezone
 from django.views.decorators.csrf import csrf_exempt
 from django.views.decorators.http import require_POST
 
-from onlooker.console.billing.access import with_billing
-from onlooker.console.billing.line import TillError
-from onlooker.console.billing.models import Customer, Event
-from onlooker.console.billing.settling import settle_customer
+from onlooker.console.billing.configuration import require_billing
+from onlooker.console.billing.models import Customer, StripeEvent
+from onlooker.console.billing.reconciliation import reconcile_customer
+from onlooker.console.billing.stripe_api import StripeApiError
 from onlooker.errors import Problem, bad_request, overloaded
 from onlooker.logs import fields
 
@@ -22,18 +22,18 @@ log = logging.getLogger(__name__)
 
 TOLERANCE_S = 300
 """How old a signature may be."""
-TOLD_OF = ("checkout.session.", "customer.", "invoice.", "payment_method.", "setup_intent.")
-"""What begins so may change a subscription or its card; the rest is not ours."""
+RELEVANT_TYPES = ("checkout.session.", "customer.", "invoice.", "payment_method.", "setup_intent.")
+"""Events that begin like this may change a subscription or its card; others are ignored."""
 
 
 @csrf_exempt
 @require_POST
-@with_billing
-def take_event(request: HttpRequest) -> HttpResponse:
-    """2xx: it is written down and looked after. Everything else makes Stripe send it again."""
+@require_billing
+def receive_event(request: HttpRequest) -> HttpResponse:
+    """Any status except 2xx makes Stripe send the event again."""
     try:
         event = _verify(request)
-        _look_after(event)
+        _handle_event(event)
     except Problem as problem:
         return HttpResponse(
             problem.body(), status=problem.status, headers=problem.headers, content_type="application/problem+json"
@@ -42,10 +42,10 @@ def take_event(request: HttpRequest) -> HttpResponse:
 
 
 def _verify(request: HttpRequest) -> dict[str, Any]:
-    """The event, if Stripe sent it just now; raises Problem."""
+    """The event, if Stripe signed it recently; raises Problem."""
     import stripe
 
-    refused = bad_request("This is not an event that Stripe signed in the last five minutes.")
+    refused = bad_request("This is not an event signed by Stripe within the last five minutes.")
     try:
         stripe.WebhookSignature.verify_header(
             request.body,
@@ -62,22 +62,25 @@ def _verify(request: HttpRequest) -> dict[str, Any]:
     return event
 
 
-def _look_after(event: dict[str, Any]) -> None:
+def _handle_event(event: dict[str, Any]) -> None:
     customer = _customer_of(event)
     if customer is None:
         return
-    row, _ = Event.objects.get_or_create(stripe_id=event["id"], defaults={"type": event["type"], "customer": customer})
+    row, _ = StripeEvent.objects.get_or_create(
+        stripe_id=event["id"], defaults={"type": event["type"], "customer": customer}
+    )
     if row.handled_at is not None:
         return
     try:
-        settle_customer(customer.pk, now=timezone.now(), wait=False)  # if it is being settled, the chores do it again
-    except TillError:
-        raise overloaded("Stripe does not answer our questions. Send it again.", retry_after_s=60) from None
+        # If a reconciliation is in progress, the chores do another one later.
+        reconcile_customer(customer.pk, now=timezone.now(), wait=False)
+    except StripeApiError:
+        raise overloaded("Stripe's API is not responding. Send the event again.", retry_after_s=60) from None
 
 
 def _customer_of(event: dict[str, Any]) -> Customer | None:
-    """All that we take from an event: whom it is about. Other products on the same Stripe account have events too."""
-    if not event["type"].startswith(TOLD_OF):
+    """All we take from an event: whom it concerns. Other products on the same Stripe account have events too."""
+    if not event["type"].startswith(RELEVANT_TYPES):
         return None
     data = event.get("data")
     about = data.get("object") if isinstance(data, dict) else None

@@ -1,1 +1,1 @@
-"""What happened in front of a stream's camera, at a glance."""
+"""What happened in front of the cameras: the overview of all streams, and a stream's dashboard."""

@@ -1,28 +1,179 @@
-"""Server-sent events for a dashboard: who is in view now, and when newer numbers are to be fetched."""
+"""The live strip of an open dashboard: who is in view now, as server-sent events, while its account may see the stream.
 
+The events also say when newer numbers can be fetched.
+"""
+
+import asyncio
+import time
+from collections.abc import AsyncIterator
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from datetime import datetime
 from functools import partial
 from uuid import UUID
+from zoneinfo import ZoneInfo
 
+import msgspec
+import psycopg
 from django.conf import settings
-from django.http import HttpResponse
+from django.contrib.auth import get_user
+from django.contrib.sessions.backends.base import SessionBase
+from django.db import InterfaceError, OperationalError, connection
+from django.http import Http404, HttpRequest, HttpResponse
+from django.utils.dateformat import format as format_date
+from psycopg_pool import PoolTimeout
 
-from onlooker.console.dashboard.viewing import Viewing, find_stand, look
-from onlooker.console.event_streams import GOES_ON, GoesOn
+from onlooker.console.event_streams import CONTINUATION, Continuation
 from onlooker.console.numbers import read_numbers
-from onlooker.console.streams.signed_in import PersonRequest, signed_in
+from onlooker.console.streams.access import PersonRequest, signed_in, visible_stream
+from onlooker.console.streams.status import StatusLabel, StreamStatus, read_status
+from onlooker.database import Pool
+from onlooker.metrics.execution import InView, read_in_view
+
+LOOK_EVERY_S = 2.0
+CHECK_EVERY_S = 10.0
+"""How soon somebody who signed out, or lost the stream, gets no more events; and how soon its status is updated."""
+CHECK_LIMIT_S = 5.0
+TRUSTED_S = 30.0
+"""An account that could not be checked for this long is told nothing about the stream."""
+BEAT_EVERY_S = 10.0
+"""A browser that hears nothing for more than twice as long reconnects."""
+
+_AWAY = (OperationalError, InterfaceError, psycopg.OperationalError, PoolTimeout, TimeoutError)
+_checkers = ThreadPoolExecutor(2, "live-check")
+"""Threads of their own: they wait while the database is away, and nothing else must wait with them."""
+_NOBODY = InView(0, 0)
+
+
+class LiveStrip(msgspec.Struct, frozen=True):
+    """What the strip shows."""
+
+    in_view: int | None
+    """None where it is unknown."""
+    looking: int | None
+    sign: str
+    """The badge's class in the stylesheet."""
+    label: str
+    words: str
+
+
+UNKNOWN = LiveStrip(None, None, "unknown", "Unknown", "part of the server is unavailable; retrying")
+
+
+@dataclass(frozen=True)
+class StreamSnapshot:
+    """What a live strip needs to know about its stream."""
+
+    stream_id: int
+    zone: ZoneInfo
+    status: StreamStatus
 
 
 @signed_in("GET", "HEAD")
 def show_live(request: PersonRequest, client_id: UUID) -> HttpResponse:
-    """The first events. What follows on them is sent when Django has let go of the request."""
-    stand = find_stand(request, client_id)
-    view = read_numbers(request, partial(look, stand=stand))
-    viewing = Viewing(request.session, client_id, settings.ONLOOKER.console_refresh_s)
+    """The first events. The following ones are sent after Django has finished the request."""
+    snapshot = find_snapshot(request, client_id)
+    strip = read_numbers(request, partial(read_strip, snapshot=snapshot))
+    viewer = LiveViewer(request.session, client_id, settings.ONLOOKER.console_refresh_s)
     scope = getattr(request, "scope", {})
     if request.method == "GET" and "app" in scope:
-        events = partial(viewing.follow, scope["app"].state.pool, stand=stand, shown=view)
-        scope[GOES_ON] = GoesOn(request.user.pk, events)
-    answer = HttpResponse(viewing.begin(view), content_type="text/event-stream")
+        events = partial(viewer.follow, scope["app"].state.pool, snapshot=snapshot, shown=strip)
+        scope[CONTINUATION] = Continuation(request.user.pk, events)
+    answer = HttpResponse(viewer.begin(strip), content_type="text/event-stream")
     answer["Cache-Control"] = "no-store, no-transform"
-    answer["X-Accel-Buffering"] = "no"  # or nginx would keep events until they fill a page
+    answer["X-Accel-Buffering"] = "no"  # otherwise nginx holds events back until they fill a buffer
     return answer
+
+
+@dataclass(frozen=True)
+class LiveViewer:
+    """Somebody's open dashboard."""
+
+    session: SessionBase
+    client_id: UUID
+    refresh_s: float
+
+    def check(self) -> StreamSnapshot | None:
+        """The stream as it is now; None once the account may not see it any more. Runs in a thread of its own."""
+        asked = HttpRequest()
+        asked.session = type(self.session)(self.session.session_key)
+        try:
+            return find_snapshot(asked, self.client_id)
+        except Http404:
+            return None
+        finally:
+            connection.close()
+
+    async def _check_soon(self) -> StreamSnapshot | None:
+        async with asyncio.timeout(CHECK_LIMIT_S):
+            return await asyncio.get_running_loop().run_in_executor(_checkers, self.check)
+
+    def begin(self, strip: LiveStrip) -> bytes:
+        return encode_event("view", strip) + self._announce_numbers()
+
+    async def follow(self, pool: Pool, *, snapshot: StreamSnapshot, shown: LiveStrip) -> AsyncIterator[bytes]:
+        """The events after the first ones, until the account may not see the stream any more."""
+        told_at = asked_at = checked_at = refreshed_at = time.monotonic()
+        while True:
+            await asyncio.sleep(LOOK_EVERY_S)
+            now, before = time.monotonic(), shown
+            try:
+                if now - asked_at >= CHECK_EVERY_S:
+                    asked_at = now
+                    found = await self._check_soon()
+                    if found is None:
+                        return
+                    snapshot, checked_at = found, now
+                shown = await read_strip(pool, snapshot) if now - checked_at <= TRUSTED_S else UNKNOWN
+            except _AWAY:
+                shown = UNKNOWN
+            events = encode_event("view", shown) if shown != before else b""
+            if now - refreshed_at >= self.refresh_s:
+                events, refreshed_at = events + self._announce_numbers(), now
+            if not events and now - told_at >= BEAT_EVERY_S:
+                events = encode_event("beat", {})
+            if events:
+                told_at = now
+                yield events
+
+    def _announce_numbers(self) -> bytes:
+        return encode_event("numbers", {"next_s": self.refresh_s})
+
+
+def find_snapshot(request: HttpRequest, client_id: UUID) -> StreamSnapshot:
+    """Http404 where the account of the request's session may not see the stream."""
+    stream = visible_stream(get_user(request), client_id)
+    return StreamSnapshot(stream.id, ZoneInfo(stream.time_zone), read_status(stream))
+
+
+async def read_strip(pool: Pool, snapshot: StreamSnapshot) -> LiveStrip:
+    is_live = snapshot.status.label is StatusLabel.LIVE
+    in_view = await read_in_view(pool, snapshot.stream_id) if is_live else _NOBODY
+    return describe_strip(snapshot.status, in_view, snapshot.zone)
+
+
+def describe_strip(status: StreamStatus, in_view: InView, zone: ZoneInfo) -> LiveStrip:
+    label, text = status.label, status.label.value.capitalize()
+    if label is StatusLabel.LIVE:
+        return LiveStrip(in_view.people, in_view.looking, label.css_class, text, _describe_people(in_view))
+    words = {
+        StatusLabel.NEVER_SEEN: "no frames received yet",
+        StatusLabel.QUOTA: f"resumes {_format_moment(status.goes_on_at, zone)}",
+    }
+    since = f"since {_format_moment(status.since, zone)}"
+    return LiveStrip(None, None, label.css_class, text, words.get(label, since))
+
+
+def _describe_people(in_view: InView) -> str:
+    if not in_view.people:
+        return "Nobody in view"
+    return f"{in_view.people} in view, {in_view.looking or 'none'} looking"
+
+
+def _format_moment(at: datetime, zone: ZoneInfo) -> str:
+    return format_date(at.astimezone(zone), "j M Y, H:i:s")
+
+
+def encode_event(name: str, data: object) -> bytes:
+    """A server-sent event."""
+    return b"event: %b\ndata: %b\n\n" % (name.encode(), msgspec.json.encode(data))

@@ -1,122 +1,236 @@
-"""The time that a dashboard shows, and the time before it that it is compared with. Pure."""
+"""The time range that a dashboard shows: parsed from the address, offered in the picker, written for people. Pure."""
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, time, timedelta
+from typing import Any
+from urllib.parse import urlencode
 from zoneinfo import ZoneInfo
 
 from onlooker.metrics.query import Time
 
 LONGEST = timedelta(days=5 * 366)
 HOURS_UP_TO = timedelta(days=3, hours=1)
-"""A longer time is drawn by days; three days may have an hour more when clocks are set back."""
+"""Longer ranges are drawn by day. Three days have an extra hour when clocks go back."""
 EARLIEST = datetime(1971, 1, 1, tzinfo=UTC)
 NAMES = {"today": "Today", "24h": "24 hours", "3d": "3 days", "7d": "7 days", "30d": "30 days"}
-USUAL = "7d"
+DEFAULT = "7d"
 DAY, SECOND = timedelta(days=1), timedelta(seconds=1)
 _DAYS = {"today": 1, "3d": 3, "7d": 7, "30d": 30}
 _LOCAL = re.compile(r"\d{4}-\d\d-\d\d(T\d\d:\d\d(:\d\d(Z|[+-]\d\d:\d\d)?)?)?", re.ASCII)
 
 
 class PeriodError(ValueError):
-    """There is no such period; the message says how it is right."""
+    """The period does not exist; the message says which ones do."""
 
 
 @dataclass(frozen=True)
 class Period:
-    """A range of time, in UTC, and the one that it is compared with."""
+    """A time range in UTC, and the one it is compared with."""
 
     name: str
-    """One of NAMES; nothing for a range that somebody chose."""
+    """One of NAMES; empty for a custom range."""
     from_at: datetime
     to_at: datetime
     before_from_at: datetime
     before_to_at: datetime
     zone: ZoneInfo
     begins: datetime
-    """By the clock on the wall, without a zone: what was asked for."""
+    """What was asked for: local time, without a zone."""
     ends: datetime
-    """The same; it may be later than now."""
+    """Likewise; it may lie in the future."""
     is_moving: bool
-    """Whether it goes on: the same period is another one later."""
+    """Whether the range moves with the clock: the same address shows another range later."""
+    time: Time = field(init=False)
+    """Whether it is drawn by hour or by day."""
 
-    @property
-    def time(self) -> Time:
-        """How it is drawn."""
-        return Time.BY_HOUR if self.to_at - self.from_at <= HOURS_UP_TO else Time.BY_DAY
+    def __post_init__(self) -> None:
+        is_short = self.to_at - self.from_at <= HOURS_UP_TO
+        object.__setattr__(self, "time", Time.BY_HOUR if is_short else Time.BY_DAY)
 
     @property
     def days(self) -> int:
-        """How many days it takes, begun ones too: so far away are its neighbours."""
-        return _days_of(self.begins, self.ends)
+        """How many days it touches; the periods before and after it are this far away."""
+        return _count_days(self.begins, self.ends)
 
 
 def parse_period(parameters: Mapping[str, str], *, zone: ZoneInfo, now: datetime) -> Period:
-    """Of `period=7d`, or of `from` and `to`, which are read in the zone where they have no offset.
+    """Parse `period=7d`, or `from` and `to`, which are local to the zone unless they have an offset.
 
-    Raises a PeriodError.
+    Raises PeriodError.
     """
     now = now.astimezone(UTC).replace(microsecond=0)
     if "from" in parameters or "to" in parameters:
-        return _chosen(parameters.get("from", ""), parameters.get("to", ""), zone=zone, now=now)
-    name = parameters.get("period", USUAL)
+        return _parse_range(parameters.get("from", ""), parameters.get("to", ""), zone=zone, now=now)
+    name = parameters.get("period", DEFAULT)
     if name not in NAMES:
-        raise PeriodError(f"There is no such period. Choose one of {', '.join(NAMES)}, or a range.")
+        raise PeriodError(f"Unknown period. Choose one of {', '.join(NAMES)}, or a range.")
     here = now.astimezone(zone)
     if name == "24h":
         begins, ends = ((at.astimezone(zone).replace(tzinfo=None)) for at in (now - DAY, now))
         return Period(name, now - DAY, now, now - 2 * DAY, now - DAY, zone, begins, ends, is_moving=True)
     ends = datetime.combine(here.date() + DAY, time())
-    return _compared(name, ends - _DAYS[name] * DAY, ends, zone=zone, now=now)
+    return _make_period(name, ends - _DAYS[name] * DAY, ends, zone=zone, now=now)
 
 
-def _chosen(from_text: str, to_text: str, *, zone: ZoneInfo, now: datetime) -> Period:
-    """`to` as a date is that whole day; without it the range ends now."""
-    begins = _clock_of(from_text, zone)
-    ends = _clock_of(to_text, zone, is_end=True) if to_text else now.astimezone(zone).replace(tzinfo=None)
-    from_at, to_at = _moment(begins, zone), min(_moment(ends, zone), now)
+def _parse_range(from_text: str, to_text: str, *, zone: ZoneInfo, now: datetime) -> Period:
+    """A date as `to` includes that whole day; without `to`, the range ends now."""
+    begins = _parse_local(from_text, zone)
+    ends = _parse_local(to_text, zone, is_end=True) if to_text else now.astimezone(zone).replace(tzinfo=None)
+    from_at, to_at = _to_utc(begins, zone), min(_to_utc(ends, zone), now)
     if from_at >= to_at:
-        raise PeriodError("Choose a beginning that lies before the end, and before now.")
-    if ends - begins > LONGEST:  # of what was asked for: its neighbours are as far away as it is long
-        raise PeriodError(f"A range has at most {LONGEST.days} days.")
-    return _compared("", begins, ends, zone=zone, now=now)
+        raise PeriodError("Choose a start that is before the end and not in the future.")
+    if ends - begins > LONGEST:  # as asked for: the ranges before and after it are as long
+        raise PeriodError(f"A range can have at most {LONGEST.days} days.")
+    return _make_period("", begins, ends, zone=zone, now=now)
 
 
-def _compared(name: str, begins: datetime, ends: datetime, *, zone: ZoneInfo, now: datetime) -> Period:
-    """With the same times of the clock, as many days before as the range takes: of today, yesterday until now."""
-    ends_at = now if name else _moment(ends, zone)  # a clock that is set back at midnight may show it before now
+def _make_period(name: str, begins: datetime, ends: datetime, *, zone: ZoneInfo, now: datetime) -> Period:
+    """Compare with the same local times, as many days earlier as the range has: today with yesterday until now."""
+    ends_at = now if name else _to_utc(ends, zone)  # clocks set back at midnight may put it before now
     to_at = min(ends_at, now)
-    from_at = min(_moment(begins, zone), to_at - SECOND)  # the first second of a day is a period, too
+    from_at = min(_to_utc(begins, zone), to_at - SECOND)  # in the first second of a day, the period still has a length
     reached = min(ends, now.astimezone(zone).replace(tzinfo=None))
-    earlier = _days_of(begins, ends if name else reached) * DAY
-    before_to_at = min(_moment(reached - earlier, zone), from_at)
-    before_from_at = min(_moment(begins - earlier, zone), before_to_at - SECOND)
+    earlier = _count_days(begins, ends if name else reached) * DAY
+    before_to_at = min(_to_utc(reached - earlier, zone), from_at)
+    before_from_at = min(_to_utc(begins - earlier, zone), before_to_at - SECOND)
     return Period(name, from_at, to_at, before_from_at, before_to_at, zone, begins, ends, is_moving=ends_at >= now)
 
 
-def _days_of(begins: datetime, ends: datetime) -> int:
+def _count_days(begins: datetime, ends: datetime) -> int:
     return max(1, -((begins - ends) // DAY))
 
 
-def _clock_of(text: str, zone: ZoneInfo, *, is_end: bool = False) -> datetime:
-    """What the clock on the wall reads then."""
+def _parse_local(text: str, zone: ZoneInfo, *, is_end: bool = False) -> datetime:
+    """The local time that a parameter stands for."""
     if not _LOCAL.fullmatch(text):
-        raise PeriodError("A range is written as 2026-11-01 or 2026-11-01T09:00.")
+        raise PeriodError("Write dates as 2026-11-01 or 2026-11-01T09:00.")
     try:
         clock = datetime.fromisoformat(text)
         if clock.tzinfo:
             clock = clock.astimezone(zone).replace(tzinfo=None)
         if is_end and "T" not in text:
             clock += DAY
-        moment = _moment(clock, zone)
+        moment = _to_utc(clock, zone)
     except (ValueError, OverflowError):
-        raise PeriodError(f"There is no {text} in the calendar.") from None
+        raise PeriodError(f"{text} is not a valid date or time.") from None
     if moment < EARLIEST:
-        raise PeriodError(f"A range begins in {EARLIEST.year} or later.")
+        raise PeriodError(f"Dates before {EARLIEST.year} are not supported.")
     return clock
 
 
-def _moment(clock: datetime, zone: ZoneInfo) -> datetime:
-    """When a clock reads so. A time that it skips counts as if it had not; a date begins where it is shown first."""
+def _to_utc(clock: datetime, zone: ZoneInfo) -> datetime:
+    """The moment of a local time. A skipped time counts as if it existed; a date starts when it is first shown."""
     return clock.replace(tzinfo=zone).astimezone(UTC)
+
+
+@dataclass(frozen=True)
+class PeriodChoice:
+    """A named period."""
+
+    name: str
+    label: str
+    is_chosen: bool
+
+
+@dataclass(frozen=True)
+class PeriodPicker:
+    """All the periods to choose from. `earlier` and `later` are query strings."""
+
+    choices: list[PeriodChoice]
+    earlier: str
+    later: str
+    """Empty where it would lie in the future."""
+    from_local: str
+    to_local: str
+    """Values of the form's fields."""
+    latest: str
+    """The latest start that makes sense."""
+
+
+def make_picker(period: Period | None, *, zone: ZoneInfo, now: datetime) -> PeriodPicker:
+    """Without a period none is marked, and the form shows the default. A period that starts this minute is future."""
+    shown = period or parse_period({}, zone=zone, now=now)
+    choices = [PeriodChoice(name, label, period is not None and name == period.name) for name, label in NAMES.items()]
+    from_local, to_local = (at.astimezone(zone).strftime("%Y-%m-%dT%H:%M") for at in (shown.from_at, shown.to_at))
+    begins, step, minute = shown.begins, shown.days * DAY, now.replace(second=0, microsecond=0)
+    return PeriodPicker(
+        choices=choices,
+        earlier=_make_query_string(begins - step, shown.ends - step)
+        if begins - step >= EARLIEST.replace(tzinfo=None) + DAY
+        else "",
+        later=_make_query_string(begins + step, shown.ends + step)
+        if (begins + step).replace(tzinfo=zone) < minute
+        else "",
+        from_local=from_local,
+        to_local=to_local,
+        latest=now.astimezone(zone).strftime("%Y-%m-%dT%H:%M"),
+    )
+
+
+def keep_typed(picker: PeriodPicker, parameters: Mapping[str, str]) -> PeriodPicker:
+    """Keep what was typed into the form, so that it can be corrected."""
+    from_local, to_local = (_field_value(parameters.get(name, "")) for name in ("from", "to"))
+    return replace(picker, from_local=from_local or picker.from_local, to_local=to_local or picker.to_local)
+
+
+def _field_value(text: str) -> str:
+    """Empty where it is not a time: a browser would not show it either."""
+    try:
+        return datetime.fromisoformat(text).isoformat(timespec="minutes")[: len("2026-11-01T09:00")]
+    except ValueError:
+        return ""
+
+
+def _make_query_string(begins: datetime, ends: datetime) -> str:
+    """Whole days are written as dates."""
+    if begins.time() == ends.time() == time():
+        dates = begins.date().isoformat(), (ends - DAY).date().isoformat()
+    else:
+        dates = begins.isoformat(timespec="minutes"), ends.isoformat(timespec="minutes")
+    return urlencode(dict(zip(("from", "to"), dates, strict=True)), safe=":")
+
+
+def present_period(period: Period, *, now: datetime) -> dict[str, Any]:
+    """What the templates need of a period: for people, for scripts, and for the link to the table."""
+    from_date, to_date = (at.astimezone(period.zone).isoformat() for at in (period.from_at, period.to_at))
+    return {
+        "period": period,
+        "from_date": from_date,
+        "to_date": to_date,
+        "table_query": urlencode({"from": from_date, "to": to_date}),
+        "range": format_period(period, now=now),
+        "range_before": format_range(period.before_from_at, period.before_to_at, period.zone, now=now),
+        "read_at": now.astimezone(period.zone).isoformat(timespec="seconds"),
+    }
+
+
+def format_range(from_at: datetime, to_at: datetime, zone: ZoneInfo, *, now: datetime | None = None) -> str:
+    """`Mon 9 Nov 09:00 to Tue 10 Nov 12:00`; whole days as dates. Years are given unless they are the current one."""
+    begins, ends = from_at.astimezone(zone), to_at.astimezone(zone)
+    year = now.astimezone(zone).year if now else None
+    if _is_midnight(from_at, zone) and _is_midnight(to_at, zone):
+        last = (ends - timedelta(hours=12)).date()
+        days = [_format_day(begins, year), _format_day(datetime(last.year, last.month, last.day, tzinfo=UTC), year)]
+        return " to ".join(dict.fromkeys(days))
+    until = f"{ends:%H:%M}" if begins.date() == ends.date() else f"{_format_day(ends, year)} {ends:%H:%M}"
+    return f"{_format_day(begins, year)} {begins:%H:%M} to {until}"
+
+
+def format_period(period: Period, *, now: datetime) -> str:
+    """Its range; `to now` while it is not over."""
+    said = format_range(period.from_at, period.to_at, period.zone, now=now)
+    if period.to_at < now.replace(microsecond=0):
+        return said
+    begins = period.from_at.astimezone(period.zone)
+    return f"{_format_day(begins, now.astimezone(period.zone).year)} {begins:%H:%M} to now"
+
+
+def _is_midnight(at: datetime, zone: ZoneInfo) -> bool:
+    """Whether a date starts then; clocks may skip midnight."""
+    return at.astimezone(zone).date() != (at - timedelta(seconds=1)).astimezone(zone).date()
+
+
+def _format_day(at: datetime, year: int | None) -> str:
+    return f"{at:%a} {at.day} {at:%b}" + ("" if at.year == year else f" {at.year}")

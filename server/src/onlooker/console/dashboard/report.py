@@ -1,21 +1,48 @@
-"""All that a dashboard shows of a stream's period: a value, read with the queries of the data endpoint."""
+"""All that a dashboard shows of a stream's period, as values: read with the queries of the data endpoint."""
 
 import asyncio
+from bisect import bisect_left
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
+from itertools import pairwise
 
 from onlooker.console.dashboard.period import Period
-from onlooker.console.dashboard.points import Point, draw_points, sum_up
-from onlooker.console.dashboard.week import Week, draw_week
 from onlooker.database import Pool
-from onlooker.metrics.absences import BucketCoverage, add_up
-from onlooker.metrics.buckets import Buckets, all_hours, count_buckets, page_buckets
-from onlooker.metrics.coverage import read_coverage, read_coverage_and_hours
+from onlooker.metrics.buckets import HOURS_A_WEEK, Buckets, all_hours, count_buckets, page_buckets
+from onlooker.metrics.coverage import Absence, BucketCoverage, read_coverage, read_coverage_and_hours, sum_coverage
 from onlooker.metrics.definitions import METRICS, Value
+from onlooker.metrics.execution import count_between, run_query
 from onlooker.metrics.query import Query, Time
-from onlooker.metrics.running import count_between, run_query
 
 COUNTS = ("passing_by", "interested")
+GAP_BELOW = 0.01
+"""With a smaller share watched, nobody seen is a gap rather than a zero."""
+JUDGED_FROM_S = 60.0
+"""A bucket that has only just begun is no gap: its coverage is not written yet."""
+WATCHED_FROM_S = 1800.0
+"""Hours watched for less are left out of the week: one person in one minute would count as sixty an hour."""
+
+Week = tuple[tuple[float | None, ...], ...]
+"""From Monday, 24 hours each: people passing by per watched hour; None where no hour was watched."""
+
+
+@dataclass(frozen=True)
+class Point:
+    """An hour or a day of the time chart."""
+
+    key: str
+    """The bucket's start, as the data endpoint writes it."""
+    from_at: datetime
+    """The bucket's own start and end, in UTC; they may lie outside the period."""
+    to_at: datetime
+    passing_by: int | None
+    """None where the camera did not watch and nobody was seen: a gap, not a zero."""
+    interested: int | None
+    watched: BucketCoverage
+    share: float | None
+    """How much of it was watched; see `watched_share`."""
+    gap: Absence | None
 
 
 @dataclass(frozen=True)
@@ -28,15 +55,22 @@ class Report:
     before: dict[str, Value]
     watched: BucketCoverage
     watched_before: BucketCoverage
+    share: float | None
+    """How much of the period was watched; see `watched_share`."""
+    share_before: float | None
+    is_watched: bool
+    """Whether its zeros mean that nobody came."""
+    is_before_stream: bool
+    """Whether it ends before the stream was created, and no older recording was sent later."""
     points: tuple[Point, ...]
     week: Week
     exact: bool
-    """False where visits were deleted after their time that a number would need."""
+    """False where visits that a number needs were deleted when their retention ended."""
 
 
 async def read_report(pool: Pool, stream_id: int, period: Period, *, now: datetime) -> Report:
-    """All at once. Days of the chart are sums of hours, which lie inside them, so hours are read once for all."""
-    whole = query_of(stream_id, period, Time.GLOBAL)
+    """Run all queries at once. The chart's days are sums of hours, so hours are read once for chart and week."""
+    whole = make_query(stream_id, period, Time.GLOBAL)
     before = replace(whole, from_at=period.before_from_at, to_at=period.before_to_at)
     by_hour = replace(whole, metrics=COUNTS, time=Time.BY_HOUR)
     hours, buckets = all_hours(whole), all_buckets(replace(whole, time=period.time))
@@ -47,22 +81,80 @@ async def read_report(pool: Pool, stream_id: int, period: Period, *, now: dateti
         read_coverage_and_hours(pool, by_hour, buckets, hours.edges_s, now=now),
         read_coverage(pool, before, all_buckets(before), now=now),
     )
+    values, watched = total.entities["global"], sum_coverage(covered)
+    is_watched = any(values[name]["value"] for name in COUNTS) or not find_gap(watched)
     return Report(
         period=period,
-        values=total.entities["global"],
+        values=values,
         before=total_before.entities["global"],
-        watched=add_up(covered),
+        watched=watched,
         watched_before=watched_before,
-        points=draw_points(buckets, covered, sum_up(counts, hours.edges, buckets)),
+        share=watched_share(watched),
+        share_before=watched_share(watched_before),
+        is_watched=is_watched,
+        is_before_stream=not is_watched and set(watched.missing) == {Absence.NOT_CREATED},
+        points=draw_points(buckets, covered, sum_hours(counts, hours.edges, buckets)),
         week=draw_week(hours.of_week, counts["passing_by"], covered_s),
         exact=total.exact and is_exact,
     )
 
 
-def query_of(stream_id: int, period: Period, time: Time) -> Query:
+def make_query(stream_id: int, period: Period, time: Time) -> Query:
     """All metrics of the period."""
     return Query(stream_id, tuple(METRICS), period.from_at, period.to_at, period.zone, time)
 
 
 def all_buckets(query: Query) -> Buckets:
     return page_buckets(query, first=0, count=count_buckets(query))
+
+
+def watched_share(watched: BucketCoverage) -> float | None:
+    """None where it is no longer known, or where none of the time has passed yet."""
+    if not watched.length_s or Absence.UNKNOWN in watched.missing:
+        return None
+    return min(1.0, watched.covered_s / watched.length_s)
+
+
+def find_gap(watched: BucketCoverage) -> Absence | None:
+    """Why a time in which nobody was seen is no zero; None where it is one, or where the reason is unknown."""
+    if not watched.covered_s and set(watched.missing) == {Absence.NOT_CREATED}:
+        return Absence.NOT_CREATED
+    if watched.length_s < JUDGED_FROM_S or watched.covered_s >= GAP_BELOW * watched.length_s:
+        return None
+    main = max(watched.missing, key=lambda absence: watched.missing[absence])
+    return None if main is Absence.UNKNOWN else main
+
+
+def sum_hours(counts: Mapping[str, list[int]], hours: Sequence[datetime], buckets: Buckets) -> dict[str, list[int]]:
+    """The buckets' counts, from the counts of hours given by their edges. Buckets may reach beyond the hours."""
+    cuts = [0, *(bisect_left(hours, edge) for edge in buckets.edges[1:-1]), len(hours) - 1]
+    return {name: [sum(values[first:after]) for first, after in pairwise(cuts)] for name, values in counts.items()}
+
+
+def draw_points(
+    buckets: Buckets, covered: tuple[BucketCoverage, ...], counts: Mapping[str, list[int]]
+) -> tuple[Point, ...]:
+    people = zip(counts["passing_by"], counts["interested"], strict=True)
+    given = zip(buckets.keys, pairwise(buckets.edges), covered, people, strict=True)
+    return tuple(_make_point(*one) for one in given)
+
+
+def _make_point(key: str, edges: tuple[datetime, datetime], watched: BucketCoverage, people: tuple[int, int]) -> Point:
+    gap = None if any(people) else find_gap(watched)
+    passing_by, interested = (None, None) if gap else people
+    return Point(key, *edges, passing_by, interested, watched, watched_share(watched), gap)
+
+
+def draw_week(of_week: Sequence[int], passing_by: Sequence[int], covered_s: Sequence[float]) -> Week:
+    """People per watched hour, over all hours of the period that were watched for at least 30 minutes.
+
+    An hour that was watched for 45 minutes, or that the period cuts, has the weight of what was watched of it. Hours
+    whose coverage is no longer known are left out.
+    """
+    people, watched_s = [0] * HOURS_A_WEEK, [0.0] * HOURS_A_WEEK
+    for hour, count, seen_s in zip(of_week, passing_by, covered_s, strict=True):
+        if seen_s >= WATCHED_FROM_S:
+            people[hour] += count
+            watched_s[hour] += seen_s
+    means = [3600 * count / lasted_s if lasted_s else None for count, lasted_s in zip(people, watched_s, strict=True)]
+    return tuple(tuple(means[first : first + 24]) for first in range(0, HOURS_A_WEEK, 24))

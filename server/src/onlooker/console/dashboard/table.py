@@ -1,4 +1,4 @@
-"""What a dashboard shows, as a table to download."""
+"""A dashboard's numbers as a CSV file to download."""
 
 import re
 import unicodedata
@@ -10,17 +10,13 @@ from zoneinfo import ZoneInfo
 from django.http import HttpResponse
 
 from onlooker.console.dashboard.period import SECOND, Period, PeriodError, parse_period
-from onlooker.console.dashboard.points import gap_of
-from onlooker.console.dashboard.report import all_buckets, query_of
-from onlooker.console.dashboard.words import watched_share
+from onlooker.console.dashboard.report import COUNTS, all_buckets, find_gap, make_query, watched_share
 from onlooker.console.numbers import read_numbers
-from onlooker.console.streams.access import visible_stream
-from onlooker.console.streams.signed_in import PersonRequest, signed_in
+from onlooker.console.streams.access import PersonRequest, signed_in, visible_stream
 from onlooker.data.table import as_csv, table_header, table_rows
 from onlooker.database import Pool
-from onlooker.metrics.absences import Absence, BucketCoverage
-from onlooker.metrics.coverage import read_coverage
-from onlooker.metrics.running import Answer, run_query
+from onlooker.metrics.coverage import Absence, BucketCoverage, read_coverage
+from onlooker.metrics.execution import Answer, run_query
 from onlooker.streams.models import Stream
 
 LONGEST_NAME = 60
@@ -28,7 +24,7 @@ LONGEST_NAME = 60
 
 @signed_in("GET", "HEAD")
 def show_table(request: PersonRequest, client_id: UUID) -> HttpResponse:
-    """Hours or days as the time chart has them, with the columns of the data endpoint's table and two more."""
+    """The time chart's hours or days, with the columns of the data endpoint's table and two more."""
     stream = visible_stream(request.user, client_id)
     now = datetime.now(UTC)
     try:
@@ -37,30 +33,29 @@ def show_table(request: PersonRequest, client_id: UUID) -> HttpResponse:
         return HttpResponse(f"{error}\n", status=400, content_type="text/plain; charset=utf-8")
 
     async def read(pool: Pool) -> tuple[Answer, tuple[BucketCoverage, ...]]:
-        query = query_of(stream.id, period, period.time)
+        query = make_query(stream.id, period, period.time)
         buckets = all_buckets(query)
         answer = await run_query(pool, query, size=len(buckets.keys))
         return answer, await read_coverage(pool, query, buckets, now=now)
 
     answer, covered = read_numbers(request, read)
-    table = as_csv([[*table_header(answer), "watched", "gap"]]) + as_csv(_rows(answer, covered))
+    table = as_csv([[*table_header(answer), "watched", "gap"]]) + as_csv(_make_rows(answer, covered))
     response = HttpResponse(table, content_type="text/csv; charset=utf-8; header=present")
-    response["Content-Disposition"] = f'attachment; filename="{_file_name(stream, period)}"'
+    response["Content-Disposition"] = f'attachment; filename="{_make_file_name(stream, period)}"'
     return response
 
 
-def _rows(answer: Answer, covered: tuple[BucketCoverage, ...]) -> Iterator[list[object]]:
+def _make_rows(answer: Answer, covered: tuple[BucketCoverage, ...]) -> Iterator[list[object]]:
     for row, values, watched in zip(table_rows(answer), answer.entities.values(), covered, strict=True):
         share = watched_share(watched)
-        is_seen = values["passing_by"]["value"] or values["interested"]["value"]
-        gap = None if is_seen else gap_of(watched)
+        gap = None if any(values[name]["value"] for name in COUNTS) else find_gap(watched)
         key, *numbers, exact = row
         shown = [None] * len(numbers) if gap is Absence.NOT_CREATED else numbers
         yield [key, *shown, exact, None if share is None else round(share, 4), gap]
 
 
-def _file_name(stream: Stream, period: Period) -> str:
-    """Letters, digits and hyphens, whatever the stream is called."""
+def _make_file_name(stream: Stream, period: Period) -> str:
+    """Letters, digits and hyphens only, whatever the stream's name is."""
     plain = unicodedata.normalize("NFKD", stream.name).encode("ascii", "ignore").decode().lower()
     name = re.sub(r"[^a-z0-9]+", "-", plain)[:LONGEST_NAME].strip("-") or "stream"
     begins, ends = (at.astimezone(period.zone) for at in (period.from_at, period.to_at - SECOND))

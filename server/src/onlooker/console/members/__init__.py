@@ -1,1 +1,1 @@
-"""Sharing a stream: an owner invites a viewer, and can end it."""
+"""Sharing a stream: owners invite viewers, and can remove them."""

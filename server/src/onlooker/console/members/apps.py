@@ -1,4 +1,4 @@
-"""The Django app that owns the tables of invitations."""
+"""The Django app that owns the table of invitations."""
 
 from django.apps import AppConfig
 

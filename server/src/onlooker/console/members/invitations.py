@@ -1,4 +1,4 @@
-"""Inviting an e-mail address to a stream, and what becomes of it."""
+"""Invitations of e-mail addresses to streams: create, accept, expire."""
 
 from datetime import datetime
 
@@ -8,9 +8,9 @@ from django.db.models import QuerySet
 from django.utils import timezone
 
 from onlooker.console.accounts.models import Account
-from onlooker.console.mail import is_mail_on, send_mail
 from onlooker.console.members.models import Invitation
-from onlooker.console.streams.clicks import remember_click
+from onlooker.console.streams.idempotency import remember_result
+from onlooker.console.web.mail import is_mail_on, send_mail
 from onlooker.streams.models import Member, Stream
 
 PEOPLE_PER_STREAM = 20
@@ -18,27 +18,29 @@ PEOPLE_PER_STREAM = 20
 MAIL = "members/mails/invitation"
 
 
-class NotInvited(Exception):
-    """Why an address can't be invited; the message is for the owner."""
+class InvitationRefused(Exception):
+    """An address can't be invited; the message is for the owner."""
 
 
 def check_invitation(stream: Stream, email: str) -> None:
-    """Raises NotInvited. It says only what the owner's page shows anyway, never whether an account exists."""
+    """Raises InvitationRefused. Reveals only what the owner's page shows anyway, never whether an account exists."""
     if email in verified_addresses(stream.owner):
-        raise NotInvited("This is your own address. You see this stream already.")
+        raise InvitationRefused("This is your own address. You can already see this stream.")
     if stream.members.filter(account__email=email).exists():
-        raise NotInvited(f"{email} is a viewer of this stream already.")
+        raise InvitationRefused(f"{email} is already a viewer of this stream.")
     waiting = open_invitations_of(stream)
     if waiting.filter(email=email).exists():
-        raise NotInvited(f"{email} is invited already. Revoke that invitation first to send another mail.")
+        raise InvitationRefused(f"{email} has already been invited. To send a new e-mail, revoke that invitation.")
     if stream.members.count() + waiting.count() >= PEOPLE_PER_STREAM:
-        raise NotInvited(f"A stream has room for {PEOPLE_PER_STREAM} viewers and open invitations. Revoke some first.")
+        raise InvitationRefused(
+            f"A stream can have up to {PEOPLE_PER_STREAM} viewers and open invitations. Revoke some first."
+        )
 
 
-def invite(stream: Stream, email: str) -> Invitation:
-    """Raises NotInvited, or OSError where the mail server does not take the mail; then nobody is invited."""
+def create_invitation(stream: Stream, email: str) -> Invitation:
+    """Raises InvitationRefused, or OSError if the mail server refuses the mail; then nobody is invited."""
     with transaction.atomic():
-        Stream.objects.select_for_update(no_key=True).get(pk=stream.pk)  # two at once could both find room
+        Stream.objects.select_for_update(no_key=True).get(pk=stream.pk)  # two at once could both be within the limit
         check_invitation(stream, email)
         Invitation.objects.filter(stream=stream, email=email).delete()  # one that has expired
         invitation = Invitation.objects.create(stream=stream, email=email)
@@ -52,17 +54,17 @@ def invite(stream: Stream, email: str) -> Invitation:
 
 
 @transaction.atomic
-def accept(invitation: Invitation, account: Account) -> None:
-    """The account sees the stream from now on. Raises Invitation.DoesNotExist where it was revoked meanwhile."""
+def accept_invitation(invitation: Invitation, account: Account) -> None:
+    """Make the account a viewer. Raises Invitation.DoesNotExist if it was revoked meanwhile."""
     found = Invitation.objects.select_for_update().get(pk=invitation.pk)
-    if invitation.stream.owner_id != account.pk:  # whose address it became meanwhile
+    if invitation.stream.owner_id != account.pk:  # who may have taken this address meanwhile
         Member.objects.get_or_create(stream_id=found.stream_id, account=account)
-    remember_click(account, found.pk, invitation.stream)
+    remember_result(account, found.pk, invitation.stream)
     found.delete()
 
 
 def open_invitations(account: Account) -> QuerySet[Invitation]:
-    """Those that wait for this account's answer."""
+    """Invitations that this account can accept or decline."""
     return _open().filter(email__in=verified_addresses(account)).order_by("invited_at")
 
 
@@ -80,20 +82,20 @@ def is_addressee(account: Account, invitation: Invitation) -> bool:
 
 
 def verified_addresses(account: Account | None) -> set[str]:
-    """In lower case; none for nobody."""
+    """In lower case; none without an account."""
     if account is None:
         return set()
     found = EmailAddress.objects.filter(user=account, verified=True)
     return {email.lower() for email in found.values_list("email", flat=True)}
 
 
-def masked(email: str) -> str:
-    """Enough for its owner to know it again: v...@example.org."""
+def mask_address(email: str) -> str:
+    """Enough for its owner to recognise it: v...@example.org."""
     name, _, host = email.rpartition("@")
     return f"{name[:1]}...@{host}"
 
 
-def remove_expired_invitations(now: datetime | None = None) -> int:
+def delete_expired_invitations(now: datetime | None = None) -> int:
     """A chore."""
     deleted, _ = Invitation.objects.filter(expires_at__lt=now or timezone.now()).delete()
     return deleted

@@ -1,4 +1,4 @@
-"""The table of invitations that wait for an answer."""
+"""The table of open invitations."""
 
 import uuid
 from datetime import datetime, timedelta
@@ -14,10 +14,10 @@ def end_of_life() -> datetime:
 
 
 class Invitation(models.Model):
-    """An e-mail address that may become a viewer of a stream; gone as soon as it is answered or revoked."""
+    """An e-mail address invited to view a stream; deleted once it is answered or revoked."""
 
     id = models.UUIDField(primary_key=True, default=uuid.uuid4)
-    """122 random bits: who has the link was sent it."""
+    """122 random bits: only the addressee can know the link."""
     stream = models.ForeignKey("streams.Stream", on_delete=models.CASCADE, related_name="invitations", db_index=False)
     email = models.EmailField(max_length=254)
     """In lower case."""

@@ -1,1 +1,1 @@
-"""What staff may see and do: Django's admin, without secrets."""
+"""What staff can see and do: Django's admin, without secrets."""

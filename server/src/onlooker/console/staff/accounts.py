@@ -1,4 +1,4 @@
-"""Accounts for staff: find, switch off, and make where signing up is closed."""
+"""Accounts for staff: find, disable, and create where sign-up is closed."""
 
 from typing import Any
 
@@ -11,14 +11,14 @@ from django.db.models import QuerySet
 from django.http import HttpRequest
 
 from onlooker.console.accounts.models import Account
-from onlooker.console.staff.pages import StaffPages
-from onlooker.console.streams.owners import log_states
+from onlooker.console.staff.model_admin import StaffModelAdmin
+from onlooker.console.streams.lifecycle import log_stream_states
 
 ABOUT = ("email", "created_at", "last_login", "addresses", "has_second_factor", "stream_count")
 
 
 class NewAccountForm(forms.ModelForm):  # type: ignore[type-arg]
-    """Only an address: its owner chooses the password."""
+    """Only an address; its owner sets the password."""
 
     class Meta:
         model = Account
@@ -27,15 +27,15 @@ class NewAccountForm(forms.ModelForm):  # type: ignore[type-arg]
     def clean_email(self) -> str:
         email = str(self.cleaned_data["email"]).lower()
         if Account.objects.filter(email=email).exists():
-            raise forms.ValidationError("There is an account with this address already.")
+            raise forms.ValidationError("An account with this address already exists.")
         return email
 
 
-class AccountPages(StaffPages):
+class AccountAdmin(StaffModelAdmin):
     list_display = ("email", "is_active", "is_staff", "created_at", "last_login")
     list_filter = ("is_active", "is_staff")
     search_fields = ("email",)
-    search_help_text = "How an e-mail address begins."
+    search_help_text = "Beginning of an e-mail address."
     ordering = ("-id",)
     readonly_fields = (*ABOUT, "is_staff", "is_superuser")
 
@@ -43,7 +43,7 @@ class AccountPages(StaffPages):
         return self.has_view_permission(request)
 
     def has_change_permission(self, request: HttpRequest, obj: Account | None = None) -> bool:
-        """Nobody locks itself out, and only superusers change superusers."""
+        """Nobody can lock themselves out, and only superusers change superusers."""
         if obj is None:
             return self.has_view_permission(request)
         changes_itself = obj == request.user
@@ -63,7 +63,7 @@ class AccountPages(StaffPages):
         return super().get_form(request, obj, change, **values)
 
     def about(self, obj: Account) -> str:
-        return "While it is not active nobody can sign in with it, and its streams refuse all frames."
+        return "While an account is inactive, nobody can sign in with it and its streams refuse all frames."
 
     def find(self, rows: QuerySet[Account], term: str) -> QuerySet[Account]:
         return rows.filter(email__startswith=term.lower())
@@ -75,12 +75,12 @@ class AccountPages(StaffPages):
         obj.set_unusable_password()
         super().save_model(request, obj, form, change)
         EmailAddress.objects.create(user=obj, email=obj.email, primary=True)
-        messages.info(request, f"{obj.email} can now choose a password: 'Forgot your password?' at the sign-in page.")
+        messages.info(request, f"{obj.email} can now set a password with 'Forgot your password?' on the sign-in page.")
 
     @admin.display(description="addresses")
     def addresses(self, account: Account) -> str:
         found = EmailAddress.objects.filter(user=account).order_by("-primary", "email")
-        return ", ".join(f"{one.email} ({'' if one.verified else 'not '}verified)" for one in found) or "-"
+        return ", ".join(f"{one.email} ({'verified' if one.verified else 'not verified'})" for one in found) or "-"
 
     @admin.display(description="second factor", boolean=True)
     def has_second_factor(self, account: Account) -> bool:
@@ -93,11 +93,11 @@ class AccountPages(StaffPages):
 
 @transaction.atomic
 def _save_changes(account: Account, names: list[str]) -> None:
-    """Nothing else: the password may have been changed since this row was read."""
+    """Only these fields: the password may have changed since this row was read."""
     if names:
         account.save(update_fields=names)
     if "is_active" in names:
-        log_states(account)
+        log_stream_states(account)
 
 
 def _is_super(request: HttpRequest) -> bool:

@@ -1,15 +1,15 @@
-"""Django's admin with our site in place of its own."""
+"""Django's admin, with our site in place of its own."""
 
 from django.contrib.admin.apps import AdminConfig
 
 
 class StaffConfig(AdminConfig):
-    """Registers our pages after those of the apps, so that it has the last word on what there is."""
+    """Registers our tables after the apps have registered theirs, so that ours replace them."""
 
     default_site = "onlooker.console.staff.site.StaffSite"
 
     def ready(self) -> None:
         super().ready()
-        from onlooker.console.staff.registration import register_pages
+        from onlooker.console.staff.site import register_models
 
-        register_pages()
+        register_models()

@@ -1,4 +1,4 @@
-"""Accepted jobs by state, for staff; never what was asked or answered."""
+"""Accepted jobs by state, for staff; never their parameters or results."""
 
 from typing import Any
 
@@ -7,12 +7,12 @@ from django.db.models import Q, QuerySet
 from django.http import HttpRequest
 from django.utils import timezone
 
-from onlooker.console.staff.pages import ROWS_COUNTED, StaffPages, read_id
+from onlooker.console.staff.model_admin import ROWS_COUNTED, StaffModelAdmin, parse_uuid
 from onlooker.gateway.models import Job
 
 
-def states() -> dict[str, Q]:
-    """Each job is in one of them now."""
+def job_states() -> dict[str, Q]:
+    """Each job is in exactly one of them."""
     now = timezone.now()
     waits = Q(finished_at=None)
     is_leased = Q(leased_until__gt=now)
@@ -24,31 +24,31 @@ def states() -> dict[str, Q]:
     }
 
 
-class StateFilter(admin.SimpleListFilter):
-    """With how many there are of each."""
+class JobStateFilter(admin.SimpleListFilter):
+    """With the number of jobs in each state."""
 
     title = "state"
     parameter_name = "state"
 
     def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, str]]:
-        counts = {name: Job.objects.filter(rows)[:ROWS_COUNTED].count() for name, rows in states().items()}
-        return [(name, f"{name} ({_in_words(count)})") for name, count in counts.items()]
+        counts = {name: Job.objects.filter(rows)[:ROWS_COUNTED].count() for name, rows in job_states().items()}
+        return [(name, f"{name} ({_format_count(count)})") for name, count in counts.items()]
 
     def queryset(self, request: HttpRequest, queryset: QuerySet[Job]) -> QuerySet[Job]:
-        rows = states().get(self.value() or "")
+        rows = job_states().get(self.value() or "")
         return queryset.filter(rows) if rows else queryset
 
 
-def _in_words(count: int) -> str:
+def _format_count(count: int) -> str:
     return f"{count:,}" if count < ROWS_COUNTED else f"{count:,} or more"
 
 
-class JobPages(StaffPages):
+class JobAdmin(StaffModelAdmin):
     list_display = ("job_id", "state", "service", "version", "stream", "accepted_at", "finished_at")
-    list_filter = (StateFilter,)
+    list_filter = (JobStateFilter,)
     list_select_related = ("stream",)
     search_fields = ("job_id",)
-    search_help_text = "A whole job id."
+    search_help_text = "Complete job id."
     ordering = ("-number",)
     fields = (
         *("job_id", "state", "service", "version", "stream", "request_id", "worker_deaths"),
@@ -59,7 +59,7 @@ class JobPages(StaffPages):
         return super().get_queryset(request).defer("params", "result")
 
     def find(self, rows: QuerySet[Job], term: str) -> QuerySet[Job]:
-        job_id = read_id(term)
+        job_id = parse_uuid(term)
         return rows.filter(job_id=job_id) if job_id else rows.none()
 
     @admin.display(description="state")

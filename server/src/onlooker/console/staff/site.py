@@ -1,23 +1,65 @@
-"""The staff's site, behind the door that accounts have for it."""
+"""The staff site: Django's admin, for staff with a second factor, and the tables it shows."""
 
 from typing import Any
 
-from django.http import HttpRequest
+from django.contrib import admin, messages
+from django.contrib.auth.views import redirect_to_login
+from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect
 
-from onlooker.console.accounts.staff import GuardedSite
+from onlooker.console.accounts.models import Account
+from onlooker.console.accounts.second_factor import has_second_factor
+from onlooker.console.members.models import Invitation
+from onlooker.console.staff.accounts import AccountAdmin
+from onlooker.console.staff.jobs import JobAdmin
+from onlooker.console.staff.streams import InvitationAdmin, MemberAdmin, StreamAdmin, UsageAdmin
+from onlooker.gateway.models import Job
+from onlooker.streams.models import Member, Stream, Usage
+
+MODEL_ADMINS = {
+    Account: AccountAdmin,
+    Stream: StreamAdmin,
+    Usage: UsageAdmin,
+    Member: MemberAdmin,
+    Invitation: InvitationAdmin,
+    Job: JobAdmin,
+}
 
 
-class StaffSite(GuardedSite):
-    """Who is staff sees all of it; there are no finer permissions. Passwords are changed where everybody does."""
+class StaffSite(admin.AdminSite):
+    """Staff see all of it; there are no finer permissions. Sign-in and passwords are handled by the account pages."""
 
     site_header = "Onlooker: staff"
     site_title = "Onlooker: staff"
     index_title = "Accounts, streams and jobs"
     site_url = "/streams/"
 
+    def has_permission(self, request: HttpRequest) -> bool:
+        account = request.user
+        return isinstance(account, Account) and account.is_active and account.is_staff and has_second_factor(account)
+
+    def login(self, request: HttpRequest, extra_context: dict[str, Any] | None = None) -> HttpResponse:
+        """Strangers sign in first, staff set up a second factor; for anyone else the site does not exist."""
+        account = request.user
+        if not isinstance(account, Account):
+            return redirect_to_login(request.GET.get("next") or request.get_full_path())
+        if not account.is_staff:
+            raise Http404
+        if self.has_permission(request):
+            return redirect("admin:index")
+        messages.warning(request, "The staff pages require a second factor. Set one up here, then open them again.")
+        return redirect("mfa_activate_totp")
+
     def password_change(self, request: HttpRequest, extra_context: dict[str, Any] | None = None) -> Any:
         return redirect("account_change_password")
 
     def logout(self, request: HttpRequest, extra_context: dict[str, Any] | None = None) -> Any:
         return redirect("account_logout")
+
+
+def register_models() -> None:
+    """These tables, and none that an installed app registered by itself."""
+    for model in list(admin.site._registry):
+        admin.site.unregister(model)  # second factors, sessions, groups: secrets, or of no use here
+    for model, model_admin in MODEL_ADMINS.items():
+        admin.site.register(model, model_admin)

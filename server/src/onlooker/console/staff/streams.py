@@ -1,4 +1,4 @@
-"""Streams for staff: find, see how they fare, grant enterprise."""
+"""Streams for staff: find them, see their use and viewers, grant enterprise."""
 
 import time
 from typing import Any
@@ -8,21 +8,22 @@ from django.contrib import admin
 from django.db.models import FloatField, OuterRef, QuerySet, Subquery
 from django.http import HttpRequest
 
-from onlooker.console.billing.models import Subscription
-from onlooker.console.staff.pages import StaffPages, read_id
+from onlooker.console.billing.subscriptions import has_subscription
+from onlooker.console.members.models import Invitation
+from onlooker.console.staff.model_admin import StaffModelAdmin, parse_uuid
 from onlooker.streams.administration import set_stream
-from onlooker.streams.models import Stream, Usage
+from onlooker.streams.models import Member, Stream, Usage
 from onlooker.streams.video_time import month_of
 
 SETTABLE = ("kind",)
 
 
-class StreamPages(StaffPages):
+class StreamAdmin(StaffModelAdmin):
     list_display = ("name", "client_id", "owner", "kind", "enabled", "used_this_month", "last_frame_at", "is_removed")
     list_filter = ("kind", "enabled", ("removed_at", admin.EmptyFieldListFilter))
     list_select_related = ("owner",)
     search_fields = ("name",)
-    search_help_text = "A whole Login (client_id), how its owner's e-mail address begins, or a part of its name."
+    search_help_text = "Complete Login (client_id), beginning of the owner's e-mail address, or part of the name."
     ordering = ("-id",)
     fields = (
         *("name", "client_id", "owner", "kind", "enabled", "used_this_month", "last_frame_at", "created_at"),
@@ -32,16 +33,16 @@ class StreamPages(StaffPages):
     readonly_fields = tuple(name for name in fields if name not in SETTABLE)
 
     def get_readonly_fields(self, request: HttpRequest, obj: Stream | None = None) -> tuple[str, ...]:
-        return self.fields if obj and is_paid(obj) else self.readonly_fields
+        return self.fields if obj and has_subscription(obj) else self.readonly_fields
 
     def about(self, obj: Stream) -> str:
-        switch = "Its owner alone switches it on and off; to stop it, disable the owner's account."
-        if is_paid(obj):
-            return f"A subscription decides its kind: the kind can't be changed here while there is one. {switch}"
+        switch = "Only its owner can turn it on and off; to stop it, disable the owner's account."
+        if has_subscription(obj):
+            return f"Its kind depends on its subscription and can't be changed here. {switch}"
         return switch
 
     def has_change_permission(self, request: HttpRequest, obj: Stream | None = None) -> bool:
-        """What is being removed stays as it is."""
+        """A stream that is being removed can't be changed."""
         return self.has_view_permission(request) and (obj is None or obj.removed_at is None)
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Stream]:
@@ -54,7 +55,7 @@ class StreamPages(StaffPages):
         )
 
     def find(self, rows: QuerySet[Stream], term: str) -> QuerySet[Stream]:
-        client_id = read_id(term)
+        client_id = parse_uuid(term)
         if client_id:
             return rows.filter(client_id=client_id)
         if "@" in term:
@@ -62,7 +63,7 @@ class StreamPages(StaffPages):
         return rows.filter(name__icontains=term)
 
     def save_model(self, request: HttpRequest, obj: Stream, form: Any, change: bool) -> None:
-        """Down the same way as everybody's changes: the log of states must know."""
+        """Through the same function as all changes, so that the log of states is written."""
         changes = {name: form.cleaned_data[name] for name in form.changed_data if name in SETTABLE}
         if changes:
             set_stream(str(obj.client_id), changes, quota_s=settings.ONLOOKER.developer_quota_s)
@@ -81,5 +82,48 @@ class StreamPages(StaffPages):
         return stream.removed_at is not None
 
 
-def is_paid(stream: Stream) -> bool:
-    return Subscription.objects.filter(stream=stream).exists()
+class UsageAdmin(StaffModelAdmin):
+    list_display = ("month", "stream", "owner", "hours", "last_frame_at")
+    list_select_related = ("stream__owner",)
+    search_fields = ("stream__name",)
+    search_help_text = "Complete Login (client_id) of a stream, or beginning of its owner's e-mail address."
+    ordering = ("-id",)
+    fields = ("stream", "owner", "month", "hours", "last_frame_at")
+
+    def find(self, rows: QuerySet[Usage], term: str) -> QuerySet[Usage]:
+        client_id = parse_uuid(term)
+        if client_id:
+            return rows.filter(stream__client_id=client_id)
+        return rows.filter(stream__owner__email__startswith=term.lower())
+
+    @admin.display(description="owner")
+    def owner(self, usage: Usage) -> str:
+        return str(usage.stream.owner or "-")
+
+    @admin.display(description="hours of video")
+    def hours(self, usage: Usage) -> str:
+        return f"{usage.video_s / 3600:.2f}"
+
+
+class MemberAdmin(StaffModelAdmin):
+    list_display = ("account", "stream", "created_at")
+    list_select_related = ("account", "stream")
+    search_fields = ("account__email",)
+    search_help_text = "Beginning of a viewer's e-mail address."
+    ordering = ("-id",)
+    fields = ("account", "stream", "created_at")
+
+    def find(self, rows: QuerySet[Member], term: str) -> QuerySet[Member]:
+        return rows.filter(account__email__startswith=term.lower())
+
+
+class InvitationAdmin(StaffModelAdmin):
+    list_display = ("email", "stream", "invited_at", "expires_at")
+    list_select_related = ("stream",)
+    search_fields = ("email",)
+    search_help_text = "Beginning of an invited e-mail address."
+    ordering = ("email",)
+    fields = ("email", "stream", "invited_at", "expires_at")
+
+    def find(self, rows: QuerySet[Invitation], term: str) -> QuerySet[Invitation]:
+        return rows.filter(email__startswith=term.lower())

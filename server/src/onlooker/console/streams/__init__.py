@@ -1,1 +1,1 @@
-"""Pages of streams: list, make, look, change, rotate, remove."""
+"""Pages of streams: create, view, connect, change, try out, remove."""

@@ -1,4 +1,4 @@
-"""What people fill in about their streams."""
+"""The forms of a stream: creation, settings, Password rotation, removal."""
 
 import uuid
 from typing import Any
@@ -7,21 +7,29 @@ from django import forms
 from django.conf import settings
 
 from onlooker.console.accounts.models import Account
-from onlooker.console.streams.enterprise import may_choose_kind, way_of
+from onlooker.console.forms import PlainForm
+from onlooker.console.streams.access import find_way, may_choose_kind
 from onlooker.streams.administration import LONGEST_GRACE
-from onlooker.streams.choices import LONGEST_NAME, READING_NOTICE, check_name, is_same_name, time_zones_by_area
-from onlooker.streams.kinds import Way, describe_kinds
 from onlooker.streams.models import LONGEST_RETENTION_DAYS, LONGEST_SILENCE_MINUTES, Stream
+from onlooker.streams.options import (
+    LONGEST_NAME,
+    READING_NOTICE,
+    EnterpriseAccess,
+    check_name,
+    describe_kinds,
+    is_same_name,
+    time_zones_by_area,
+)
 
 _LONGEST_GRACE_HOURS = LONGEST_GRACE.total_seconds() / 3600
-_TIME_ZONE_HELP = "Days and hours of its numbers begin by this clock."
+_TIME_ZONE_HELP = "Days and hours in its numbers follow this time zone."
 
 
 class NameField(forms.CharField):
     """A stream's name."""
 
     def __init__(self, **options: Any) -> None:
-        super().__init__(max_length=LONGEST_NAME, help_text="Such as where its camera hangs.", **options)
+        super().__init__(max_length=LONGEST_NAME, help_text="For example, where the camera is.", **options)
 
     def clean(self, value: Any) -> str:
         try:
@@ -31,7 +39,7 @@ class NameField(forms.CharField):
 
 
 class TimeZoneField(forms.ChoiceField):
-    """A place's clock; the one that is set already is offered, whatever it is."""
+    """A time zone; the current one is always offered, whatever it is."""
 
     def __init__(self, *, current: str = "", **options: Any) -> None:
         choices: list[Any] = [(area, [(name, name) for name in names]) for area, names in time_zones_by_area().items()]
@@ -48,19 +56,12 @@ class KindField(forms.ChoiceField):
         super().__init__(widget=forms.RadioSelect, choices=choices, **options)
 
 
-class PlainForm(forms.Form):
-    """Labels without a colon."""
-
-    def __init__(self, *arguments: Any, **named: Any) -> None:
-        super().__init__(*arguments, **named | {"label_suffix": ""})
-
-
 class NewStreamForm(PlainForm):
-    """Name and time zone, the kind where its owner may choose it, and whether expression is read."""
+    """Name and time zone, the kind where its owner may choose it, and whether expression is computed."""
 
     name = NameField()
     time_zone = TimeZoneField(initial="UTC")
-    reads_expression = forms.BooleanField(required=False, label="Read expression", help_text=READING_NOTICE)
+    reads_expression = forms.BooleanField(required=False, label="Compute expression", help_text=READING_NOTICE)
     form_key = forms.UUIDField(required=False, widget=forms.HiddenInput, initial=uuid.uuid4)
     """Tells a second click from a second stream."""
 
@@ -68,30 +69,30 @@ class NewStreamForm(PlainForm):
 
     def __init__(self, owner: Account, data: Any = None) -> None:
         super().__init__(data)
-        self.way = way_of(owner)
+        self.way = find_way(owner)
         self.fields["time_zone"].widget.attrs["data-browser-time-zone"] = ""
-        if self.way is not Way.STAFF:
-            usual = Stream.Kind.ENTERPRISE if self.way is Way.CHOICE else Stream.Kind.DEVELOPER
+        if self.way is not EnterpriseAccess.STAFF:
+            usual = Stream.Kind.ENTERPRISE if self.way is EnterpriseAccess.CHOICE else Stream.Kind.DEVELOPER
             self.fields["kind"] = KindField(initial=usual)
             self.order_fields(self.field_order)
 
     @property
     def kind(self) -> str:
-        """As which it begins: with billing, as a developer stream until there is a card."""
-        is_chosen = self.way is Way.CHOICE and self.cleaned_data["kind"] == Stream.Kind.ENTERPRISE
+        """The kind it starts with: with billing, developer until there is a payment card."""
+        is_chosen = self.way is EnterpriseAccess.CHOICE and self.cleaned_data["kind"] == Stream.Kind.ENTERPRISE
         return Stream.Kind.ENTERPRISE if is_chosen else Stream.Kind.DEVELOPER
 
     @property
     def needs_card(self) -> bool:
-        return self.way is Way.CARD and bool(self.cleaned_data["kind"] == Stream.Kind.ENTERPRISE)
+        return self.way is EnterpriseAccess.CARD and bool(self.cleaned_data["kind"] == Stream.Kind.ENTERPRISE)
 
 
 class SettingsForm(PlainForm):
-    """All that an owner may change of a stream; the kind only where nobody pays for it."""
+    """Everything an owner may change; the kind only where it is not paid for."""
 
     name = NameField()
     enabled = forms.BooleanField(
-        required=False, help_text="While it is off, its frames are refused and nothing is counted."
+        required=False, help_text="While this is off, frames are refused and nothing is counted."
     )
     reads_age = forms.BooleanField(required=False, label="Age")
     reads_gender = forms.BooleanField(required=False, label="Gender")
@@ -99,16 +100,16 @@ class SettingsForm(PlainForm):
     retention_days = forms.IntegerField(
         min_value=1,
         max_value=LONGEST_RETENTION_DAYS,
-        label="Keep visits for, in days",
-        help_text="Older ones are deleted.",
+        label="Keep visits for (days)",
+        help_text="Older visits are deleted.",
     )
     confirmed_days = forms.IntegerField(required=False, widget=forms.HiddenInput)
     time_zone = TimeZoneField()
     silence_alert_minutes = forms.IntegerField(
         min_value=0,
         max_value=LONGEST_SILENCE_MINUTES,
-        label="E-mail me after silence, in minutes",
-        help_text="0: never.",
+        label="E-mail me when the camera is silent for (minutes)",
+        help_text="0 means never.",
     )
 
     def __init__(self, stream: Stream, data: Any = None) -> None:
@@ -120,9 +121,9 @@ class SettingsForm(PlainForm):
             self.fields["kind"] = KindField(required=False)
             names.append("kind")
         self.asked_days: int | None = None
-        """Where visits would be deleted that the owner has not agreed to: how many days would be kept."""
+        """The new number of days where the owner must first confirm that older visits are deleted."""
         self.fields["time_zone"] = TimeZoneField(current=stream.time_zone)
-        for name in names:  # what the page showed comes back with it: an old tab changes only what was touched in it
+        for name in names:  # sent back with the form, so that an old tab changes only what was edited in it
             self.fields[name].show_hidden_initial = data is None or self.add_initial_prefix(name) in data
 
     def clean(self) -> dict[str, Any]:
@@ -131,7 +132,7 @@ class SettingsForm(PlainForm):
         is_fewer = "retention_days" in self.changed_data and days and days < self._stream.retention_days
         if is_fewer and given.get("confirmed_days") != days:
             self.asked_days = days
-            self.add_error(None, "Nothing is saved yet. Confirm below that older visits are deleted.")
+            self.add_error(None, "Nothing has been saved yet. Confirm below that older visits will be deleted.")
         return given
 
     @property
@@ -141,32 +142,32 @@ class SettingsForm(PlainForm):
 
 
 class RotationForm(PlainForm):
-    """How long the old Password goes on working."""
+    """How long the old Password keeps working."""
 
     grace = forms.ChoiceField(
         widget=forms.RadioSelect,
         initial="1",
-        label="The old Password works on for",
+        label="Keep the old Password working for",
         choices=[
-            ("0", "No time: it ends now"),
+            ("0", "Not at all: it stops working now"),
             ("1", "1 hour"),
             ("4", "4 hours"),
             ("24", "24 hours"),
-            ("other", "Another time"),
+            ("other", "Other"),
         ],
     )
     other_hours = forms.FloatField(
         required=False,
         min_value=0,
         max_value=_LONGEST_GRACE_HOURS,
-        label="Another time, in hours",
+        label="Other (hours)",
         help_text=f"0 to {_LONGEST_GRACE_HOURS:g}.",
     )
 
     def clean(self) -> dict[str, Any]:
         is_unsaid = self.cleaned_data.get("grace") == "other" and self.cleaned_data.get("other_hours") is None
         if is_unsaid and "other_hours" not in self.errors:
-            self.add_error("other_hours", "Say how many hours.")
+            self.add_error("other_hours", "Enter the number of hours.")
         return self.cleaned_data
 
     @property
@@ -178,7 +179,7 @@ class RotationForm(PlainForm):
 class RemovalForm(PlainForm):
     """The stream's name, typed."""
 
-    name = forms.CharField(label="Its name", widget=forms.TextInput(attrs={"autocomplete": "off"}))
+    name = forms.CharField(label="Stream name", widget=forms.TextInput(attrs={"autocomplete": "off"}))
 
     def __init__(self, stream: Stream, data: Any = None) -> None:
         super().__init__(data)
@@ -187,5 +188,5 @@ class RemovalForm(PlainForm):
     def clean_name(self) -> str:
         typed: str = self.cleaned_data["name"]
         if not is_same_name(typed, self._stream.name):
-            raise forms.ValidationError("This is not its name. Nothing was removed.")
+            raise forms.ValidationError("That is not the stream's name. Nothing was deleted.")
         return typed

@@ -2,19 +2,18 @@
 
 from django.urls import path
 
-from onlooker.console.streams.changes import change_stream
-from onlooker.console.streams.creation import make_stream
-from onlooker.console.streams.listing import show_streams
+from onlooker.console.streams.lifecycle import show_creation, show_removal, show_settings
 from onlooker.console.streams.page import show_connection, show_stream
-from onlooker.console.streams.removal import show_removal
-from onlooker.console.streams.rotation import rotate_password
+from onlooker.console.streams.passwords import rotate_password
+from onlooker.console.streams.trial import give_trial_token, show_trial
 
 urlpatterns = [
-    path("", show_streams, name="streams"),
-    path("new/", make_stream, name="stream-new"),
+    path("new/", show_creation, name="stream-new"),
     path("<uuid:client_id>/", show_stream, name="stream"),
     path("<uuid:client_id>/connection/", show_connection, name="stream-connection"),
-    path("<uuid:client_id>/settings/", change_stream, name="stream-settings"),
+    path("<uuid:client_id>/settings/", show_settings, name="stream-settings"),
     path("<uuid:client_id>/rotate/", rotate_password, name="stream-rotate"),
     path("<uuid:client_id>/remove/", show_removal, name="stream-remove"),
+    path("<uuid:client_id>/try/", show_trial, name="stream-try"),
+    path("<uuid:client_id>/try/token/", give_trial_token, name="stream-try-token"),
 ]

@@ -1,1 +1,1 @@
-"""What templates may ask beside what their view gives them."""
+"""Template tags for all pages."""

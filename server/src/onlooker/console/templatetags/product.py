@@ -1,4 +1,4 @@
-"""Tells templates what runs here."""
+"""Facts about this server for templates."""
 
 from functools import cache
 from importlib.metadata import version
@@ -24,5 +24,5 @@ def signup_is_open() -> bool:
 
 @register.simple_tag
 def offers_authority() -> bool:
-    """Whether devices need a certificate of ours to trust this server."""
+    """Whether devices need our certificate authority to trust this server."""
     return bool(settings.ONLOOKER.authority_file)

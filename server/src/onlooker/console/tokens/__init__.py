@@ -1,1 +1,1 @@
-"""Tokens for programs: made for a stream's credentials, signed with keys that anybody can check."""
+"""Tokens for programs: issued for a stream's credentials, signed with keys that anyone can verify."""

@@ -1,4 +1,4 @@
-"""The Django app that owns the tables of signing keys and failures."""
+"""The Django app that owns the tables of signing keys and failed attempts."""
 
 from django.apps import AppConfig
 

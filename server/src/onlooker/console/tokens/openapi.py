@@ -1,64 +1,69 @@
 """`GET /openapi.json`: every JSON route of the console, as an OpenAPI document."""
 
-from typing import Any
-
 from django.conf import settings
 from django.http import HttpRequest, HttpResponse
 
 from onlooker.console.billing.configuration import is_billing_on
-from onlooker.console.tokens.answers import json_answer, json_route
+from onlooker.console.tokens import json_views
+from onlooker.console.tokens.json_views import json_view
 from onlooker.errors import KINDS, Code
+from onlooker.http.openapi import (
+    PROBLEM,
+    TEXT,
+    TRUTH,
+    Schema,
+    describe_api,
+    header_schema,
+    json_content,
+    json_response_schema,
+    object_schema,
+    problem_response_schema,
+    ready_schema,
+    reference,
+)
 
-Schema = dict[str, Any]
-
-_TEXT: Schema = {"type": "string"}
-_TRUTH: Schema = {"type": "boolean"}
-_ASKED_BY_ALL = (Code.BAD_REQUEST, Code.METHOD_NOT_ALLOWED, Code.REQUEST_TIMEOUT, Code.TOO_LARGE, Code.OVERLOADED)
+_REFUSALS_OF_ALL = (Code.BAD_REQUEST, Code.METHOD_NOT_ALLOWED, Code.REQUEST_TIMEOUT, Code.TOO_LARGE, Code.OVERLOADED)
 """What any request may be refused with, before or behind its route."""
 
-
-def _object(properties: dict[str, Schema], **more: Any) -> Schema:
-    return {"type": "object", "required": list(properties), "properties": properties} | more
-
-
-_PROBLEM = _object(
-    {"type": _TEXT, "title": _TEXT, "status": {"type": "integer"}, "detail": _TEXT, "code": _TEXT},
-)
-_SENTENCES: Schema = {"type": "array", "items": _TEXT, "minItems": 1}
+_SENTENCES: Schema = {"type": "array", "items": TEXT, "minItems": 1}
 _TOKEN_PROBLEM: Schema = {
-    "allOf": [{"$ref": "#/components/schemas/Problem"}],
+    "allOf": [reference("Problem")],
     "properties": {
         name: _SENTENCES | {"description": f"What is wrong with {name}"}
         for name in ("username", "client_id", "access_token")
     }
     | {"non_field_errors": _SENTENCES | {"description": "What is wrong, where it is no single field"}},
 }
-_KEY = _object(
+_KEY = object_schema(
     {
         "kty": {"const": "EC"},
         "crv": {"const": "P-256"},
         "alg": {"const": "ES256"},
         "use": {"const": "sig"},
-        "kid": _TEXT,
-        "x": _TEXT,
-        "y": _TEXT,
+        "kid": TEXT,
+        "x": TEXT,
+        "y": TEXT,
     }
 )
-_CREDENTIALS = _object(
+_CREDENTIALS = object_schema(
     {
-        "username": _TEXT | {"description": "E-mail address of the stream's owner or of a member, in any case."},
-        "client_id": _TEXT | {"description": "The stream's Login."},
-        "access_token": _TEXT | {"description": "The stream's Password."},
+        "username": TEXT | {"description": "E-mail address of the stream's owner or of a member, in any case."},
+        "client_id": TEXT | {"description": "The stream's Login."},
+        "access_token": TEXT | {"description": "The stream's Password."},
     }
 )
-_TOKEN = _object({"token": _TEXT | {"description": "A JWT for the data endpoint. It lives 5 hours; then ask again."}})
-_LIVE = _object({"live": _TRUTH})
-_READY = _object({"ready": _TRUTH, "checks": _object({"database": _TRUTH})})
+_TOKEN = object_schema(
+    {"token": TEXT | {"description": "A JWT for the data endpoint. It lives 5 hours; then ask again."}}
+)
+_LIVE = object_schema({"live": TRUTH})
+_READY = ready_schema("database")
 
 
-@json_route("GET", "HEAD")
+@json_view("GET", "HEAD")
 def show_document(request: HttpRequest) -> HttpResponse:
-    return json_answer(describe_console(), Cache_Control="public, max-age=60", Access_Control_Allow_Origin="*")
+    return json_views.json_response(
+        describe_console(), Cache_Control="public, max-age=60", Access_Control_Allow_Origin="*"
+    )
 
 
 def describe_console() -> Schema:
@@ -67,8 +72,10 @@ def describe_console() -> Schema:
         "/api-token-authstream/": {"post": _give_token("give_token")},
         "/api-token-authstream": {"post": _give_token("give_token_without_slash")},
         "/.well-known/jwks.json": {
-            "get": _read("show_keys", "Public keys that verify tokens", _object({"keys": _list(_KEY)}))
-            | {"parameters": [{"name": "If-None-Match", "in": "header", "schema": _TEXT}]}
+            "get": _read(
+                "show_keys", "Public keys that verify tokens", object_schema({"keys": {"type": "array", "items": _KEY}})
+            )
+            | {"parameters": [{"name": "If-None-Match", "in": "header", "schema": TEXT}]}
         },
         "/openapi.json": {"get": _read("show_document", "This document", {"type": "object"})},
         "/livez": {"get": _read("show_live", "Whether the console runs", _LIVE)},
@@ -77,35 +84,33 @@ def describe_console() -> Schema:
     paths["/.well-known/jwks.json"]["get"]["responses"]["304"] = {"description": "You have them already"}
     if is_billing_on():
         paths["/billing/webhook/"] = {"post": _take_payment_event()}
-    return {
-        "openapi": "3.1.0",
-        "info": {"title": "Onlooker console", "version": "1"},
-        "servers": [{"url": settings.ONLOOKER.console_url}],
-        "components": {"schemas": {"Problem": _PROBLEM, "TokenProblem": _TOKEN_PROBLEM}},
-        "paths": paths,
-    }
+    return describe_api(
+        "Onlooker console", settings.ONLOOKER.console_url, paths=paths, schemas={"TokenProblem": _TOKEN_PROBLEM}
+    )
 
 
 def _give_token(name: str) -> Schema:
-    refusals = (*_ASKED_BY_ALL, Code.UNSUPPORTED_MEDIA_TYPE, Code.BAD_CREDENTIALS)
+    refusals = (*_REFUSALS_OF_ALL, Code.UNSUPPORTED_MEDIA_TYPE, Code.BAD_CREDENTIALS)
+    wait = header_schema("Seconds to wait", {"type": "integer", "minimum": 1})
     responses = _responses(_TOKEN, *refusals)
-    wait = {"description": "Seconds to wait", "required": True, "schema": {"type": "integer", "minimum": 1}}
-    responses["429"] = _problem(Code.RATE_LIMITED) | {"headers": {"Retry-After": wait}}
+    responses["429"] = problem_response_schema(Code.RATE_LIMITED, headers={"Retry-After": wait})
     for code in (Code.BAD_REQUEST, Code.BAD_CREDENTIALS, Code.UNSUPPORTED_MEDIA_TYPE, Code.RATE_LIMITED):
-        schema = {"$ref": "#/components/schemas/TokenProblem"}
-        responses[str(KINDS[code].status)]["content"] = _json(schema, "problem+json")
+        responses[str(KINDS[code].status)]["content"] = json_content(reference("TokenProblem"), "problem+json")
     return {
         "operationId": name,
         "summary": "A token for a stream's credentials",
         "description": "Pages of any origin may ask: CORS is open for POST, without credentials mode.",
-        "requestBody": {"required": True, "content": _json(_CREDENTIALS)},
+        "requestBody": {"required": True, "content": json_content(_CREDENTIALS)},
         "responses": responses,
     }
 
 
 def _show_ready() -> Schema:
     operation = _read("show_ready", "Whether the console can serve", _READY)
-    not_ready = {"description": "Not ready, or busy", "content": _json(_READY) | _json(_PROBLEM, "problem+json")}
+    not_ready = {
+        "description": "Not ready, or busy",
+        "content": json_content(_READY) | json_content(PROBLEM, "problem+json"),
+    }
     operation["responses"]["503"] = not_ready
     return operation
 
@@ -114,29 +119,17 @@ def _take_payment_event() -> Schema:
     return {
         "operationId": "take_payment_event",
         "summary": "An event from Stripe, signed by it",
-        "parameters": [{"name": "Stripe-Signature", "in": "header", "required": True, "schema": _TEXT}],
-        "requestBody": {"required": True, "content": _json({"type": "object"})},
-        "responses": _responses(None, *_ASKED_BY_ALL),
+        "parameters": [{"name": "Stripe-Signature", "in": "header", "required": True, "schema": TEXT}],
+        "requestBody": {"required": True, "content": json_content({"type": "object"})},
+        "responses": _responses(None, *_REFUSALS_OF_ALL),
     }
 
 
 def _read(name: str, summary: str, schema: Schema) -> Schema:
-    return {"operationId": name, "summary": summary, "responses": _responses(schema, *_ASKED_BY_ALL)}
+    return {"operationId": name, "summary": summary, "responses": _responses(schema, *_REFUSALS_OF_ALL)}
 
 
 def _responses(schema: Schema | None, *refusals: Code) -> Schema:
-    success: Schema = {"description": "Success"} | ({"content": _json(schema)} if schema else {})
-    return {"200": success} | {str(KINDS[code].status): _problem(code) for code in refusals}
-
-
-def _problem(code: Code) -> Schema:
-    schema = {"$ref": "#/components/schemas/Problem"}
-    return {"description": KINDS[code].title, "content": _json(schema, "problem+json")}
-
-
-def _json(schema: Schema, kind: str = "json") -> Schema:
-    return {f"application/{kind}": {"schema": schema}}
-
-
-def _list(schema: Schema) -> Schema:
-    return {"type": "array", "items": schema}
+    return {"200": json_response_schema("Success", schema)} | {
+        str(KINDS[code].status): problem_response_schema(code) for code in refusals
+    }

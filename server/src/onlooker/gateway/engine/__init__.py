@@ -1,1 +1,1 @@
-"""Getting a job computed: which workers are live, sending, and sending once more."""
+"""The engine that has jobs computed: live workers, sending, and sending again."""

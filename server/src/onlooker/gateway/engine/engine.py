@@ -7,11 +7,11 @@ from contextlib import asynccontextmanager, nullcontext
 
 from onlooker.bus.connection import Bus, BusLost, NoAnswer, NobodyThere
 from onlooker.bus.messages import Outcome, Reply, Task, encode_task, failure
-from onlooker.catalogue.service import Service
 from onlooker.errors import Problem, overloaded
 from onlooker.gateway import counters
 from onlooker.gateway.engine.exchange import Exchange, WorkerDied
 from onlooker.gateway.engine.workers import LiveWorker, Workers
+from onlooker_pipeline.catalogue.service import Service
 
 DEATHS_LIMIT = 2
 """A job that two workers died on is not tried a third time."""
@@ -67,7 +67,7 @@ class Engine:
                     not_kept_since = not_kept_since or time.monotonic()
                     await self._pause(not_kept_since)
                 else:
-                    self._heed_refusal(service, task, reply, avoided)
+                    self._handle_refusal(service, task, reply, avoided)
 
     async def _try_once(self, service: Service, task: Task, payload: bytes, avoided: set[str]) -> Reply:
         """One worker's reply; a worker that does not give one is avoided from now on."""
@@ -97,8 +97,8 @@ class Engine:
         finally:
             self._suspects.release()
 
-    def _heed_refusal(self, service: Service, task: Task, reply: Reply, avoided: set[str]) -> None:
-        """Another worker may take what this one can't, but for a session's job: it would overtake those that wait."""
+    def _handle_refusal(self, service: Service, task: Task, reply: Reply, avoided: set[str]) -> None:
+        """Another worker may take what this one can't, except a session's job: it would overtake those that wait."""
         if reply.outcome is Outcome.LEAVING:
             counters.resends("worker_left").inc()
         elif task.session or not self._workers.choose(service, task.id, besides=avoided):
@@ -126,7 +126,7 @@ class Engine:
         give_up_at = time.monotonic() + WAIT_FOR_BUS_S
         while not self.bus.is_connected:
             if time.monotonic() > give_up_at:
-                raise overloaded("The bus is away. It should be back in a moment.", retry_after_s=2)
+                raise overloaded("The bus is unavailable. Try again in a moment.", retry_after_s=2)
             await asyncio.sleep(0.05)
 
 

@@ -1,4 +1,4 @@
-"""Tasks on their way to workers: a worker that dies fails its own at once, a slow one is waited for."""
+"""Sending tasks to workers: one that dies fails its tasks at once, a slow one is waited for."""
 
 import asyncio
 import time
@@ -9,7 +9,7 @@ from onlooker.bus.subjects import ping_subject
 
 PROBE_EVERY_S = 0.25
 PROBE_TIMEOUT_S = 1.2
-"""A worker that does not answer for so long is taken for dead; with the wait before it, under 2 s."""
+"""A worker that does not answer for this long counts as dead; with the wait before it, under 2 s."""
 
 
 class WorkerDied(BusError):
@@ -29,7 +29,7 @@ class Exchange:
         return decode_reply(answer.data)
 
     async def watch(self) -> None:
-        """Probe the workers whose answers take long, for ever."""
+        """Probe workers whose answers take long, until cancelled."""
         while True:
             await asyncio.sleep(PROBE_EVERY_S)
             since = time.monotonic() - PROBE_EVERY_S

@@ -1,12 +1,13 @@
-"""Making the task that goes to a worker."""
+"""Tasks: what goes to a worker."""
 
 import time
 import uuid
 from typing import Any
 
-from onlooker.bus.messages import Sender, Task
-from onlooker.catalogue.service import Service
+from onlooker.bus.messages import Task
 from onlooker.streams.credentials import StreamRecord
+from onlooker_pipeline.catalogue.service import Service
+from onlooker_pipeline.service_call import Sender
 
 
 def new_task(

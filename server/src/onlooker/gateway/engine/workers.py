@@ -1,4 +1,4 @@
-"""Which workers are live, what they host, and which one a session belongs to."""
+"""Live workers: what they host, and which one a session belongs to."""
 
 import asyncio
 import logging
@@ -11,8 +11,8 @@ from nats.aio.msg import Msg
 
 from onlooker.bus.connection import Bus, BusError
 from onlooker.bus.subjects import INFO_SUBJECT
-from onlooker.catalogue.service import Service
 from onlooker.gateway import counters
+from onlooker_pipeline.catalogue.service import Service
 
 log = logging.getLogger(__name__)
 
@@ -63,7 +63,7 @@ class LiveWorker:
 
 
 class Workers:
-    """Keeps asking who is there, through the NATS services API."""
+    """Finds live workers by asking again and again, through the NATS services API."""
 
     def __init__(self, bus: Bus) -> None:
         self._bus = bus
@@ -89,7 +89,7 @@ class Workers:
         try:
             await self._bus.publish(INFO_SUBJECT, reply=self._inbox)
         except BusError:
-            log.debug("nobody to ask for workers: the bus is away")
+            log.debug("can't ask for workers: the bus is unavailable")
 
     async def _note(self, message: Msg) -> None:
         if not message.data:
@@ -97,7 +97,7 @@ class Workers:
         try:
             info = _decode_info(message.data)
         except msgspec.DecodeError:
-            log.warning("an answer to INFO that is not one")
+            log.warning("malformed answer to INFO")
             return
         now = time.monotonic()
         self._live[info.id] = LiveWorker(

@@ -1,15 +1,37 @@
-"""A feed's output: results as parts of one long answer, exactly as the historic client parses them."""
+"""A feed's record, and its output: results as parts of one long answer, exactly as the historic client parses them."""
 
 import asyncio
 import uuid
 from collections.abc import AsyncIterator
+from typing import Any
 
+import msgspec
 from nats.aio.msg import Msg
 from nats.aio.subscription import Subscription
 
 from onlooker.bus.subjects import feed_subject
-from onlooker.gateway.feeds.record import AGAIN, END
-from onlooker.gateway.parts import Parts
+from onlooker.gateway.context import GatewayContext
+
+
+class FeedRecord(msgspec.Struct, frozen=True):
+    """What gateways share about a feed: its service, its session, and the fields of all its frames."""
+
+    service: str
+    version: int
+    session: str | None
+    params: dict[str, Any]
+
+
+def feed_key(stream_id: int, feed_id: uuid.UUID) -> str:
+    """The owner is part of the key, so that no other stream can find it."""
+    return f"{stream_id}.{feed_id.hex}"
+
+
+AGAIN = b"again"
+"""Answered by a reader that left before it had the whole result: give it to the next one."""
+END = b"end"
+"""Sent to the holder of the output when the input has ended; a result starts with a brace."""
+
 
 OUTPUT_TYPE = "multipart/x-mixed-replace; boundary=myboundary; charset=utf-8"
 CLOSING = b"--myboundary--\r\n"
@@ -20,9 +42,9 @@ _leaving: set[asyncio.Task[None]] = set()
 class FeedOutput:
     """Takes results off the bus one at a time; each is acknowledged when it has been written."""
 
-    def __init__(self, parts: Parts, feed_id: uuid.UUID) -> None:
-        self._client = parts.bus.client
-        self._idle_s = parts.settings.feed_idle_s
+    def __init__(self, context: GatewayContext, feed_id: uuid.UUID) -> None:
+        self._client = context.bus.client
+        self._idle_s = context.settings.feed_idle_s
         self._subject = feed_subject(feed_id.hex)
         self._results: asyncio.Queue[Msg] = asyncio.Queue(maxsize=4)
 

@@ -1,1 +1,1 @@
-"""What other pages show of billing."""
+"""Template tags about billing, for other pages."""

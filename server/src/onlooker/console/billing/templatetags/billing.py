@@ -1,4 +1,4 @@
-"""What other pages show of billing: whether there is any, and a panel about one stream."""
+"""Billing on other pages: whether it is on, and a panel about one stream."""
 
 from typing import Any
 
@@ -18,6 +18,6 @@ def billing_is_on() -> bool:
 
 @register.inclusion_tag("billing/panel.html")
 def billing_panel(stream: Stream) -> dict[str, Any]:
-    """For a stream's own page, shown to its owner; nothing where there is no billing."""
+    """For a stream's page, shown to its owner; empty if billing is off."""
     row = Subscription.objects.filter(stream=stream).first()
     return {"is_on": is_billing_on(), "stream": stream, "subscription": row}

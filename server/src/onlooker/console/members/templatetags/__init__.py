@@ -1,1 +1,1 @@
-"""What templates of other parts show of members."""
+"""Template tags about invitations, for other pages."""

@@ -1,4 +1,4 @@
-"""`{% show_invitations %}`: the invitations that wait for the answer of whoever looks at the page."""
+"""`{% show_invitations %}`: the open invitations of the person who views the page."""
 
 from typing import Any
 

@@ -38,7 +38,7 @@ addEventListener("DOMContentLoaded", () => {
   if (shown) history.replaceState(null, "", shown.dataset.replaceUrl);
 });
 
-// A form is sent once, however often its button is clicked; whoever comes back to it may send it again.
+// A form is sent once, however often its button is clicked; people who come back to it may send it again.
 document.addEventListener("submit", (event) => {
   const form = event.target;
   if (event.defaultPrevented || form.getAttribute("method") !== "post") return;
@@ -57,7 +57,7 @@ addEventListener("pageshow", () => {
   }
 });
 
-// Whoever was signed out in the meantime sees the sign-in page, not a sign-in page inside a panel.
+// After signing out elsewhere, the whole sign-in page is shown, not a sign-in page inside a panel.
 document.addEventListener("htmx:beforeSwap", (event) => {
   const answered = new URL(event.detail.xhr.responseURL || location.href);
   if (!answered.pathname.startsWith("/accounts/login/")) return;
@@ -65,17 +65,17 @@ document.addEventListener("htmx:beforeSwap", (event) => {
   location.reload();
 });
 
-// What is shown here was removed meanwhile, or one may not see it any more.
+// What the page shows was deleted in the meantime, or may no longer be seen.
 document.addEventListener("htmx:responseError", (event) => {
   if (event.detail.xhr.status === 404) location.reload();
 });
 
-// A page that nobody looks at asks for nothing.
+// A hidden page requests nothing.
 document.addEventListener("htmx:beforeRequest", (event) => {
   if (document.hidden && event.detail.requestConfig.verb === "get") event.preventDefault();
 });
 
-// <select data-browser-time-zone>: begins with the clock of whoever fills it in.
+// <select data-browser-time-zone>: starts with the browser's time zone.
 addEventListener("DOMContentLoaded", () => {
   const choice = document.querySelector("select[data-browser-time-zone]");
   const zone = Intl.DateTimeFormat().resolvedOptions().timeZone;

@@ -1,5 +1,5 @@
 // Lying bars: the interested by age and by expression, with counts and shares at their ends.
-import { drawChart } from "./drawing.js";
+import { drawChart } from "./chart.js";
 import { UNKNOWN, readParts } from "./parts.js";
 import { BARE_AXIS, FONT, GRID, NOT_KNOWN, colour } from "./theme.js";
 

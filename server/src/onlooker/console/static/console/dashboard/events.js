@@ -26,7 +26,7 @@ export class Follower {
     return this.#heardAt;
   }
 
-  // Begins, or begins anew where nothing was heard for a while: after sleep a connection may be dead and not know it.
+  // Starts, or starts again if nothing was heard for a while: after sleep a connection may be dead and not know it.
   wake() {
     if (this.#reading && Date.now() - Math.max(this.#begunAt, this.#heardAt) < SILENCE_MS) return;
     this.rest();
@@ -51,7 +51,7 @@ export class Follower {
     } catch {
       // The server is away, or the line is; nobody can tell which.
     }
-    if (this.#reading !== reading) return; // it rests, or was begun anew
+    if (this.#reading !== reading) return; // it rests, or was restarted
     this.#failures += 1;
     clearTimeout(this.#timer);
     this.#reading = null;

@@ -1,21 +1,21 @@
-// The live strip: who is in view now, when the next numbers come, and whether those that are shown are old.
+// The live strip: who is in view now, when the next numbers arrive, and whether those on the page are old.
 import { Follower } from "./events.js";
 import { keepFocus } from "./focus.js";
-import { Renewal } from "./renewal.js";
+import { Refresh } from "./refresh.js";
 
-const LOST_MS = 15_000; // without a word of the server nobody knows who is in view
+const LOST_MS = 15_000; // without a word from the server, who is in view is unknown
 const ASLEEP_MS = 5_000; // a clock that ticks each second and is so late was asleep
 
 const strip = document.querySelector("#live");
 const badge = strip.querySelector(".badge");
 const words = strip.querySelector(".words");
-const renewal = new Renewal(strip, document.querySelector("#stale"));
+const refresh = new Refresh(strip, document.querySelector("#stale"));
 const follower = new Follower(strip.dataset.events, hear);
 let tickedAt = Date.now();
 
 function hear(name, data) {
   if (name === "view") show(data);
-  if (name === "numbers") renewal.announce(data.next_s);
+  if (name === "numbers") refresh.announce(data.next_s);
 }
 
 function show(view) {
@@ -29,7 +29,7 @@ function show(view) {
 function wake() {
   if (document.hidden) return;
   follower.wake();
-  renewal.wake();
+  refresh.wake();
 }
 
 function tick() {
@@ -37,12 +37,12 @@ function tick() {
   tickedAt = Date.now();
   if (document.hidden) return;
   if (Date.now() - follower.heardAt > LOST_MS) {
-    show({ sign: "unknown", label: "Not known", words: "asking the server again" });
+    show({ sign: "unknown", label: "Unknown", words: "reconnecting to the server" });
   }
-  renewal.tick();
+  refresh.tick();
 }
 
-// A page that nobody looks at asks for nothing; browsers have few connections to one server, for all pages together.
+// A hidden page requests nothing: browsers allow few connections to one server, for all pages together.
 document.addEventListener("visibilitychange", () => (document.hidden ? follower.rest() : wake()));
 addEventListener("pagehide", () => follower.rest());
 addEventListener("pageshow", wake);

@@ -1,8 +1,8 @@
-// Draws the charts of the report, and draws them anew whenever newer numbers took its place.
+// Draws the charts of the report, and draws them again whenever newer numbers replace it.
 import { drawAge, drawEmotion } from "./bars.js";
-import { drawWaiting, endReplaced } from "./drawing.js";
-import "./keeping.js";
-import "./printing.js";
+import { drawWaiting, endReplaced } from "./chart.js";
+import "./open_tables.js";
+import "./print.js";
 import { drawCategory, drawGender } from "./rings.js";
 import { drawTime } from "./time_chart.js";
 import { drawWeek } from "./week.js";

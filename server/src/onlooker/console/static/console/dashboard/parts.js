@@ -3,7 +3,7 @@ import { capital, count } from "./words.js";
 
 export const UNKNOWN = "?";
 
-// What is not known comes last.
+// Unknown comes last.
 export function readParts(figure, counts) {
   const rows = figure.querySelectorAll(".as-table tbody tr");
   const parts = Object.entries(counts).map(([key, value], index) => {

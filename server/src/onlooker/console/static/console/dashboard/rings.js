@@ -1,5 +1,5 @@
 // Rings: how the interested divide. Beside them stand names, counts and shares, in the order of the ring.
-import { drawChart } from "./drawing.js";
+import { drawChart } from "./chart.js";
 import { element, legend, tip } from "./elements.js";
 import { UNKNOWN, readParts, total } from "./parts.js";
 import { NOT_KNOWN, colour } from "./theme.js";

@@ -9,7 +9,7 @@ export const FONT = { fontFamily, fontSize: 12, color: colour("chart-ink") };
 
 export const BARE_AXIS = { axisLine: { show: false }, axisTick: { show: false }, splitLine: { show: false } };
 
-// Around the drawing there is no space but for its own labels.
+// The drawing has no margins except for its own labels.
 export const GRID = { left: 0, right: 0, top: 8, bottom: 0, outerBoundsMode: "same", outerBoundsContain: "axisLabel" };
 
 // Slanted lines, seen in colour and in grey alike. The pattern is a node as ECharts' own SVG renderer makes them.

@@ -1,11 +1,11 @@
 // Passing by and interested, hour by hour or day by day. What was not watched hangs from the top as hatched bands.
-import { drawChart } from "./drawing.js";
+import { drawChart } from "./chart.js";
 import { legend, tip } from "./elements.js";
 import { gapBands, missing } from "./gaps.js";
 import { BARE_AXIS, FONT, GRID, colour } from "./theme.js";
 import { axisLabels } from "./time_axis.js";
 import { count } from "./words.js";
-import { offerWayBack, zoomByClick } from "./zooming.js";
+import { offerWayBack, zoomByClick } from "./zoom.js";
 
 const CLOSE_PX = 10; // bars that stand closer have no room for one inside the other
 const OUTER = { barWidth: "70%", barMaxWidth: 72 };
@@ -36,7 +36,7 @@ function meanings(points) {
   ];
   const missed = points.map(missing);
   const isPart = missed.some((share) => share && share < 1);
-  const name = isPart ? "Not watched: as long as what is missing" : "Not watched";
+  const name = isPart ? "Not watched (height: share of the time)" : "Not watched";
   if (missed.some(Boolean)) entries.push({ mark: "unwatched", name });
   return entries;
 }

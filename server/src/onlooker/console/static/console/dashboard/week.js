@@ -1,6 +1,6 @@
 // Hour of day by weekday. Where no hour was watched there is no cell, and the hatched ground shows; where the period has
 // no such hour, that is covered.
-import { drawChart, sayNothing } from "./drawing.js";
+import { drawChart, sayNothing } from "./chart.js";
 import { element, tip } from "./elements.js";
 import { BARE_AXIS, FONT, GRID, UNWATCHED, colour } from "./theme.js";
 import { DAYS, hour, mean } from "./words.js";
@@ -20,7 +20,7 @@ const HOURS = Array.from({ length: 24 }, (_, number) => number);
 export function drawWeek(figure, { week, points }) {
   const all = week.flatMap((hours, day) => hours.map((value, at) => ({ day, at, value })));
   const cells = all.filter(({ value }) => value !== null);
-  if (!cells.length) return sayNothing(figure, "No hour of this time was watched.");
+  if (!cells.length) return sayNothing(figure, "No hour in this period was watched.");
   const most = Math.max(...cells.map(({ value }) => value));
   const isAsked = askedHours(points, figure.closest("#report").dataset.from);
   const outside = all.filter(({ day, at, value }) => value === null && !isAsked.has(24 * day + at));

@@ -4,7 +4,7 @@ export const GAPS = {
   not_created: "Not created yet",
   offline: "Offline",
   disabled: "Disabled",
-  quota: "Month used up",
+  quota: "Monthly limit reached",
   refused: "Refused",
 };
 

@@ -1,0 +1,1 @@
+"""The product under hostile input: fuzzed, malformed, oversized, forged."""

@@ -1,0 +1,1 @@
+"""The image decoder under abuse."""

@@ -1,0 +1,1 @@
+"""The product while processes are killed and links break."""

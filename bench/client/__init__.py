@@ -1,1 +1,0 @@
-"""What the commands about the device client share."""

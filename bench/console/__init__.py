@@ -1,1 +1,0 @@
-"""A person's way through the console, in a real browser."""

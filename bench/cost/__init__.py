@@ -1,0 +1,1 @@
+"""What the product costs: CPU, memory, time."""

@@ -1,0 +1,115 @@
+"""What an answer of the data endpoint costs beside a hand-written statement, how that grows, and visits a second."""
+
+import argparse
+import asyncio
+from collections.abc import Iterator
+from typing import Any
+
+from bench.cost.data_ingest import REVISIONS, Ingest, measure_ingest
+from bench.cost.data_queries import Measured, measure, measure_requests, percentile
+from bench.cost.data_world import OPEN_HOURS, DataWorld, Filling, make_world, roll_up, tuned_cluster, tuning
+from bench.lib.product import conclude, say
+from onlooker.metrics.query import Time
+
+FULL = {"visits": 10_000_000, "grown": 30_000_000, "streams": 1000, "days": 90, "queries": 400, "rounds": 5}
+INGESTED = 40_000
+"""Visits of one round."""
+RANKS = (50, 95)
+RATIO_TARGET = 1.5
+GROWTH_TARGET = 1.2
+INGEST_TARGET = 5000
+INGEST_RATIO_TARGET = 0.5
+
+
+def build(world: DataWorld, visits: int) -> Filling:
+    """So many more visits, and the roll-up of all."""
+    say(f"{visits} visits of {len(world.streams)} streams over {world.days} days")
+    world.add_visits(visits)
+    say("their roll-up")
+    filling = roll_up(world)
+    print(filling.describe())
+    return filling
+
+
+def describe_answers(name: str, measured: Measured) -> Iterator[str]:
+    for kind, times in measured.items():
+        parts = [
+            f"p{rank} {percentile(times.ours, rank):6.2f} ms, by hand {percentile(times.by_hand, rank):6.2f} ms "
+            f"({times.ratio(rank):.2f} x)"
+            for rank in RANKS
+        ]
+        asked = f", as a request {percentile(times.request, 50):.2f} ms" if times.request else ""
+        yield f"{name:>12} visits, {kind:8}: {'; '.join(parts)}{asked}"
+
+
+def ratios_of(measured: dict[str, Measured]) -> dict[str, float]:
+    """To the hand-written statement, the worse of both worlds."""
+    return {
+        f"{kind}_p{rank}_ratio": max(by_kind[kind].ratio(rank) for by_kind in measured.values())
+        for kind in Time
+        for rank in RANKS
+    }
+
+
+def growths_of(before: Measured, after: Measured) -> dict[str, float]:
+    return {
+        f"{kind}_p{rank}_growth": percentile(after[kind].ours, rank) / percentile(before[kind].ours, rank)
+        for kind in Time
+        for rank in RANKS
+    }
+
+
+def figures_of(measured: dict[str, Measured], ingests: list[Ingest]) -> dict[str, Any]:
+    ratios, growths = ratios_of(measured), growths_of(*measured.values())
+    best = max(ingests, key=lambda one: one.per_second)
+    ratio = min(one.ratio for one in ingests)
+    answers_ok = max(ratios.values()) <= RATIO_TARGET and max(growths.values()) <= GROWTH_TARGET
+    ingest_ok = best.per_second >= INGEST_TARGET and ratio >= INGEST_RATIO_TARGET
+    return {
+        "ok": answers_ok and ingest_ok,
+        **{name: round(value, 2) for name, value in ratios.items()},
+        "ratio_target": RATIO_TARGET,
+        **{name: round(value, 2) for name, value in growths.items()},
+        "growth_target": GROWTH_TARGET,
+        "visits_per_second": round(best.per_second),
+        "visits_per_second_target": INGEST_TARGET,
+        "revisions_per_second": round(best.per_second * REVISIONS),
+        "ingest_to_bare": round(ratio, 2),
+        "ingest_to_bare_target": INGEST_RATIO_TARGET,
+        "recorders": best.recorders,
+        "batch": best.batch,
+        "cpu_us_per_visit": round(best.cpu_us),
+    }
+
+
+def parse_arguments() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(description=__doc__)
+    for name, value in FULL.items():
+        parser.add_argument(f"--{name}", type=int, default=value)
+    parser.add_argument("--ingested", type=int, default=INGESTED)
+    return parser.parse_args()
+
+
+def main() -> None:
+    asked = parse_arguments()
+    with tuned_cluster() as cluster:
+        print(f"PostgreSQL with {', '.join(f'{name} {value}' for name, value in tuning().items())}")
+        world = make_world(cluster, streams=asked.streams, days=asked.days)
+        build(world, asked.visits)
+        grown = world.copy("grown")
+        build(grown, asked.grown - asked.visits)
+        say("answers, ours and by hand")
+        worlds = {str(asked.visits): world, str(asked.grown): grown}
+        measured = asyncio.run(measure(worlds, queries=asked.queries))
+        asyncio.run(measure_requests(grown, measured[str(asked.grown)], queries=asked.queries // 4))
+        for name, by_kind in measured.items():
+            print("\n".join(describe_answers(name, by_kind)))
+        say("visits a second")
+        hourly = asked.grown / (asked.streams * asked.days * OPEN_HOURS)
+        ingests = measure_ingest(grown, visits=asked.ingested, rounds=asked.rounds, hourly=hourly)
+        print("\n".join(one.describe() for one in ingests))
+    conclude(figures_of(measured, ingests), verdict=all(getattr(asked, name) >= FULL[name] for name in FULL))
+
+
+if __name__ == "__main__":
+    main()

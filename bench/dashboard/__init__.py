@@ -1,1 +1,0 @@
-"""The dashboard in a real browser: its numbers against the data endpoint's, and how it bears time and trouble."""

@@ -1,0 +1,91 @@
+"""How heavy and how fast a dashboard is that has a year behind it."""
+
+import statistics
+from collections.abc import Iterable
+from datetime import UTC, datetime, timedelta
+
+from bench.journeys.dashboard.page import read_page
+from bench.journeys.dashboard.stage import Stage, dashboard_path
+from bench.journeys.figures import JourneyFigure
+from bench.lib.browser import Browser, first_useful_paints, load_cold
+
+WEIGHT_TARGET_BYTES = 400_000
+PAINT_TARGET_MS = 1000
+CHANGE_TARGET_MS = 300
+HEADLINE = "#report [data-metric=satisfaction]"
+"""The last of the headline numbers: where it is, the others are."""
+YEAR_DAYS = 365
+WARM_UP = 2
+
+# From the click to the frame in which the new numbers and every chart of them are on the screen. Nobody clicks while
+# the page still settles what came before: each begins when it is at rest.
+_CHANGE = """
+const [address, done] = arguments;
+const before = document.getElementById("report");
+const wanted = new URL(address, location.href).search;
+let began;
+const isThere = (report) => report && report !== before && location.search === wanted
+    && report.querySelector("[data-metric]")
+    && [...report.querySelectorAll("figure.chart")].every((figure) => figure.dataset.drawn === "yes");
+const look = () => {
+    if (isThere(document.getElementById("report"))) requestAnimationFrame(() => done(performance.now() - began));
+    else requestAnimationFrame(look);
+};
+const begin = (act) => setTimeout(() => requestIdleCallback(() => {
+    began = performance.now();
+    act();
+    look();
+}), 100);
+"""
+_CLICK = _CHANGE + "begin(() => document.querySelector(`a[href$='${address}']`).click());"
+_CHOOSE = (
+    _CHANGE
+    + """
+const form = document.querySelector("form:has([name=from])");
+const parameters = new URL(address, location.href).searchParams;
+form.elements.from.value = parameters.get("from");
+form.elements.to.value = parameters.get("to");
+begin(() => form.requestSubmit());
+"""
+)
+
+
+def measure_speed(stage: Stage) -> list[JourneyFigure]:
+    """Cold loads with an empty cache, and clicks on periods, all of the stream with a year of visits."""
+    browser, year = stage.person.browser, stage.world.year
+    path = dashboard_path(year, period="30d")
+    fetched = load_cold(browser, f"{stage.stack.console_url}{path}")
+    read_page(browser)
+    stage.check(all(one.status < 400 for one in fetched), f"speed: {fetched} has a refusal")
+    weight = sum(one.sent_bytes for one in fetched)
+    paints = first_useful_paints(browser, f"{stage.stack.console_url}{path}", HEADLINE, times=stage.repeats)
+    changes = measure_changes(stage, browser)
+    return [
+        JourneyFigure("page_weight_bytes", weight, at_most=WEIGHT_TARGET_BYTES),
+        JourneyFigure("page_requests", len(fetched)),
+        JourneyFigure("first_paint_ms", _median(paint.first_ms for paint in paints)),
+        JourneyFigure("useful_paint_ms", _median(paint.useful_ms for paint in paints), at_most=PAINT_TARGET_MS),
+        *changes,
+    ]
+
+
+def measure_changes(stage: Stage, browser: Browser) -> list[JourneyFigure]:
+    """To 30 days and back to 7; to the whole year and back."""
+    stage.open_dashboard(stage.world.year, period="7d")
+    month, year = [], []
+    today = datetime.now(UTC).date()
+    whole = f"?from={today - timedelta(days=YEAR_DAYS)}T00:00&to={today}T00:00".replace(":", "%3A")
+    for _ in range(stage.repeats + WARM_UP):
+        month.append(browser.execute_async_script(_CLICK, "?period=30d"))
+        browser.execute_async_script(_CLICK, "?period=7d")
+    for _ in range(stage.repeats + WARM_UP):
+        year.append(browser.execute_async_script(_CHOOSE, whole))
+        browser.execute_async_script(_CLICK, "?period=7d")
+    return [
+        JourneyFigure("change_to_30_days_ms", _median(month[WARM_UP:]), at_most=CHANGE_TARGET_MS),
+        JourneyFigure("change_to_a_year_ms", _median(year[WARM_UP:]), at_most=CHANGE_TARGET_MS),
+    ]
+
+
+def _median(times_ms: Iterable[float]) -> float:
+    return round(statistics.median(times_ms), 1)

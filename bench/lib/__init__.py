@@ -1,0 +1,1 @@
+"""What several kinds of bench share: the running product, labelled scenes, cameras, figures."""

@@ -1,0 +1,1 @@
+"""What the product says to others and leaves on disk."""

@@ -1,0 +1,1 @@
+"""Frames on their way in: read from the source, stamped, and chosen for sending."""

@@ -1,1 +1,0 @@
-"""How the agent tells of itself: log, health report, systemd."""

@@ -1,0 +1,126 @@
+"""`onlooker-client metrics`: a stream's numbers, as a table, JSON or CSV."""
+
+from __future__ import annotations
+
+import argparse
+import csv
+import json
+import sys
+from collections.abc import Sequence
+from datetime import datetime, timedelta, timezone
+from typing import Any
+
+from onlooker_client.client import Client
+from onlooker_client.command import exit_codes
+from onlooker_client.command.options import add_server_options, read_config
+from onlooker_client.errors import BadArgument, BadRequest
+from onlooker_client.moments import read_moment
+from onlooker_client.numbers.metrics import Metrics
+from onlooker_client.terminal import Terminal
+
+SUMMARY = "Show the stream's numbers."
+USUAL = "passing_by,interested,stop_time,attention_time"
+DAYS = 7
+WRONG_QUESTION = 400
+
+
+def add_options(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--metrics", default=USUAL, metavar="NAMES", help=f"comma-separated ({USUAL})")
+    parser.add_argument("--from", dest="from_date", metavar="MOMENT", help=f"start ({DAYS} days ago)")
+    parser.add_argument("--to", dest="to_date", metavar="MOMENT", help="end (now)")
+    parser.add_argument("--by", choices=("hour", "day", "global"), default="day", help="the buckets (day)")
+    parser.add_argument("--tz", metavar="ZONE", help="time zone, such as Europe/Paris (the stream's own)")
+    form = parser.add_mutually_exclusive_group()
+    form.add_argument("--json", action="store_true", help="one JSON object a line")
+    form.add_argument("--csv", action="store_true", help="a table for a spreadsheet")
+    add_server_options(parser)
+    parser.add_argument("--username", metavar="E-MAIL", help="who reads the numbers (or ONLOOKER_USERNAME)")
+
+
+def run(arguments: argparse.Namespace) -> int:
+    for option, moment in (("--from", arguments.from_date), ("--to", arguments.to_date)):
+        _check_moment(option, moment)
+    from_date = arguments.from_date or datetime.now(timezone.utc) - timedelta(days=DAYS)
+    time = arguments.by if arguments.by == "global" else f"by_{arguments.by}"
+    with Client(config=read_config(arguments)) as client:
+        metrics = client.metrics(arguments.metrics.split(","), from_date, arguments.to_date, time=time, tz=arguments.tz)
+        try:
+            _write(metrics, arguments)
+        except BadRequest as refused:
+            if refused.status != WRONG_QUESTION:
+                raise
+            raise BadArgument(refused.detail) from None
+    return exit_codes.OK
+
+
+def _write(metrics: Metrics, arguments: argparse.Namespace) -> None:
+    if arguments.json:
+        write_json(metrics)
+    elif arguments.csv:
+        write_csv(metrics)
+    else:
+        show_table(Terminal.of(), metrics)
+
+
+def _check_moment(option: str, text: str | None) -> None:
+    if text is None:
+        return
+    try:
+        read_moment(text)
+    except ValueError:
+        raise BadArgument(
+            f"{option} {text} is not a valid time. Examples: 2026-11-01, 2026-11-01T09:00+01:00"
+        ) from None
+
+
+def write_json(metrics: Metrics) -> None:
+    for bucket in metrics:
+        print(json.dumps({"start": bucket.start.isoformat(), **bucket.values}))
+
+
+def write_csv(metrics: Metrics) -> None:
+    writer = None
+    for bucket in metrics:
+        row = {**bucket.row(), "start": bucket.start.isoformat()}
+        if writer is None:
+            writer = csv.DictWriter(sys.stdout, list(row), lineterminator="\n")
+            writer.writeheader()
+        writer.writerow(row)
+
+
+def show_table(terminal: Terminal, metrics: Metrics) -> None:
+    rows = metrics.rows()
+    form = {"by_day": "%a %d %b %Y", "by_hour": "%a %d %b %Y %H:%M", "global": "%d %b %Y %H:%M"}[metrics.query.time]
+    heads = [_head(name) for name in rows[0]] if rows else []
+    cells = [[row["start"].strftime(form), *(_cell(v) for k, v in row.items() if k != "start")] for row in rows]
+    widths = [max(map(len, column)) for column in zip(heads, *cells)]
+    terminal.say(terminal.paint(_line(heads, widths), "bold"))
+    for row in cells:
+        terminal.say(_line(row, widths))
+    terminal.say(terminal.paint(_range(metrics), "grey"))
+    if not metrics.is_exact:
+        terminal.warn("Not exact: the range cuts through visits that have since been deleted.")
+
+
+def _range(metrics: Metrics) -> str:
+    """Where it begins and ends, to the second where that matters, both by one clock."""
+    ends = [moment.astimezone(metrics.to_date.tzinfo) for moment in (metrics.from_date, metrics.to_date)]
+    form = "%d %b %Y %H:%M:%S" if any(moment.second for moment in ends) else "%d %b %Y %H:%M"
+    begin, end = (moment.strftime(form) for moment in ends)
+    return f"{begin} to {end} {getattr(ends[1].tzinfo, 'key', ends[1].tzname())}"
+
+
+def _head(column: str) -> str:
+    words = column.replace("_", " ")
+    return f"{words} (s)" if column.endswith("_time") else words
+
+
+def _cell(value: Any) -> str:
+    if value is None:
+        return "-"
+    return f"{value:.1f}" if isinstance(value, float) else str(value)
+
+
+def _line(cells: Sequence[str], widths: Sequence[int]) -> str:
+    first, *others = [(cell, width) for cell, width in zip(cells, widths)]
+    return "  ".join([first[0].ljust(first[1]), *(cell.rjust(width) for cell, width in others)])

@@ -1,0 +1,1 @@
+"""From a frame to results, sightings and visits, without a network or a database."""

@@ -1,0 +1,1 @@
+"""The people in front of a camera, judged from frame to frame."""

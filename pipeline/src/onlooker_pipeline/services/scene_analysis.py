@@ -1,0 +1,82 @@
+"""`scene_analysis`: who is in front of the camera, where they look, their age, gender and mood; makes visits."""
+
+from collections.abc import Callable
+from datetime import UTC, datetime
+from typing import Any
+
+from onlooker_pipeline.frame_time import FrameOrder
+from onlooker_pipeline.motion.change import Grey
+from onlooker_pipeline.scene.body_search import find_movement, find_unexplained, shrink_picture
+from onlooker_pipeline.scene.entities import describe_bodies, describe_entities
+from onlooker_pipeline.scene.events import RaisedEvents, end_scene, raise_events
+from onlooker_pipeline.scene.frame_vision import PictureVision
+from onlooker_pipeline.scene.observation import observe_frame
+from onlooker_pipeline.scene.request_options import check_timestamp, read_options
+from onlooker_pipeline.scene.sighting_verdicts import add_pending_frame, finalise_sightings
+from onlooker_pipeline.scene.state import SceneState, decode_scene, encode_scene
+from onlooker_pipeline.service_call import Call, SkipReason
+from onlooker_pipeline.tracking.boxes import Box
+from onlooker_pipeline.vision.picture import Picture, decode_picture
+from onlooker_pipeline.visits.sightings import Seen
+
+
+def compute(call: Call, state: Any) -> tuple[dict[str, Any], Any]:
+    return analyse_frame(call, state, lambda: decode_picture(call.attachments["image"]))
+
+
+def analyse_frame(call: Call, state: Any, decode: Callable[[], Picture]) -> tuple[dict[str, Any], Any]:
+    """The frame's result and the session's next state; a late frame is not even decoded."""
+    options = read_options(call.params, call.sender)
+    check_timestamp(call, stored=options.stored)
+    scene, at_ms = decode_scene(state), call.time.at_ms
+    if scene and call.time.order is FrameOrder.LATE:
+        call.skipped.append(SkipReason.OUT_OF_ORDER)
+        known = RaisedEvents([], describe_entities(scene, options))
+        return _result(call, scene, known) | {"late": True}, state
+    picture = decode()
+    height, width = picture.shape[:2]
+    idled = decode_scene(call.idle_state)  # its visits are closed where the session was ended
+    ended = end_scene(idled, options) if idled else RaisedEvents([], {})
+    if scene and (at_ms <= scene.at_ms or (scene.width, scene.height) != (width, height)):
+        ended = end_scene(scene, options)
+        _report_seen(call, scene, finalise_sightings(scene, options, everything=True))
+        call.memory.clear()
+        scene = None
+    scene = scene or SceneState(at_ms, width, height)
+    step = observe_frame(scene, PictureVision(picture), _find_moved(call, scene, picture), at_ms=at_ms, options=options)
+    raised = raise_events(scene, step.ended, options)
+    add_pending_frame(scene, options)
+    _report_seen(call, scene, finalise_sightings(scene, options))
+    everything = RaisedEvents(ended.events + raised.events, ended.entities | raised.entities)
+    return _result(call, scene, everything), encode_scene(scene) if call.in_session else None
+
+
+def _report_seen(call: Call, scene: SceneState, seen: Seen) -> None:
+    """For visits, if any frame of the scene is to be stored."""
+    if scene.stores:
+        call.seen.append(seen)
+
+
+def _find_moved(call: Call, scene: SceneState, picture: Picture) -> list[Box]:
+    """Movement that no tracked person explains; the previous picture is in this worker's memory only."""
+    now = shrink_picture(picture)
+    before: Grey | None = call.memory.kept
+    call.memory.keep(now, size_bytes=now.nbytes)
+    if before is None:
+        return []
+    moved = find_movement(before, now, width=scene.width, height=scene.height)
+    return find_unexplained(moved, [track.body_box for track in scene.tracks]) if moved else []
+
+
+def _result(call: Call, scene: SceneState, raised: RaisedEvents) -> dict[str, Any]:
+    return {
+        "timestamp": call.params.get("timestamp") or _as_text(scene.at_ms),
+        "input_size": [scene.height, scene.width],
+        "events": raised.events,
+        "entities": raised.entities,
+        "bodies": describe_bodies(scene),
+    }
+
+
+def _as_text(at_ms: int) -> str:
+    return datetime.fromtimestamp(at_ms / 1000, UTC).isoformat(timespec="milliseconds")

@@ -1,0 +1,1 @@
+"""Tracks people from frame to frame: pure, by timestamps, without identifying anybody."""

@@ -1,0 +1,74 @@
+"""The neural networks of this process: one ONNX Runtime session per model, loaded once.
+
+The only module that imports ONNX Runtime, so that its telemetry is switched off before the library loads.
+"""
+
+import os
+from collections.abc import Iterable
+from typing import Any, cast
+
+import numpy as np
+from numpy.typing import NDArray
+
+from onlooker_pipeline.model_runtime import TELEMETRY_SWITCHES, ModelsUnavailable, model_file
+
+os.environ.update(TELEMETRY_SWITCHES)
+
+import onnxruntime as ort  # noqa: TID251  the library reads the switches while it loads
+
+__all__ = ["Network", "Tensor", "load_networks", "network", "ort"]
+
+Tensor = NDArray[np.float32]
+
+PROVIDERS = {
+    "cpu": "CPUExecutionProvider",
+    "cuda": "CUDAExecutionProvider",
+    "tensorrt": "TensorrtExecutionProvider",
+    "openvino": "OpenVINOExecutionProvider",
+}
+ort.set_default_logger_severity(3)
+
+
+class Network:
+    """One model; `run` may be called from several threads."""
+
+    def __init__(self, name: str, *, provider: str, threads: int) -> None:
+        options = ort.SessionOptions()
+        options.intra_op_num_threads = threads
+        options.inter_op_num_threads = 1
+        options.log_severity_level = 3
+        # A thread that spins while it waits uses a core that another camera needs.
+        options.add_session_config_entry("session.intra_op.allow_spinning", "0")
+        # Pictures and batches come in all sizes; a plan for each would cost over 100 MB and save one per cent.
+        options.enable_mem_pattern = False
+        wanted = dict.fromkeys([PROVIDERS[provider], PROVIDERS["cpu"]])
+        self._session = ort.InferenceSession(model_file(f"{name}.onnx"), options, providers=list(wanted))
+        self._input = self._session.get_inputs()[0].name
+        self._outputs = [output.name for output in self._session.get_outputs()]
+
+    def run(self, tensor: Tensor) -> dict[str, Tensor]:
+        """The outputs by name."""
+        return dict(zip(self._outputs, cast(Any, self._session.run(None, {self._input: tensor})), strict=True))
+
+
+_loaded: dict[str, Network] = {}
+
+
+def load_networks(names: Iterable[str], *, provider: str = "cpu", threads: int = 1) -> None:
+    """Load what is not loaded yet; a worker does this before it reports that it is ready."""
+    names = list(names)
+    if names and PROVIDERS[provider] not in ort.get_available_providers():
+        raise ModelsUnavailable(
+            f"ONLOOKER_INFERENCE_PROVIDER is {provider!r}, which the installed ONNX Runtime does not have. "
+            "Install the build of ONNX Runtime that has it, or set it to cpu."
+        )
+    for name in names:
+        if name not in _loaded:
+            _loaded[name] = Network(name, provider=provider, threads=threads)
+
+
+def network(name: str) -> Network:
+    """A loaded model; by default on the CPU with one thread."""
+    if name not in _loaded:
+        load_networks([name])
+    return _loaded[name]

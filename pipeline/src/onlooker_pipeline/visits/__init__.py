@@ -1,0 +1,1 @@
+"""Sightings folded into visits."""

@@ -1,0 +1,269 @@
+"""`onlooker stream`, `onlooker account` and `onlooker keys`: administering streams, accounts and signing keys."""
+
+import json
+import os
+import uuid
+from datetime import timedelta
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from onlooker.settings import Settings, read_settings
+from onlooker.streams.options import READING_NOTICE, EnterpriseAccess, check_name, check_time_zone, enterprise_access
+
+if TYPE_CHECKING:
+    from onlooker.streams.models import Stream
+
+
+def open_django() -> Settings:
+    """Only for the commands that need it: Django takes a second to load."""
+    import django
+
+    os.environ["DJANGO_SETTINGS_MODULE"] = "onlooker.console.web.settings"
+    django.setup()
+    return read_settings()
+
+
+_KIND = click.Choice(["developer", "enterprise"])
+_KINDS = (
+    "Developer: for non-commercial use only, and stops after 3 hours of video each month (ONLOOKER_DEVELOPER_QUOTA_S). "
+    "Enterprise: no monthly limit."
+)
+_EXPRESSION = f"Whether people's expression is read. {READING_NOTICE}"
+
+
+@click.group()
+def stream() -> None:
+    """Create, list, change and remove streams."""
+
+
+def _check(context: click.Context, parameter: click.Parameter, value: str | None) -> str | None:
+    """Check a stream's name or time zone."""
+    try:
+        return value if value is None else (check_name if parameter.name == "name" else check_time_zone)(value)
+    except ValueError as error:
+        raise click.BadParameter(str(error)) from None
+
+
+_time_zone = click.option("--time-zone", callback=_check, help="IANA name, such as Europe/Paris; UTC if not set.")
+
+
+@stream.command("create")
+@click.argument("name", callback=_check)
+@click.option("--owner", default="owner@localhost", show_default=True, help="E-mail address of the account.")
+@click.option("--kind", type=_KIND, help=f"{_KINDS} Enterprise if not set; developer if there is billing.")
+@_time_zone
+@click.option("--expression", "reads_expression", is_flag=True, help=f"Read people's expression. {READING_NOTICE}")
+@click.option("--json", "form", flag_value="json", help="Print one JSON object.")
+@click.option("--env", "form", flag_value="env", help="Print CLIENT_ID= and ACCESS_TOKEN= lines for a shell's eval.")
+def create(name: str, owner: str, form: str | None, **given: Any) -> None:
+    """Create a stream and print its credentials; the access_token is shown only once."""
+    settings = open_django()
+    from onlooker.streams.administration import RefusedError, account_of, create_stream
+
+    if not given["kind"]:  # anyone with access to this command line counts as staff
+        given["kind"] = (
+            "enterprise" if enterprise_access(settings, is_staff=True) is EnterpriseAccess.CHOICE else "developer"
+        )
+    chosen = {key: value for key, value in given.items() if value is not None}
+    try:
+        made = create_stream(name, owner=account_of(owner), **chosen)
+    except RefusedError as error:
+        raise click.ClickException(str(error)) from None
+    members = {"client_id": str(made.stream.client_id), "access_token": made.access_token}
+    if form == "json":
+        click.echo(json.dumps(members))
+        return
+    if form == "env":
+        click.echo("\n".join(f"{key.upper()}={value}" for key, value in members.items()))
+        return
+    click.echo(f"Stream {name!r} ({made.stream.kind}), owned by {owner}.\n")
+    _show_credentials(members)
+
+
+def _show_credentials(members: dict[str, str]) -> None:
+    for key, value in members.items():
+        click.echo(f"{key:13} {value}")
+    click.echo("\nThe access_token is not shown again. Keep it like a password.")
+
+
+@stream.command("list")
+def list_all() -> None:
+    """List all streams; log lines name a stream by its number.
+
+    `days` is how long visits are kept, `reads` what is computed of people besides where they are and look.
+    """
+    open_django()
+    from onlooker.streams.administration import list_streams
+
+    click.echo(f"{'number':>6}  {'client_id':36}  {'kind':10}  {'state':8}  {'days':>4}  {'reads':21}  owner, name")
+    for one in list_streams():
+        state = "enabled" if one.enabled else "disabled"
+        reads = [name for name in ("age", "gender", "expression") if getattr(one, f"reads_{name}")]
+        click.echo(
+            f"{one.id:6}  {one.client_id}  {one.kind:10}  {state:8}  {one.retention_days:4}  "
+            f"{','.join(reads) or 'nothing':21}  {one.owner}, {one.name}"
+        )
+
+
+@stream.command("set")
+@click.argument("client_id")
+@click.option("--name", callback=_check, help="Its name.")
+@click.option("--kind", type=_KIND, help=_KINDS)
+@click.option("--enabled/--disabled", default=None, help="Whether it may compute and store.")
+@click.option("--age/--no-age", "reads_age", default=None, help="Whether people's age is computed.")
+@click.option("--gender/--no-gender", "reads_gender", default=None, help="Whether people's gender is computed.")
+@click.option("--expression/--no-expression", "reads_expression", default=None, help=_EXPRESSION)
+@click.option("--retention-days", type=click.IntRange(1, 3650), help="How long visits are kept.")
+@_time_zone
+@click.option(
+    "--silence-alert-minutes", type=click.IntRange(0, 10_080), help="Silence before its owner gets an e-mail; 0: never."
+)
+def change(client_id: str, **given: Any) -> None:
+    """Change a stream; gateways see it within ONLOOKER_CREDENTIAL_CACHE_S (20 seconds)."""
+    settings = open_django()
+    from onlooker.streams.administration import set_stream
+
+    changes = {key: value for key, value in given.items() if value is not None}
+    if not changes:
+        raise click.UsageError("Nothing to change. `onlooker stream set --help` lists what can be set.")
+    set_stream(str(_find_stream(client_id).client_id), changes, quota_s=settings.developer_quota_s)
+    click.echo(", ".join(f"{key} = {value}" for key, value in changes.items()))
+
+
+@stream.command("rotate")
+@click.argument("client_id")
+@click.option(
+    "--grace-hours",
+    type=click.FloatRange(0, 24),
+    default=1,
+    show_default=True,
+    help="How long the old one still works.",
+)
+def rotate_stream(client_id: str, grace_hours: float) -> None:
+    """Give a stream a new access_token and print it; it is shown only once."""
+    open_django()
+    from onlooker.streams.administration import RefusedError, rotate_access_token
+
+    try:
+        access_token = rotate_access_token(_find_stream(client_id), grace=timedelta(hours=grace_hours))
+    except RefusedError as error:
+        raise click.ClickException(str(error)) from None
+    _show_credentials({"client_id": client_id, "access_token": access_token})
+
+
+@stream.command("remove")
+@click.argument("client_id")
+@click.option("--yes", is_flag=True, help="Do not ask.")
+def remove(client_id: str, yes: bool) -> None:
+    """Remove a stream with its visits and blobs; gateways see it within ONLOOKER_CREDENTIAL_CACHE_S (20 seconds)."""
+    open_django()
+    from onlooker.streams.administration import remove_stream
+
+    found = _find_stream(client_id)
+    name = found.name
+    if not yes:
+        click.confirm(f"Remove {name!r} of {found.owner} with all its visits and blobs?", abort=True)
+    remove_stream(found)
+    click.echo(f"{name!r} is removed. The console deletes its data in the background.")
+
+
+def _find_stream(client_id: str) -> "Stream":
+    from onlooker.streams.models import Stream
+
+    try:
+        return Stream.objects.get(client_id=uuid.UUID(client_id), removed_at=None)
+    except (Stream.DoesNotExist, ValueError):
+        raise click.ClickException(
+            f"There is no stream with the client_id {client_id!r}. `onlooker stream list` shows all."
+        ) from None
+
+
+@click.group()
+def account() -> None:
+    """Create, list and delete accounts of the console."""
+
+
+@account.command("create")
+@click.argument("email")
+@click.option("--staff", is_flag=True, help="Give it access to the staff pages.")
+def create_account(email: str, staff: bool) -> None:
+    """Create an account; its password is asked for, or read as one line from standard input."""
+    open_django()
+    from onlooker.console.accounts import commands
+
+    click.echo(commands.create_account(email, is_staff=staff))
+
+
+@account.command("set")
+@click.argument("email")
+@click.option("--staff/--no-staff", "is_staff", default=None, help="Whether it has access to the staff pages.")
+@click.option("--active/--inactive", "is_active", default=None, help="Whether it can be used at all.")
+def change_account(email: str, **given: Any) -> None:
+    """Change what an account may do; the streams of an inactive account refuse all frames."""
+    changes = {key: value for key, value in given.items() if value is not None}
+    if not changes:
+        raise click.UsageError("Nothing to change. `onlooker account set --help` lists what can be set.")
+    open_django()
+    from onlooker.console.accounts import commands
+
+    click.echo(commands.set_account(email, changes))
+
+
+@account.command("password")
+@click.argument("email")
+@click.option("--remove-second-factor", is_flag=True, help="For somebody who lost it and the recovery codes.")
+def change_password(email: str, remove_second_factor: bool) -> None:
+    """Set an account's password and end its sessions."""
+    open_django()
+    from onlooker.console.accounts import commands
+
+    click.echo(commands.change_password(email, removes_second_factor=remove_second_factor))
+
+
+@account.command("list")
+def list_accounts() -> None:
+    """List all accounts."""
+    open_django()
+    from onlooker.console.accounts import commands
+
+    click.echo("\n".join(commands.list_accounts()))
+
+
+@account.command("delete")
+@click.argument("email")
+@click.option("--yes", is_flag=True, help="Really delete it.")
+def delete_account(email: str, yes: bool) -> None:
+    """Delete an account with all its streams and their data."""
+    if not yes:
+        raise click.UsageError("This also deletes all streams of the account. Add --yes to confirm.")
+    open_django()
+    from onlooker.console.accounts import commands
+
+    click.echo(commands.delete_account(email))
+
+
+@click.group()
+def keys() -> None:
+    """List and replace the keys that sign tokens."""
+
+
+@keys.command("list")
+def list_keys() -> None:
+    """List the keys that verify tokens; the first one signs."""
+    open_django()
+    from onlooker.console.tokens.commands import list_keys
+
+    list_keys()
+
+
+@keys.command("rotate")
+@click.option("--now", is_flag=True, help="Retire the current keys at once, and every token with them.")
+def rotate(now: bool) -> None:
+    """Sign with a new key from now on; the previous one verifies until its last token has expired (5 hours)."""
+    settings = open_django()
+    from onlooker.console.tokens.commands import replace_key
+    from onlooker.console.web.secret_key import require_secret_key
+
+    require_secret_key(settings)
+    replace_key(now=now)

@@ -1,1 +1,0 @@
-"""Following people from frame to frame: pure, by timestamps, without knowing who anybody is."""

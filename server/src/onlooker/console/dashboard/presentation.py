@@ -1,0 +1,305 @@
+"""How a report is shown: its charts, their tables, what was not watched, and why a number is zero. Pure."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from django.utils.html import format_html, format_html_join
+from django.utils.safestring import SafeString
+
+from onlooker.console.dashboard.figures import NO_VALUE
+from onlooker.console.dashboard.period import Period
+from onlooker.console.dashboard.report import COUNTS, Point, Report
+from onlooker.console.streams.status import REFUSAL_TEXTS
+from onlooker.metrics.coverage import Absence, BucketCoverage
+from onlooker.metrics.definitions import Number
+from onlooker.metrics.query import Time
+from onlooker.streams.coverage import Reason
+from onlooker.streams.models import Stream
+
+LEAST_SHARE, LEAST_S, MOST_S = 0.005, 10.0, 300.0
+"""Missing time is not mentioned below this share of the whole, within these limits."""
+DAYS_FROM_MINUTES = 48 * 60
+"""Longer durations are given in days."""
+_WEEKDAYS = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")
+
+# Rows are made here because a year has hundreds of them, and a template takes longer.
+_ROW = '<tr><th scope="row">{}</th><td>{}</td><td>{}</td><td>{}</td></tr>\n'
+_DAY_LINK = '<a href="?from={0}&amp;to={0}">{1}</a>'
+
+_READ_FROM = {"gender": ("gender",), "category": ("age", "gender"), "age": ("age",), "emotion": ("expression",)}
+"""The breakdowns, and what must be computed of people for each."""
+_PART_NAMES = {
+    "?": "Unknown",
+    "female": "Women",
+    "male": "Men",
+    "senior_female": "Senior women",
+    "senior_male": "Senior men",
+    "young_female": "Young women",
+    "young_male": "Young men",
+}
+"""Other parts have the data endpoint's names."""
+_SWITCHED_OFF = {
+    ("age",): "Age is switched off for this stream.",
+    ("gender",): "Gender is switched off for this stream.",
+    ("age", "gender"): "Age and gender are switched off for this stream.",
+    ("expression",): "Expression is switched off for this stream.",
+}
+_ABSENCES = {
+    Absence.OFFLINE: "offline",
+    Absence.NOT_CREATED: "",
+    Absence.DISABLED: "disabled",
+    Absence.QUOTA: "monthly limit reached",
+    Absence.REFUSED: "frames refused",
+    Absence.UNKNOWN: "unknown",
+}
+_NOTHING_WATCHED = {
+    Absence.NOT_CREATED: "The stream did not exist for most of this time.",
+    Absence.OFFLINE: "The camera sent nothing.",
+    Absence.DISABLED: "The stream was disabled.",
+    Absence.QUOTA: "The stream had reached its monthly limit.",
+    Absence.REFUSED: "The frames that the camera sent were refused.",
+    Absence.UNKNOWN: "The reason is no longer known.",
+}
+
+
+@dataclass(frozen=True)
+class BreakdownPart:
+    """How many people are in one part of a breakdown."""
+
+    name: str
+    count: Number
+    share: str
+
+
+@dataclass(frozen=True)
+class Breakdown:
+    """A ring chart or a bar chart."""
+
+    metric: str
+    heading: str
+    whose: str
+    """Who is counted."""
+    parts: list[BreakdownPart]
+    trouble: str
+    """Why there is nothing to draw."""
+
+
+@dataclass(frozen=True)
+class Explanation:
+    """The sentences below the headline numbers."""
+
+    watched: str
+    zero: str
+    """Why the numbers are zero; empty where somebody passed by."""
+    leads_to_setup: bool
+    """Whether the owner should check how the camera is connected."""
+
+
+def present_report(report: Report, stream: Stream, *, ever_seen: bool) -> dict[str, Any]:
+    """What the templates need of a report besides its headline numbers. `ever_seen`: a frame has arrived before."""
+    breakdowns = make_breakdowns(report, stream)
+    data = make_chart_data(report, breakdowns)
+    return {
+        "explanation": explain_report(report, ever_seen=ever_seen),
+        "watched_before": "" if report.share_before is None else format_share(report.share_before),
+        "breakdowns": breakdowns,
+        "data": data,
+        "rows": make_time_rows(data),
+        "week": list(zip(_WEEKDAYS, data["week"], strict=True)),
+        "hours": range(24),
+    }
+
+
+def make_breakdowns(report: Report, stream: Stream) -> list[Breakdown]:
+    is_read = {"age": stream.reads_age, "gender": stream.reads_gender, "expression": stream.reads_expression}
+    return [
+        _make_breakdown(metric, report, tuple(name for name in names if not is_read[name]))
+        for metric, names in _READ_FROM.items()
+    ]
+
+
+def _make_breakdown(metric: str, report: Report, off: tuple[str, ...]) -> Breakdown:
+    """Values read before they were switched off are still shown."""
+    counts = report.values[metric]
+    total = sum(count or 0 for count in counts.values())
+    is_known = any(count for part, count in counts.items() if part != "?")
+    trouble = ""
+    if off and not is_known:
+        trouble = _SWITCHED_OFF[off]
+    elif not total:
+        trouble = _explain_empty_breakdown(report)
+    parts = [
+        BreakdownPart(
+            _PART_NAMES.get(part) or part.capitalize().replace("-", "\N{EN DASH}"),
+            count,
+            format_share((count or 0) / total) if total else "",
+        )
+        for part, count in counts.items()
+    ]
+    whose = "Interested people of known age and gender" if metric == "category" else "Interested people"
+    return Breakdown(metric, metric.capitalize(), whose, parts, trouble)
+
+
+def _explain_empty_breakdown(report: Report) -> str:
+    if report.is_before_stream:
+        return "The stream did not exist yet."
+    if not report.is_watched:
+        return "Not watched."
+    return "No data to show." if report.values["interested"]["value"] else "Nobody was interested."
+
+
+def make_chart_data(report: Report, breakdowns: list[Breakdown]) -> dict[str, Any]:
+    """The JSON that the page's scripts draw from."""
+    labels = label_buckets([point.key for point in report.points], report.period.time)
+    drawn = {one.metric: None if one.trouble else report.values[one.metric] for one in breakdowns}
+    return {
+        "time": report.period.time.value,
+        "zone": report.period.zone.key,
+        "points": [
+            _draw_point(point, label, report.period) for point, label in zip(report.points, labels, strict=True)
+        ],
+        **drawn,
+        "week": [[None if mean is None else round(mean, 2) for mean in day] for day in report.week],
+    }
+
+
+def _draw_point(point: Point, label: str, period: Period) -> dict[str, Any]:
+    return {
+        "key": point.key,
+        "to": min(point.to_at, period.to_at).astimezone(period.zone).isoformat(),
+        "label": label,
+        "passing_by": point.passing_by,
+        "interested": point.interested,
+        "watched": None if point.share is None else round(point.share, 4),
+        "gap": point.gap,
+        "words": describe_gap(point.watched) if point.gap else describe_coverage(point.watched),
+    }
+
+
+def label_buckets(keys: list[str], time: Time) -> list[str]:
+    """Axis labels of hours or days. Where clocks show an hour twice, the UTC offset tells the two apart."""
+    starts = [datetime.fromisoformat(key) for key in keys]
+    days = [f"{start:%a} {start.day} {start:%b}" for start in starts]
+    if time is Time.BY_DAY:
+        is_one_year = len({start.year for start in starts}) == 1
+        return [day if is_one_year else f"{day} {start.year}" for day, start in zip(days, starts, strict=True)]
+    is_one_day = len({start.date() for start in starts}) == 1
+    hours = [f"{start:%H:%M}" for start in starts]
+    labels = hours if is_one_day else [f"{day} {hour}" for day, hour in zip(days, hours, strict=True)]
+    if len({start.utcoffset() for start in starts}) == 1:
+        return labels
+    twice = {label for label in labels if labels.count(label) > 1}
+    return [f"{label} ({key[19:]})" if label in twice else label for label, key in zip(labels, keys, strict=True)]
+
+
+def make_time_rows(data: Mapping[str, Any]) -> SafeString:
+    """The time chart's points as table rows; days link to their hours."""
+    is_by_day = data["time"] == Time.BY_DAY
+    return format_html_join("", _ROW, (_make_row(point, is_by_day=is_by_day) for point in data["points"]))
+
+
+def _make_row(point: Mapping[str, Any], *, is_by_day: bool) -> tuple[str, ...]:
+    label = format_html(_DAY_LINK, point["key"][:10], point["label"]) if is_by_day else point["label"]
+    counts = (NO_VALUE if point["gap"] else point[name] for name in COUNTS)
+    return (label, *counts, point["words"])
+
+
+def explain_report(report: Report, *, ever_seen: bool) -> Explanation:
+    is_nobody = not any(report.values[name]["value"] for name in COUNTS)
+    return Explanation(
+        watched=_describe_watched(report) if ever_seen and not report.is_before_stream else "",
+        zero=_explain_zero(report, ever_seen=ever_seen) if is_nobody else "",
+        leads_to_setup=is_nobody and not ever_seen and not report.is_before_stream,
+    )
+
+
+def _describe_watched(report: Report) -> str:
+    if report.share is None:
+        return "For part of this time it is no longer known whether the camera watched."
+    missing = describe_missing(report.watched)
+    if not missing:
+        return "The camera watched all the time."
+    return f"The camera watched {format_share(report.share)} of this time. The rest: {'; '.join(missing)}."
+
+
+def _explain_zero(report: Report, *, ever_seen: bool) -> str:
+    if report.is_before_stream:
+        return "The stream did not exist yet."
+    if not ever_seen:
+        return "No frame has arrived yet. Numbers appear within a minute after the camera sees the first person."
+    if report.share is None:
+        return "Nobody was counted. It is no longer known whether the camera watched all the time."
+    if not describe_missing(report.watched):
+        return "Nobody passed by."
+    if report.watched.covered_s >= 1:
+        return "Nobody passed by while the camera watched."
+    main = max(report.watched.missing, key=lambda one: report.watched.missing[one], default=Absence.OFFLINE)
+    return f"Nothing was watched. {_NOTHING_WATCHED[main]} People may have passed by."
+
+
+def describe_coverage(watched: BucketCoverage) -> str:
+    """Of an hour or a day: `watched 22 h 19 min; offline 1 h 41 min`."""
+    parts = [f"watched {format_duration(watched.covered_s)}"] if watched.covered_s >= 1 else []
+    missing = describe_missing(watched)
+    if not missing:
+        return "watched all the time" if parts else "just started"
+    return "; ".join(parts + missing)
+
+
+def describe_missing(watched: BucketCoverage) -> list[str]:
+    """What was not watched, the longest first; what is too short to matter is left out."""
+    least_s = max(LEAST_S, min(LEAST_SHARE * watched.length_s, MOST_S))
+    missing = _find_missing(watched)
+    texts = {f"{why} {format_duration(lost_s)}{more}".strip(): lost_s for (why, more), lost_s in missing.items()}
+    return [text for text, lost_s in texts.items() if lost_s >= least_s]
+
+
+def describe_gap(watched: BucketCoverage) -> str:
+    """Why a time is a gap in the chart; durations are given only where there are several reasons."""
+    missing = describe_missing(watched)
+    if len(missing) > 1:
+        return "; ".join(missing)
+    [(why, more), *_] = _find_missing(watched)
+    return (why + more).strip()
+
+
+def _find_missing(watched: BucketCoverage) -> dict[tuple[str, str], float]:
+    """Seconds by reason and its detail, the longest first."""
+    missing = {
+        (_ABSENCES[why], _detail_of(why, watched.refused_for)): lost_s for why, lost_s in watched.missing.items()
+    }
+    return dict(sorted(missing.items(), key=lambda item: -item[1]))
+
+
+def _detail_of(absence: Absence, reason: Reason | None) -> str:
+    """The first sentence of a refusal's text says why; the others say what to do."""
+    if absence is Absence.NOT_CREATED:
+        return " before the stream was created"
+    if absence is not Absence.REFUSED or not reason:
+        return ""
+    why = REFUSAL_TEXTS[reason].split(". ")[0].rstrip(".")
+    return f" ({why[0].lower()}{why[1:]})"
+
+
+def format_duration(seconds: float) -> str:
+    """The two largest units: 3 days 4 h, 22 h 19 min, 5 min, 40 s."""
+    if seconds < 59.5:
+        return f"{round(seconds)} s"
+    minutes = round(seconds / 60)
+    if minutes < DAYS_FROM_MINUTES:
+        parts = zip(divmod(minutes, 60), ("h", "min"), strict=True)
+    else:
+        parts = zip(divmod(round(minutes / 60), 24), ("days", "h"), strict=True)
+    return " ".join(f"{amount:,} {unit}" for amount, unit in parts if amount)
+
+
+def format_share(share: float) -> str:
+    """A percentage that is 0 or 100 only where it is exactly that."""
+    percent = round(100 * share)
+    if share > 0 and percent == 0:
+        return "less than 1 %"
+    if share < 1 and percent == 100:
+        return "more than 99 %"
+    return f"{percent} %"

@@ -1,0 +1,80 @@
+"""How a camera is connected: the commands that start an agent, the one that sends a picture, and the certificate."""
+
+import json
+import logging
+import shlex
+from pathlib import Path
+
+from cryptography import x509
+from cryptography.hazmat.primitives.serialization import Encoding
+from django.conf import settings
+from django.http import Http404, HttpRequest, HttpResponse
+from django.urls import reverse
+from django.views.decorators.http import require_safe
+
+from onlooker.logs import fields
+from onlooker.streams.models import Stream
+
+log = logging.getLogger(__name__)
+
+UNKNOWN_TOKEN = "<ACCESS_TOKEN>"  # noqa: S105
+PICTURE = "picture.jpg"
+INSTALL_LINE = 'pip install "onlooker-client[camera]"'
+"""Double quotes work in the shells of Linux, macOS and Windows."""
+RUN_LINE = "onlooker-agent run"
+
+
+def connection_context(stream: Stream, access_token: str = UNKNOWN_TOKEN) -> dict[str, object]:
+    """What the panel shows."""
+    return {
+        "stream": stream,
+        "input_url": settings.ONLOOKER.public_url,
+        "install_line": INSTALL_LINE,
+        "setup_line": setup_line(stream),
+        "run_line": RUN_LINE,
+        "curl_line": curl_line(stream, access_token),
+        "picture": PICTURE,
+        "has_authority": bool(settings.ONLOOKER.authority_file),
+    }
+
+
+def setup_line(stream: Stream) -> str:
+    """Names the server and the stream. The agent asks for the Password, as others can read a command line."""
+    options = {
+        "--url": settings.ONLOOKER.public_url,
+        "--client-id": str(stream.client_id),
+        **({"--ca": authority_name()} if settings.ONLOOKER.authority_file else {}),
+    }
+    return shlex.join(["onlooker-agent", "setup", *(word for option in options.items() for word in option)])
+
+
+def curl_line(stream: Stream, access_token: str = UNKNOWN_TOKEN) -> str:
+    """For a shell on Linux or macOS, in a folder with a picture and, if one is needed, the certificate authority."""
+    meta = json.dumps({"image": "attachment://picture", "async": False})
+    options = {
+        "--cacert": [authority_name()] if settings.ONLOOKER.authority_file else [],
+        "--user": [f"{stream.client_id}:{access_token}"],
+        "--form": [f"meta={meta};type=application/json", f"attachment://picture=@{PICTURE}"],
+    }
+    lines = [shlex.join([option, value]) for option, values in options.items() for value in values]
+    return " \\\n  ".join(["curl", *lines, f"{settings.ONLOOKER.public_url}/services/scene_analysis/1/jobs"])
+
+
+def authority_name() -> str:
+    """The name that a browser saves the certificate authority as."""
+    return reverse("authority").lstrip("/")
+
+
+@require_safe
+def show_authority(request: HttpRequest) -> HttpResponse:
+    """Only certificates, parsed and serialised again: anything else in the file stays private."""
+    if not settings.ONLOOKER.authority_file:
+        raise Http404
+    try:
+        certificates = x509.load_pem_x509_certificates(Path(settings.ONLOOKER.authority_file).read_bytes())
+    except (OSError, ValueError) as error:
+        log.error("authority can't be read", extra=fields(error=type(error).__name__))
+        raise Http404 from None
+    pem = b"".join(one.public_bytes(Encoding.PEM) for one in certificates)
+    headers = {"Content-Disposition": 'attachment; filename="authority.pem"'}
+    return HttpResponse(pem, content_type="application/x-pem-file", headers=headers)

@@ -1,0 +1,103 @@
+"""Creating a stream, changing its settings, removing it, and what follows when its owner's account is disabled."""
+
+from uuid import UUID
+
+from django.conf import settings
+from django.contrib import messages
+from django.db import transaction
+from django.http import Http404, HttpResponse
+from django.shortcuts import redirect, render
+
+from onlooker.console.accounts.models import Account
+from onlooker.console.streams.access import PersonRequest, owned_stream, signed_in
+from onlooker.console.streams.forms import NewStreamForm, RemovalForm, SettingsForm
+from onlooker.console.streams.idempotency import find_result, remember_result
+from onlooker.console.streams.passwords import show_password
+from onlooker.streams.administration import (
+    NewStream,
+    RefusedError,
+    create_stream,
+    log_state,
+    remove_stream,
+    set_stream,
+)
+from onlooker.streams.models import Stream
+from onlooker.streams.options import describe_kinds
+
+
+@signed_in("GET", "HEAD", "POST")
+def show_creation(request: PersonRequest) -> HttpResponse:
+    """With billing, an enterprise stream starts as a developer stream until there is a payment card."""
+    form = NewStreamForm(request.user, request.POST or None)
+    created = _create(form, request.user) if form.is_valid() else None
+    if isinstance(created, Stream):
+        messages.warning(request, f"{created.name} already exists. If you did not see its Password, rotate it.")
+        return redirect("stream", created.client_id)
+    if created:
+        return show_password(request, created.stream, created.access_token, needs_card=form.needs_card)
+    return render(request, "streams/new.html", {"form": form, "kinds": describe_kinds(settings.ONLOOKER)})
+
+
+def _create(form: NewStreamForm, owner: Account) -> NewStream | Stream | None:
+    """Only the stream where an earlier click on the same form has created it."""
+    try:
+        return _create_once(form, owner)
+    except RefusedError as error:
+        form.add_error(None, str(error))
+        return None
+
+
+@transaction.atomic
+def _create_once(form: NewStreamForm, owner: Account) -> NewStream | Stream:
+    given = form.cleaned_data
+    Account.objects.select_for_update(no_key=True).get(pk=owner.pk)  # the second click waits for the first
+    key: UUID | None = given["form_key"]
+    known = find_result(owner, key) if key else None
+    if known and known.name == given["name"]:
+        return known
+    created = create_stream(
+        given["name"],
+        owner=owner,
+        kind=form.kind,
+        time_zone=given["time_zone"],
+        reads_expression=given["reads_expression"],
+        at_most=settings.ONLOOKER.streams_per_account,
+    )
+    if key:
+        remember_result(owner, key, created.stream)
+    return created
+
+
+@signed_in("GET", "HEAD", "POST")
+def show_settings(request: PersonRequest, client_id: UUID) -> HttpResponse:
+    stream = owned_stream(request.user, client_id)
+    form = SettingsForm(stream, request.POST or None)
+    if not form.is_valid():
+        return render(request, "streams/settings.html", {"stream": stream, "form": form})
+    try:
+        set_stream(str(client_id), form.changes, quota_s=settings.ONLOOKER.developer_quota_s)
+    except Stream.DoesNotExist:
+        raise Http404 from None  # removed in the meantime
+    seconds = f"{settings.ONLOOKER.credential_cache_s:g}"
+    messages.success(request, f"Settings saved. They take effect within {seconds} seconds.")
+    return redirect("stream", client_id)
+
+
+@signed_in("GET", "HEAD", "POST")
+def show_removal(request: PersonRequest, client_id: UUID) -> HttpResponse:
+    stream = owned_stream(request.user, client_id)
+    form = RemovalForm(stream, request.POST or None)
+    if not form.is_valid():
+        return render(request, "streams/remove.html", {"stream": stream, "form": form})
+    name = stream.name
+    remove_stream(stream)
+    messages.success(request, f"{name} was deleted. Its visits and blobs are being deleted now.")
+    return redirect("streams")
+
+
+@transaction.atomic
+def log_stream_states(owner: Account) -> None:
+    """Record that an account's streams stop or resume: always in the same order, each under its lock."""
+    streams = Stream.objects.filter(owner=owner, removed_at=None).order_by("id")
+    for stream in streams.select_for_update(no_key=True):
+        log_state(stream.pk, quota_s=settings.ONLOOKER.developer_quota_s)

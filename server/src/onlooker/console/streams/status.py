@@ -1,0 +1,163 @@
+"""A stream's current status: whether frames arrive, since when, how much of the month is used, and what was refused."""
+
+import enum
+import time
+from collections.abc import Iterable
+from dataclasses import dataclass
+from datetime import date, datetime, timedelta
+
+from django.conf import settings
+from django.db import connection
+from django.db.models import Max, Sum
+from django.utils import timezone
+
+from onlooker.database import load_queries
+from onlooker.slots import SLOT_S
+from onlooker.streams.coverage import Reason
+from onlooker.streams.models import Refusal, Stream
+from onlooker.streams.options import WARNED_FROM, is_nearly_used_up
+from onlooker.streams.video_time import as_duration, month_end, month_of
+
+LIVE_S = 60
+"""A stream is live while its newest frame is no older."""
+
+_queries = load_queries("onlooker.streams")
+RECENT = timedelta(hours=24)
+REFUSAL_TEXTS = {
+    Reason.RATE_LIMITED: "Frames arrived faster than a stream may send them. Lower the camera's frame rate.",
+    Reason.OVERLOADED: "The server was overloaded. If this happens often, it needs more workers.",
+    Reason.QUOTA_EXCEEDED: "This developer stream had reached its monthly limit.",
+    Reason.STREAM_DISABLED: "The stream was disabled.",
+    Reason.TOO_LARGE: "The requests were too large. Send smaller pictures; 640x480 is enough.",
+    Reason.BAD_REQUEST: "The requests were malformed. Compare them with the curl command below.",
+    Reason.TOO_SLOW: "The requests took too long to arrive. The camera's connection is slow.",
+    Reason.BAD_IMAGE: "The pictures could not be read. Send JPEG or PNG.",
+    Reason.BAD_TIMESTAMP: "The timestamps were in the future or too old. Set the device's clock.",
+    Reason.OUT_OF_ORDER: "Frames were not newer than the frame before. Check that no two cameras share a session.",
+    Reason.FAILED: "The server failed to compute them. Its log has the cause.",
+}
+"""The first sentence says why, the second what to do."""
+
+
+class StatusLabel(enum.StrEnum):
+    """The status in a word."""
+
+    NEVER_SEEN = "never seen"
+    LIVE = "live"
+    SILENT = "silent"
+    DISABLED = "disabled"
+    QUOTA = "monthly limit reached"
+
+    @property
+    def css_class(self) -> str:
+        return {StatusLabel.NEVER_SEEN: "never", StatusLabel.DISABLED: "off"}.get(self, self.name.lower())
+
+
+@dataclass(frozen=True)
+class StreamStatus:
+    """What is known of a stream now."""
+
+    label: StatusLabel
+    since: datetime
+    """Since when it has been so; for a live stream, its newest frame."""
+    last_frame_at: datetime | None
+    used_s: float
+    quota_s: float | None
+    """None where there is no limit."""
+    goes_on_at: datetime
+    """When the next month starts."""
+
+    @property
+    def is_nearly_used_up(self) -> bool:
+        return is_nearly_used_up(self.used_s, self.quota_s)
+
+    @property
+    def left(self) -> str:
+        return as_duration(max(0.0, (self.quota_s or 0) - self.used_s))
+
+    @property
+    def used(self) -> str:
+        return as_duration(self.used_s)
+
+    @property
+    def quota(self) -> str:
+        return as_duration(self.quota_s or 0)
+
+    @property
+    def bar(self) -> dict[str, str]:
+        """Attributes of the meter: it is full at the quota, and changes colour before that."""
+        quota_s = self.quota_s or 0.0
+        value_s = min(self.used_s, quota_s)
+        shown_s = {"max": quota_s, "low": WARNED_FROM * quota_s, "high": 0.95 * quota_s, "value": value_s}
+        return {name: f"{seconds:.1f}" for name, seconds in shown_s.items()}
+
+
+@dataclass(frozen=True)
+class _Row:
+    stream_id: int
+    used_s: float
+    last_frame_at: datetime | None
+    silent_s: float | None
+    state_at: datetime | None
+
+
+def read_statuses(streams: Iterable[Stream]) -> dict[int, StreamStatus]:
+    """By the streams' ids, with one query for all of them."""
+    by_id = {stream.id: stream for stream in streams}
+    values: dict[str, list[int] | date] = {"stream_ids": list(by_id), "month": month_of(time.time())}
+    with connection.cursor() as cursor:
+        cursor.execute(_queries["read_statuses"], values)
+        rows = [_Row(*row) for row in cursor.fetchall()]
+    return {row.stream_id: _make_status(by_id[row.stream_id], row) for row in rows}
+
+
+def read_status(stream: Stream) -> StreamStatus:
+    return read_statuses([stream])[stream.id]
+
+
+def _make_status(stream: Stream, row: _Row) -> StreamStatus:
+    is_bounded = stream.kind == Stream.Kind.DEVELOPER
+    quota_s: float | None = settings.ONLOOKER.developer_quota_s if is_bounded else None
+    label = _find_label(stream, row, quota_s)
+    changed_at = row.state_at if label in (StatusLabel.DISABLED, StatusLabel.QUOTA) else row.last_frame_at
+    return StreamStatus(
+        label=label,
+        since=changed_at or stream.created_at,
+        last_frame_at=row.last_frame_at,
+        used_s=row.used_s,
+        quota_s=quota_s,
+        goes_on_at=month_end(time.time()),
+    )
+
+
+def _find_label(stream: Stream, row: _Row, quota_s: float | None) -> StatusLabel:
+    if not stream.enabled:
+        return StatusLabel.DISABLED
+    if quota_s is not None and row.used_s >= quota_s:
+        return StatusLabel.QUOTA
+    if row.silent_s is None:
+        return StatusLabel.NEVER_SEEN
+    return StatusLabel.LIVE if row.silent_s <= LIVE_S else StatusLabel.SILENT
+
+
+@dataclass(frozen=True)
+class RefusalCount:
+    """Frames that were refused for one reason."""
+
+    words: str
+    frames: int
+    last_at: datetime
+    """When the newest 15 minutes with such frames started."""
+
+
+def count_refusals(stream: Stream) -> list[RefusalCount]:
+    """Refusals of the last 24 hours, the most frequent reason first."""
+    since = timezone.now() - RECENT - timedelta(seconds=SLOT_S)
+    rows = (
+        Refusal.objects.filter(stream=stream, slot_at__gt=since)
+        .values("reason")
+        .annotate(total=Sum("frames"), last_at=Max("slot_at"))
+        .order_by("-total")
+    )
+    # A gateway may be a version ahead: a reason that is unknown here is shown as it is.
+    return [RefusalCount(REFUSAL_TEXTS.get(row["reason"], row["reason"]), row["total"], row["last_at"]) for row in rows]

@@ -1,1 +1,0 @@
-"""Trying a stream out with the browser's own camera."""

@@ -1,0 +1,1 @@
+"""What all pages share: the process, settings, middleware, mail and chores."""

@@ -1,0 +1,95 @@
+"""The console process: Django behind request limits, static files, and chores in the background."""
+
+import asyncio
+import logging
+from typing import Any, cast
+
+from asgiref.sync import sync_to_async
+from django.conf import settings as django_settings
+from django.core.asgi import get_asgi_application
+from starlette.applications import Starlette
+from starlette.middleware.gzip import GZipMiddleware
+from starlette.responses import Response
+from starlette.routing import Mount, Route
+from starlette.staticfiles import StaticFiles
+from starlette.types import ASGIApp
+
+from onlooker.console.billing.configuration import require_billing_settings
+from onlooker.console.event_streams import EventStreams
+from onlooker.console.tokens.json_views import TOKEN_PATHS, allow_all_origins
+from onlooker.console.web.chores import run_chores
+from onlooker.console.web.health import is_database_there
+from onlooker.console.web.request_limits import RequestLimits
+from onlooker.console.web.secret_key import require_secret_key
+from onlooker.database import Pool, open_pool
+from onlooker.http.servers import make_server, open_listeners
+from onlooker.logs import fields
+from onlooker.monitoring import serve_monitoring, stop_signal
+from onlooker.settings import Settings
+
+log = logging.getLogger(__name__)
+
+STATIC_PACKAGES = ("onlooker.console", "django_htmx", "django.contrib.admin")
+HEALTH_EVERY_S = 5.0
+
+
+class PackageStaticFiles(StaticFiles):
+    """Static files, served from the installed packages; browsers revalidate their copies."""
+
+    def file_response(self, *arguments: Any, **values: Any) -> Response:
+        response = super().file_response(*arguments, **values)
+        response.headers.update({"Cache-Control": "no-cache", "X-Content-Type-Options": "nosniff"})
+        return response
+
+
+def build_app(settings: Settings, pool: Pool) -> Starlette:
+    """The pool is for metrics, which pages read through `console/numbers.py`."""
+    static = GZipMiddleware(
+        PackageStaticFiles(packages=[(name, "static") for name in STATIC_PACKAGES]), compresslevel=6
+    )
+    pages = RequestLimits(cast(ASGIApp, get_asgi_application()), requests_limit=settings.console_requests_limit)
+    live = EventStreams(pages, limit=settings.console_live_limit, account_limit=settings.console_live_limit_per_account)
+    tokens = [Route(path, allow_all_origins(live)) for path in TOKEN_PATHS]
+    app = Starlette(routes=[Mount("/static", static), *tokens, Mount("/", live)])
+    app.state.pool, app.state.live = pool, live
+    return app
+
+
+async def run_console(settings: Settings) -> None:
+    """Serve until SIGTERM or SIGINT, then finish the open requests."""
+    require_secret_key(settings)
+    require_billing_settings(settings)
+    _share_connections(settings)
+    listeners = open_listeners(settings, https="console_https_port", http="console_http_port")
+    checks = {"database": False}
+    async with open_pool(settings, statement_limit_s=settings.data_time_limit_s) as pool, asyncio.TaskGroup() as group:
+        stop = stop_signal()
+        app = build_app(settings, pool)
+        servers = [make_server(settings, app, listener) for listener in listeners]
+        for server, listener in zip(servers, listeners, strict=True):
+            group.create_task(server.serve(sockets=[listener.listening]))
+        background = [
+            group.create_task(_watch_database(checks)),
+            group.create_task(run_chores(settings)),
+            group.create_task(serve_monitoring(settings.monitoring_port, lambda: checks)),
+        ]
+        log.info("console ready", extra=fields(url=settings.console_url))
+        await stop.wait()
+        app.state.live.end()  # otherwise the servers would wait for them
+        for server in servers:
+            server.leave()
+        for task in background:
+            task.cancel()
+    log.info("console stopped")
+
+
+def _share_connections(settings: Settings) -> None:
+    """Each request runs on a new thread, so connections come from a pool."""
+    database: dict[str, Any] = django_settings.DATABASES["default"]
+    database["OPTIONS"]["pool"] = {"min_size": 1, "max_size": settings.database_pool_size, "timeout": 5}
+
+
+async def _watch_database(checks: dict[str, bool]) -> None:
+    while True:
+        checks["database"] = await sync_to_async(is_database_there, thread_sensitive=False)()
+        await asyncio.sleep(HEALTH_EVERY_S)

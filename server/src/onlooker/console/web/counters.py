@@ -1,0 +1,14 @@
+"""The console's Prometheus metrics."""
+
+from prometheus_client import Counter, Gauge, Histogram
+
+from onlooker.monitoring import by_labels
+
+mails = by_labels(Counter("onlooker_console_mails", "E-mails by kind and outcome (sent, failed)", ["kind", "outcome"]))
+chores = by_labels(
+    Counter("onlooker_console_chores", "Chores by name and outcome (done, put_off, failed)", ["name", "outcome"])
+)
+requests = by_labels(Counter("onlooker_console_requests", "Requests by route and status", ["route", "status"]))
+request_time = by_labels(Histogram("onlooker_console_request_seconds", "Time to answer a request", ["route"]))
+live = Gauge("onlooker_console_live", "Pages with live updates right now")
+live_refused = by_labels(Counter("onlooker_console_live_refused", "Live updates refused, by reason", ["reason"]))

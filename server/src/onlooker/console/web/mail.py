@@ -1,0 +1,59 @@
+"""E-mail from templates: `<name>_subject.txt`, `<name>.txt`, `<name>.html`."""
+
+import smtplib
+from threading import BoundedSemaphore
+from typing import Any
+
+from django.conf import settings
+from django.core.mail import EmailMessage, EmailMultiAlternatives
+from django.db import connection
+from django.template.loader import render_to_string
+
+from onlooker.console.web import counters
+
+
+class UndeliverableError(OSError):
+    """The address can't receive mail."""
+
+
+SINGLE_MAIL_ERRORS = (smtplib.SMTPRecipientsRefused, smtplib.SMTPDataError, UndeliverableError)
+"""Errors of one mail; others may still be sent."""
+CONCURRENT_MAILS = 4
+SLOT_WAIT_S = 2.0
+_slots = BoundedSemaphore(CONCURRENT_MAILS)
+
+
+def is_mail_on() -> bool:
+    """Whether a mail server is configured; without one no mail is sent."""
+    return bool(settings.ONLOOKER.email_url)
+
+
+def send_mail(name: str, *, to: str, context: dict[str, Any]) -> None:
+    """Raises OSError (which includes SMTP errors) if the mail server refuses it."""
+    shared = {"console_url": settings.ONLOOKER.console_url} | context
+    subject = " ".join(render_to_string(f"{name}_subject.txt", shared).split())
+    mail = EmailMultiAlternatives(subject, render_to_string(f"{name}.txt", shared).strip() + "\n", to=[to])
+    mail.attach_alternative(render_to_string(f"{name}.html", shared), "text/html")
+    deliver_mail(mail, kind=name.rpartition("/")[2])
+
+
+def deliver_mail(mail: EmailMessage, *, kind: str) -> None:
+    """Send it and count the outcome; raises OSError, also for an address that can't receive mail."""
+    if not connection.in_atomic_block:
+        connection.close()  # a mail server may be slow; others need the connection meanwhile
+    try:
+        _send(mail)
+    except (OSError, ValueError) as error:
+        counters.mails(kind, "failed").inc()
+        raise error if isinstance(error, OSError) else UndeliverableError("This address can't receive mail.") from error
+    counters.mails(kind, "sent").inc()
+
+
+def _send(mail: EmailMessage) -> None:
+    """A mail server that hangs must not block the whole console."""
+    if not _slots.acquire(timeout=SLOT_WAIT_S):
+        raise OSError("Too many mails are waiting for the mail server.")
+    try:
+        mail.send()
+    finally:
+        _slots.release()

@@ -1,0 +1,23 @@
+"""Every page of the console."""
+
+from django.contrib import admin
+from django.urls import include, path
+from django.views.generic import RedirectView
+
+from onlooker.console.streams.connection import show_authority
+from onlooker.console.web import health
+
+handler429 = "onlooker.console.accounts.rate_limit.show_rate_limited"
+urlpatterns = [
+    path("", RedirectView.as_view(pattern_name="streams"), name="home"),
+    path("streams/", include("onlooker.console.dashboard.urls")),
+    path("streams/", include("onlooker.console.streams.urls")),
+    path("", include("onlooker.console.members.urls")),
+    path("", include("onlooker.console.tokens.urls")),
+    path("billing/", include("onlooker.console.billing.urls")),
+    path("accounts/", include("onlooker.console.accounts.urls")),
+    path("staff/", admin.site.urls),
+    path("authority.pem", show_authority, name="authority"),
+    path("livez", health.show_live, name="live"),
+    path("readyz", health.show_ready, name="ready"),
+]

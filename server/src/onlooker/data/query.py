@@ -1,0 +1,58 @@
+"""A request's query: its parameters, and running it within limits."""
+
+import asyncio
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from urllib.parse import parse_qsl
+
+import psycopg
+from starlette.requests import Request
+
+from onlooker.data import counters
+from onlooker.data.context import DataContext, bearer_of
+from onlooker.errors import bad_request, overloaded
+from onlooker.metrics.execution import Answer, run_query
+from onlooker.metrics.query import Query, parse_query
+
+QUERY_LIMIT_BYTES = 8 * 1024
+GRACE_S = 1.0
+"""A healthy database ends a statement by itself; one that hangs does not."""
+PARAMETERS = ("metrics", "from_date", "to_date", "time", "tz", "page")
+
+
+def read_parameters(query_string: bytes) -> dict[str, str]:
+    """The known parameters, each at most once; others are ignored, since historic clients send some."""
+    if len(query_string) > QUERY_LIMIT_BYTES:
+        raise bad_request(f"The query of a URL may have {QUERY_LIMIT_BYTES} bytes. Send a shorter one.")
+    try:
+        pairs = parse_qsl(query_string.decode(), keep_blank_values=True, errors="strict")
+    except ValueError:
+        raise bad_request(
+            "The query of the URL is not percent-encoded UTF-8. Encode each value, as `urlencode` does."
+        ) from None
+    found: dict[str, str] = {}
+    for name, value in pairs:
+        if name in found:
+            raise bad_request(f"`{name}` is there twice. Send it once.")
+        if name in PARAMETERS:
+            found[name] = value
+    return found
+
+
+def read_query(request: Request, parameters: Mapping[str, str]) -> tuple[Query, int]:
+    """The query and the page that a request asks for; the stream is always that of its token."""
+    bearer = bearer_of(request)
+    return parse_query(parameters, stream_id=bearer.stream_id, time_zone=bearer.time_zone, now=datetime.now(UTC))
+
+
+async def run_limited(context: DataContext, query: Query, page: int = 1, *, wait_s: float | None = None) -> Answer:
+    """A page of the answer, within limits of concurrency and time; `wait_s` replaces the usual time to wait."""
+    limit_s = context.settings.data_time_limit_s
+    async with context.concurrent_queries.take(query.stream_id, wait_s=wait_s):
+        try:
+            with counters.query_time(query.time).time():
+                async with asyncio.timeout(limit_s + GRACE_S):
+                    return await run_query(context.pool, query, page)
+        except (TimeoutError, psycopg.errors.QueryCanceled):
+            detail = f"The query took more than {limit_s:g} seconds. Ask for a shorter range, or try again later."
+            raise overloaded(detail, retry_after_s=5) from None

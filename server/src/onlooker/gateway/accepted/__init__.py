@@ -1,1 +1,0 @@
-"""Accepted jobs: committed first, computed by a dispatcher, swept after their time."""

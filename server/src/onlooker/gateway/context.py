@@ -1,0 +1,159 @@
+"""The context of a gateway: everything its handlers work with, how it is opened, how a request finds it."""
+
+import asyncio
+import uuid
+from collections.abc import AsyncIterator
+from contextlib import AsyncExitStack, asynccontextmanager
+from dataclasses import dataclass
+
+from starlette.requests import Request
+
+from onlooker.bus.buckets import Bucket
+from onlooker.bus.connection import Bus, connect
+from onlooker.bus.session_store import SessionBucket
+from onlooker.bus.subjects import FEEDS, RESULTS
+from onlooker.database import Pool, open_pool
+from onlooker.errors import not_found
+from onlooker.gateway.blobstore import BlobStore, open_store
+from onlooker.gateway.concurrency import BodyMemory, ConcurrentJobs, HeldBytes, SessionTurns
+from onlooker.gateway.engine.engine import Engine
+from onlooker.gateway.engine.exchange import Exchange
+from onlooker.gateway.engine.workers import Workers
+from onlooker.gateway.meters import StreamMeters
+from onlooker.gateway.queue.session_order import SessionOrder
+from onlooker.gateway.results import Results
+from onlooker.settings import Settings
+from onlooker.streams.credentials import Credentials, StreamRecord
+from onlooker.streams.rate_limit import RateLimit
+from onlooker_pipeline.catalogue import Catalogue, read_catalogue
+from onlooker_pipeline.catalogue.service import Service
+
+
+@dataclass(frozen=True, kw_only=True)
+class GatewayContext:
+    """Everything one gateway process consists of."""
+
+    settings: Settings
+    catalogue: Catalogue
+    bus: Bus
+    pool: Pool
+    credentials: Credentials
+    rates: RateLimit
+    meters: StreamMeters
+    workers: Workers
+    engine: Engine
+    turns: SessionTurns
+    order: SessionOrder
+    results: Results
+    sessions: SessionBucket
+    feeds: Bucket
+    blobs: BlobStore
+    memory: BodyMemory
+    concurrent_jobs: ConcurrentJobs
+    """Synchronous jobs that have no answer yet."""
+
+    def url(self, path: str) -> str:
+        """An absolute URL, from the configured public address and never from the request."""
+        return self.settings.public_url + path
+
+
+@asynccontextmanager
+async def open_engine(settings: Settings, *, name: str) -> AsyncIterator[tuple[Engine, Workers]]:
+    """A connection to the bus and everything that computes over it; closed on leaving."""
+    bus = await connect(settings, name=name)
+    workers, exchange = Workers(bus), Exchange(bus)
+    await workers.start()
+    tasks = [asyncio.create_task(workers.run()), asyncio.create_task(exchange.watch())]
+    try:
+        yield Engine(bus, workers, exchange), workers
+    finally:
+        for task in tasks:
+            task.cancel()
+        await bus.close()
+
+
+@asynccontextmanager
+async def open_context(settings: Settings) -> AsyncIterator[GatewayContext]:
+    """The context of a running gateway; closed on leaving."""
+    async with AsyncExitStack() as stack:
+        engine, workers = await stack.enter_async_context(open_engine(settings, name="gateway"))
+        pool = await stack.enter_async_context(open_pool(settings))
+        bus = engine.bus
+        sessions = SessionBucket(bus, settings)
+        context = GatewayContext(
+            settings=settings,
+            catalogue=read_catalogue(settings.extra_services),
+            bus=bus,
+            pool=pool,
+            credentials=Credentials(pool, remember_s=settings.credential_cache_s),
+            rates=RateLimit(per_second=settings.rate_limit_per_second, burst=settings.rate_limit_burst),
+            meters=StreamMeters(pool, settings),
+            workers=workers,
+            engine=engine,
+            memory=BodyMemory(settings.body_memory_bytes),
+            concurrent_jobs=ConcurrentJobs(settings.gateway_jobs_limit),
+            turns=SessionTurns(limit=settings.session_queue_limit),
+            order=SessionOrder(pool, wait_limit_s=settings.job_time_limit_s),
+            results=Results(Bucket(bus, RESULTS, shards=settings.bucket_shards), sessions, settings),
+            sessions=sessions,
+            feeds=Bucket(bus, FEEDS, shards=1),
+            blobs=BlobStore(open_store(settings)),
+        )
+        flushing = asyncio.create_task(context.meters.run())
+        try:
+            yield context
+        finally:
+            flushing.cancel()
+            await asyncio.wait([flushing])
+            await context.meters.flush()
+
+
+def readiness(context: GatewayContext) -> dict[str, bool]:
+    """What must work before frames are sent to this gateway."""
+    database = context.pool.get_stats().get("pool_size", 0) > 0
+    return {"bus": context.bus.is_connected, "database": database}
+
+
+def context_of(request: Request) -> GatewayContext:
+    context = request.scope["app"]
+    assert isinstance(context, GatewayContext)
+    return context
+
+
+def stream_of(request: Request) -> StreamRecord:
+    """The stream whose credentials came with the request."""
+    stream = request.scope["stream"]
+    assert isinstance(stream, StreamRecord)
+    return stream
+
+
+def held_bytes_of(request: Request) -> HeldBytes:
+    """What the request holds of the gateway's memory; released when it ends."""
+    held_bytes = request.scope["held_bytes"]
+    assert isinstance(held_bytes, HeldBytes)
+    return held_bytes
+
+
+def service_of(request: Request) -> Service:
+    """The service version that the path names."""
+    service = find_service(context_of(request), request.path_params["name"], request.path_params["version"])
+    if service is None:
+        raise not_found("service version")
+    return service
+
+
+def find_service(context: GatewayContext, name: str, version: str) -> Service | None:
+    versions = context.catalogue.get(name, {})
+    return next((service for number, service in versions.items() if str(number) == version), None)
+
+
+def id_of(request: Request, what: str) -> uuid.UUID:
+    """The id in the path; what is not a UUID names nothing."""
+    try:
+        return uuid.UUID(request.path_params["id"])
+    except ValueError:
+        raise not_found(what) from None
+
+
+def service_path(service: Service) -> str:
+    return f"/services/{service.name}/{service.version}"

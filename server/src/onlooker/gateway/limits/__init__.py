@@ -1,1 +1,0 @@
-"""What bounds a stream and a gateway: rates, places, turns, permits."""

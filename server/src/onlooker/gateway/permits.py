@@ -1,0 +1,50 @@
+"""Whether a stream may compute and store now: it is enabled and has some of its month left."""
+
+import time
+
+from onlooker.errors import Code, Problem
+from onlooker.gateway.context import GatewayContext
+from onlooker.streams.credentials import StreamRecord
+from onlooker.streams.state import State
+from onlooker.streams.video_time import as_duration, month_end
+from onlooker_pipeline.catalogue.service import Service
+
+
+def permit_job(context: GatewayContext, stream: StreamRecord, service: Service) -> None:
+    """A job without picture or sound costs next to nothing and is always permitted."""
+    if service.takes_media:
+        permit_compute(context, stream)
+
+
+def permit_compute(context: GatewayContext, stream: StreamRecord) -> None:
+    """Refuse to compute for a stream that is disabled or has used up its month."""
+    state = state_of(context, stream)
+    if state != stream.logged_state:
+        context.meters.states.look_at(stream.id)
+    permit_stream(stream)
+    if state is State.QUOTA:
+        resets_at = month_end(time.time())
+        month = as_duration(context.settings.developer_quota_s)
+        raise Problem(
+            Code.QUOTA_EXCEEDED,
+            f"A developer stream computes {month} of video a month. It goes on in the next month, "
+            "or at once as an enterprise stream.",
+            members={"resets_at": resets_at.isoformat()},
+        )
+
+
+def state_of(context: GatewayContext, stream: StreamRecord) -> State:
+    """What the stream may do at this moment."""
+    if not stream.enabled:
+        return State.DISABLED
+    if stream.kind == "developer":
+        used_s = context.meters.usage.used_s(stream.id, known_s=stream.video_s)
+        if used_s >= context.settings.developer_quota_s:
+            return State.QUOTA
+    return State.ENABLED
+
+
+def permit_stream(stream: StreamRecord) -> None:
+    """Refuse a stream that is disabled."""
+    if not stream.enabled:
+        raise Problem(Code.STREAM_DISABLED, "This stream or its owner's account is disabled. Enable it to go on.")

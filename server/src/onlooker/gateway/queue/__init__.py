@@ -1,0 +1,1 @@
+"""The queue of accepted jobs: committed first, computed by a dispatcher, removed after their time."""

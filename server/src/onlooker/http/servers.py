@@ -1,0 +1,59 @@
+"""Servers: HTTPS for clients, plain HTTP for a proxy on the same machine; sockets and uvicorn's configuration."""
+
+import asyncio
+import socket
+from dataclasses import dataclass
+
+import uvicorn
+from starlette.types import ASGIApp
+
+from onlooker.http.limits import BoundedProtocol, RequiredHost
+from onlooker.monitoring import EmbeddedServer, listen
+from onlooker.settings import Settings
+
+GRACE_S = 5
+
+
+@dataclass(frozen=True)
+class Listener:
+    """A listening socket and whether TLS is spoken on it."""
+
+    listening: socket.socket
+    tls: bool
+
+
+def open_listeners(settings: Settings, *, https: str, http: str) -> list[Listener]:
+    """HTTPS for clients, plain HTTP on loopback only; the arguments name the settings of the two ports."""
+    wanted = ((settings.https_host, https, True), ("127.0.0.1", http, False))
+    ports = [(host, getattr(settings, name), name, tls) for host, name, tls in wanted]
+    return [Listener(listen(host, port, setting=name), tls) for host, port, name, tls in ports if port]
+
+
+def make_server(settings: Settings, app: ASGIApp, listener: Listener) -> EmbeddedServer:
+    return EmbeddedServer(
+        uvicorn.Config(
+            RequiredHost(app),
+            http=BoundedProtocol,
+            ws="none",
+            lifespan="off",
+            log_config=None,
+            access_log=False,
+            server_header=False,
+            proxy_headers=bool(settings.trusted_proxies),
+            forwarded_allow_ips=settings.trusted_proxies,
+            timeout_keep_alive=75,
+            timeout_graceful_shutdown=GRACE_S,
+            ssl_certfile=settings.tls_certificate_file if listener.tls else None,
+            ssl_keyfile=settings.tls_key_file if listener.tls else None,
+        )
+    )
+
+
+def start_servers(
+    group: asyncio.TaskGroup, settings: Settings, app: ASGIApp, listeners: list[Listener]
+) -> list[EmbeddedServer]:
+    """One server for each listener, running as tasks of the group until they are told to leave."""
+    servers = [make_server(settings, app, listener) for listener in listeners]
+    for server, listener in zip(servers, listeners, strict=True):
+        group.create_task(server.serve(sockets=[listener.listening]))
+    return servers

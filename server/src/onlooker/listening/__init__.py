@@ -1,1 +1,0 @@
-"""How processes take HTTP in: sockets, TLS, limits on what comes before a request."""

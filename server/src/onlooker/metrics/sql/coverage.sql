@@ -1,0 +1,60 @@
+-- name: find_known_since  the first slot whose coverage nobody has deleted yet; coverage goes an hour after the visits
+SELECT coalesce(date_bin($slot, known.since + $slot - interval '1 microsecond', 'epoch'), %(now)s)
+       AS since
+FROM (SELECT) always
+LEFT JOIN (SELECT greatest(%(now)s - retention_days * interval '24 hours', kept.since) - interval '1 hour' AS since
+           FROM streams_stream stream LEFT JOIN visits_kept kept ON kept.stream_id = stream.id
+           WHERE stream.id = %(stream_id)s) known ON true;
+
+-- name: read_closures  when a stream could not compute, inside a range: before it was created, and by its log of states.
+-- A used-up quota ends with its month.
+WITH stream AS (SELECT created_at FROM streams_stream WHERE id = %(stream_id)s),
+logged AS (
+    SELECT state, at,
+           least(lead(at) OVER (ORDER BY id),
+                 CASE WHEN state = 'quota'
+                      THEN (date_trunc('month', at AT TIME ZONE 'UTC') + interval '1 month') AT TIME ZONE 'UTC'
+                      ELSE 'infinity' END) AS until_at
+    FROM streams_statechange WHERE stream_id = %(stream_id)s),
+closure AS (
+    SELECT 'not_created' AS state, '-infinity' AS at, created_at AS until_at FROM stream
+    UNION ALL
+    SELECT state, greatest(at, created_at), until_at FROM logged, stream WHERE state <> 'enabled')
+SELECT state, greatest(at, %(from_at)s) AS from_at, least(until_at, %(to_at)s) AS to_at
+FROM closure
+WHERE at < %(to_at)s AND until_at > %(from_at)s AND at < until_at
+ORDER BY at;
+
+-- name: read_coverage  what was computed and what was refused between consecutive cuts, summed by each slot's most frequent
+-- reason. A slot that is cut counts in proportion; the current slot is as long as it has lasted. Most slots are neither
+-- cut nor refused: the first half sums those up.
+WITH given AS MATERIALIZED (
+    SELECT ARRAY(SELECT to_timestamp(unnest(%(cuts_s)s::float8[]))) AS cuts),
+refusal AS MATERIALIZED (
+    SELECT DISTINCT ON (slot_at) slot_at, reason FROM streams_refusal
+    WHERE stream_id = %(stream_id)s AND slot_at > %(from_at)s - $slot AND slot_at < %(to_at)s
+      AND reason <> ALL(%(told_by_state)s)
+    ORDER BY slot_at, frames DESC, reason),
+special AS MATERIALIZED (
+    SELECT slot_at, reason FROM refusal
+    FULL JOIN (SELECT to_timestamp(unnest(%(cut_slots_s)s::float8[])) AS slot_at) cut USING (slot_at))
+SELECT width_bucket(slot_at, (SELECT cuts FROM given)) AS number, NULL AS reason, $slot_s::float8 * count(*) AS length_s,
+       sum(least(video_s, $slot_s)) AS covered_s
+FROM streams_coverage
+WHERE stream_id = %(stream_id)s AND slot_at > %(from_at)s - $slot AND slot_at < %(to_at)s
+  AND slot_at NOT IN (SELECT slot_at FROM special)
+GROUP BY 1
+UNION ALL
+SELECT number, reason, sum(length_s), sum(least(coalesce(video_s, 0), slot_s) * length_s / slot_s)
+FROM given
+CROSS JOIN special
+LEFT JOIN streams_coverage coverage ON coverage.stream_id = %(stream_id)s AND coverage.slot_at = special.slot_at
+CROSS JOIN LATERAL generate_series(
+    greatest(1, width_bucket(special.slot_at, cuts)),
+    least(width_bucket(special.slot_at + $slot - interval '1 microsecond', cuts), cardinality(cuts) - 1)) number
+CROSS JOIN LATERAL (
+    SELECT least($slot_s, date_part('epoch', %(now)s - special.slot_at)) AS slot_s,
+           date_part('epoch', least(special.slot_at + $slot, cuts[number + 1])
+                              - greatest(special.slot_at, cuts[number])) AS length_s) part
+WHERE reason IS NOT NULL OR video_s IS NOT NULL
+GROUP BY 1, 2;

@@ -1,0 +1,24 @@
+-- name: judged_visits  what each visit counts as, whole or cut to a range ($clip). No column that is added here is ever
+-- NULL, so that NOT in a metric's condition loses nobody: an unknown gender or emotion is '?', an unknown age band is 0.
+-- `age` itself, like every column of the visit, is NULL where it is not known.
+SELECT visit.*, senior_age, begins_at,
+       present_for >= interval '$shortest_presence_s s' AS passing_by,
+       longest_stop >= interval '$shortest_stop_s s'
+           AND looking_for > interval '$shortest_look_s s' AS interested,
+       still_for, looking_for,
+       coalesce(CASE WHEN gender_confidence > $gender_known_above THEN gender END, '$unknown') AS known_gender,
+       $strongest_emotion AS known_emotion,
+       coalesce(width_bucket(age::float8, ARRAY$first_ages::float8[]), 0) AS band
+FROM ($visits) visit
+CROSS JOIN metrics_state
+CROSS JOIN LATERAL (SELECT min(lower(part)) AS begins_at, sum(upper(part) - lower(part)) AS present_for
+                    FROM unnest(visit.present $clip) part) presence
+CROSS JOIN LATERAL (SELECT coalesce(sum(upper(part) - lower(part)), '0') AS still_for,
+                           coalesce(max(upper(part) - lower(part)), '0') AS longest_stop
+                    FROM unnest(visit.still $clip) part) stops
+CROSS JOIN LATERAL (SELECT coalesce(sum(upper(part) - lower(part)), '0') AS looking_for
+                    FROM unnest(visit.looking $clip) part) looks
+WHERE begins_at IS NOT NULL
+
+-- name: clip_to_range  part of judged_visits: only what lies inside the range of a query
+* tstzmultirange(tstzrange($from_at, $to_at))

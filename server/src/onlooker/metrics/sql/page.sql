@@ -1,0 +1,79 @@
+-- The parts of the statement for one page of buckets: needed_slots, then days or hours, judged and note, joined by
+-- UNION ALL. Values such as $stream_id become numbered parameters.
+
+-- name: needed_slots  the buckets, and the slots whose visits have to be read (`raw`). `cut`: slots inside which an edge
+-- lies, and slots with visits across an end of the range, as far as they matter in these buckets; visits that reach far
+-- are found in a small index. Edges come as seconds, which are quicker to read than dates.
+WITH bucket AS MATERIALIZED (
+    SELECT number, greatest(to_timestamp(begins_s), $from_at) AS begins_at,
+           least(to_timestamp(ends_s), $to_at) AS ends_at
+    FROM unnest(($edges_s::bigint[])[:$buckets], ($edges_s::bigint[])[2:])
+        WITH ORDINALITY AS given (begins_s, ends_s, number)),
+cut AS (
+    SELECT slot_at FROM metrics_slot
+    WHERE stream_id = $stream_id
+      AND slot_at = ANY (ARRAY(SELECT to_timestamp(unnest($cut_slots_s::bigint[]))))
+    UNION ALL
+    SELECT slot_at
+    FROM (VALUES ($from_at::timestamptz, $from_at, $window_from), ($to_at, $window_to, $to_at))
+        AS ends (at, before, beyond)
+    CROSS JOIN LATERAL (
+        SELECT slot_at FROM metrics_slot
+        WHERE stream_id = $stream_id AND slot_at >= ends.at - interval '30 minutes' AND slot_at < ends.before
+          AND reaches_at > ends.beyond
+        UNION ALL
+        SELECT slot_at FROM (VALUES (1, interval '4 hours'), (2, '32 hours'), (3, '256 hours'), (4, '1000 years'))
+            AS reach (far, at_most)
+        CROSS JOIN LATERAL (
+            SELECT slot_at FROM metrics_slot
+            WHERE stream_id = $stream_id AND far > 0 AND far = reach.far
+              AND slot_at < ends.before AND slot_at > ends.beyond - reach.at_most
+              AND reaches_at > ends.beyond) reaching
+        WHERE (SELECT EXISTS (SELECT FROM metrics_slot WHERE stream_id = $stream_id AND far > 0))) crossing),
+raw AS MATERIALIZED (
+    SELECT slot_at, slot_at < (SELECT since FROM visits_kept WHERE stream_id = $stream_id) IS TRUE AS gone FROM cut
+    UNION
+    SELECT slot_at, false FROM visits_mark
+    WHERE stream_id = $stream_id AND slot_at < $window_to
+      AND slot_at < (SELECT since FROM visits_kept WHERE stream_id = $stream_id) IS NOT TRUE
+      AND (slot_at > $window_from - $slot
+           OR (slot_at < $from_at AND reaches_at > $window_from)))
+
+-- name: days  the roll-up by bucket, one bucket after another: cheaper than grouping, since a day's slots follow one
+-- another in the index
+SELECT number, $asked
+FROM bucket CROSS JOIN LATERAL (
+    SELECT $whole FROM metrics_slot
+    WHERE stream_id = $stream_id AND slot_at >= bucket.begins_at AND slot_at < bucket.ends_at
+      $except_raw
+    HAVING count(*) > 0) whole
+
+-- name: hours  the roll-up by hour, grouped: an hour has four slots at most, so this is the cheaper way
+SELECT width_bucket(slot_at, ARRAY(SELECT begins_at FROM bucket ORDER BY number)) AS number, $summed
+FROM metrics_slot
+WHERE stream_id = $stream_id AND slot_at >= $window_from AND slot_at < $window_to
+  $except_raw
+GROUP BY 1
+
+-- name: except_raw  part of days and hours: without the slots whose visits are read
+AND slot_at NOT IN (SELECT slot_at FROM raw WHERE NOT gone)
+
+-- name: judged  the visits that are read, judged over the range, by bucket
+(SELECT width_bucket(judged.begins_at, ARRAY(SELECT begins_at FROM bucket ORDER BY number)), $judged
+ FROM ($judged_visits) judged
+ WHERE judged.begins_at >= $window_from AND judged.begins_at < $window_to
+ GROUP BY 1)
+
+-- name: raw_visits  part of judged: the visits of the slots whose visits have to be read, and are there
+SELECT visit.* FROM raw CROSS JOIN LATERAL (
+    SELECT * FROM visits_visit
+    WHERE stream_id = $stream_id
+      AND began_at >= raw.slot_at AND began_at < least(raw.slot_at + $slot, $window_to)
+    OFFSET 0) visit
+WHERE NOT gone
+
+-- name: inexact  a row with no figures if visits would have to be read that are deleted
+SELECT $note, $no_figures WHERE EXISTS (SELECT FROM raw WHERE gone)
+
+-- name: unanswered  the same if any visits would have to be read: the roll-up alone is not enough
+SELECT $note, $no_figures WHERE EXISTS (SELECT FROM raw WHERE true)

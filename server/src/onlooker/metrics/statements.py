@@ -1,0 +1,139 @@
+"""From a query and the edges of its buckets to one SQL statement, put together from the parts in `sql/`.
+
+Visits that begin in one slot are counted with one row of the roll-up if the slot lies inside a bucket and all of its
+visits lie inside the range. For other slots, and for marked ones, the visits themselves are read and judged over the
+range. One statement sees one state of the database, so nothing is counted twice or missed between the two.
+"""
+
+from collections.abc import Iterable, Sequence
+from datetime import datetime
+from functools import lru_cache
+from math import ceil, floor
+from typing import Any
+
+from psycopg.types.numeric import Int8
+
+from onlooker.database import load_sql_parts
+from onlooker.metrics.definitions import (
+    AGE_BANDS,
+    ALL_FIGURES,
+    EMOTIONS,
+    GENDER_KNOWN_ABOVE,
+    METRICS,
+    SHORTEST_LOOK_S,
+    SHORTEST_PRESENCE_S,
+    SHORTEST_STOP_S,
+    UNKNOWN,
+    figures_of,
+)
+from onlooker.metrics.query import Query
+from onlooker.slots import SLOT_IN_SQL, SLOT_S
+
+NOTE = 0
+"""Stands in place of a bucket's number: the answer would need visits that are deleted, or that a quick statement does
+not read."""
+
+VALUES = ("stream_id", "from_at", "to_at", "window_from", "window_to", "buckets", "edges_s", "cut_slots_s")
+"""The statement's parameters, in order."""
+
+SLOT_MINUTES = SLOT_S // 60
+
+_parts = {
+    name: part
+    for file in ("judged_visits", "page", "rollup")
+    for name, part in load_sql_parts("onlooker.metrics", f"sql/{file}.sql").items()
+}
+_VALUES_IN_SQL = SLOT_IN_SQL | {name: f"${number}" for number, name in enumerate(VALUES, start=1)}
+
+
+@lru_cache(maxsize=1024)
+def compile_statement(metrics: tuple[str, ...], *, by_hour: bool) -> bytes:
+    """Rows of a bucket's number, from 1 on, followed by the figures of each metric in their order.
+
+    A bucket may have no row, one, or two to be added up.
+    """
+    except_raw = _parts["except_raw"].substitute()
+    return _compile(metrics, ["hours" if by_hour else "days", "judged", "inexact"], except_raw=except_raw)
+
+
+@lru_cache(maxsize=1024)
+def compile_quick_statement(metrics: tuple[str, ...], *, by_hour: bool) -> bytes:
+    """The same from the roll-up alone: half the work, but no answer if visits have to be read."""
+    return _compile(metrics, ["hours" if by_hour else "days", "unanswered"], except_raw="")
+
+
+def _compile(metrics: tuple[str, ...], names: list[str], *, except_raw: str) -> bytes:
+    figures = figures_of(metrics)
+    asked = [column for name in metrics for column in METRICS[name].figures]
+    parts = _VALUES_IN_SQL | {
+        "asked": ", ".join(asked),
+        "whole": ", ".join(f"sum({column})::bigint AS {column}" for column in figures),
+        "summed": ", ".join(f"sum({column})::bigint" for column in asked),
+        "judged": ", ".join(f"({figures[column]})::bigint" for column in asked),
+        "judged_visits": _judge_visits("raw_visits", clip="clip_to_range"),
+        "except_raw": except_raw,
+        "note": str(NOTE),
+        "no_figures": ", ".join("NULL" for _ in asked),
+    }
+    union = " UNION ALL ".join(_parts[name].substitute(parts) for name in names)
+    return f"{_parts['needed_slots'].substitute(parts)} {union}".encode()
+
+
+def compile_filling() -> str:
+    """The statement that fills slots of the roll-up with all figures."""
+    return _parts["fill_slots"].substitute(
+        columns=", ".join(ALL_FIGURES),
+        figures=", ".join(f"{made} AS {column}" for column, made in ALL_FIGURES.items()),
+        judged_visits=_judge_visits("visits_of_slots"),
+        updates=", ".join(f"{column} = excluded.{column}" for column in ALL_FIGURES),
+    )
+
+
+def _judge_visits(visits: str, *, clip: str | None = None) -> str:
+    """A query for judged visits. Both arguments are names of parts: the visits, and what they are cut to."""
+    return _parts["judged_visits"].substitute(
+        visits=_parts[visits].substitute(_VALUES_IN_SQL),
+        clip=_parts[clip].substitute(_VALUES_IN_SQL) if clip else "",
+        shortest_presence_s=SHORTEST_PRESENCE_S,
+        shortest_stop_s=SHORTEST_STOP_S,
+        shortest_look_s=SHORTEST_LOOK_S,
+        gender_known_above=GENDER_KNOWN_ABOVE,
+        unknown=UNKNOWN,
+        first_ages=list(AGE_BANDS.values()),
+        strongest_emotion=_name_of_largest(EMOTIONS),
+    )
+
+
+def _name_of_largest(columns: tuple[str, ...]) -> str:
+    """The name of the largest of some columns, the first of equals; unknown if they are NULL."""
+    cases = []
+    for index, column in enumerate(columns[:-1]):
+        cases.append(f"WHEN {column} >= greatest({', '.join(columns[index + 1 :])}) THEN '{column}'")
+    return f"CASE WHEN {columns[0]} IS NULL THEN '{UNKNOWN}' {' '.join(cases)} ELSE '{columns[-1]}' END"
+
+
+def is_quick(query: Query, edges: Sequence[datetime]) -> bool:
+    """Whether the roll-up alone is likely to do: a page from the middle of a range, with no edge inside a slot."""
+    inside = query.from_at < edges[0] and edges[-1] < query.to_at
+    return inside and not any(edge.minute % SLOT_MINUTES or edge.second for edge in edges)
+
+
+def compile_values(query: Query, edges: Sequence[datetime]) -> tuple[Any, ...]:
+    """In the order of VALUES; the last of the edges is the end of the last bucket."""
+    edges_s = [*[floor(edge.timestamp()) for edge in edges[:-1]], ceil(edges[-1].timestamp())]
+    inside_s = edges_s[edges[0] <= query.from_at : len(edges_s) - (edges[-1] >= query.to_at)]
+    return (
+        Int8(query.stream_id),
+        query.from_at,
+        query.to_at,
+        max(query.from_at, edges[0]),
+        min(query.to_at, edges[-1]),
+        len(edges) - 1,
+        as_array(edges_s),
+        as_array([edge_s - edge_s % SLOT_S for edge_s in inside_s if edge_s % SLOT_S]),
+    )
+
+
+def as_array(numbers: Iterable[float]) -> str:
+    """As PostgreSQL reads it; its driver takes ten times as long for a list."""
+    return f"{{{','.join(map(str, numbers))}}}"

@@ -1,0 +1,98 @@
+"""What a person may choose for a stream: its name, its time zone and its kind."""
+
+import enum
+import unicodedata
+from functools import cache
+from zoneinfo import available_timezones
+
+from onlooker.settings import Settings
+from onlooker.streams.video_time import as_duration
+
+LONGEST_NAME = 100
+READING_NOTICE = (
+    "If age, gender or expression is read, tell the people in front of the camera (EU AI Act, art. 50(3): biometric "
+    "categorisation and emotion recognition); reading expression at work and in schools is forbidden (art. 5(1)(f))."
+)
+WARNED_FROM = 0.8
+"""The share of a developer stream's quota from which people are warned."""
+
+_AREAS = ("Africa", "America", "Antarctica", "Arctic", "Asia", "Atlantic", "Australia", "Europe", "Indian", "Pacific")
+_NO_PLACE = {"Factory", "localtime", "posixrules"}
+_CONTROL = {"Cc", "Cs", "Zl", "Zp"}
+_TURNING = {"LRE", "RLE", "LRO", "RLO", "PDF", "LRI", "RLI", "FSI", "PDI"}
+"""Characters that change the direction of the text around them: a name must not change the page it is shown on."""
+
+
+def check_name(name: str) -> str:
+    """The name as it is stored. Raises ValueError, with a sentence, if it is not a valid name."""
+    kept = unicodedata.normalize("NFC", name).strip()
+    if not any(character.isprintable() and not character.isspace() for character in kept):
+        raise ValueError("A stream needs a name, such as where its camera hangs.")
+    if len(kept) > LONGEST_NAME:
+        raise ValueError(f"A name has at most {LONGEST_NAME} characters.")
+    if any(unicodedata.category(one) in _CONTROL or unicodedata.bidirectional(one) in _TURNING for one in kept):
+        raise ValueError("A name is one line without control characters.")
+    return kept
+
+
+def is_same_name(typed: str, name: str) -> bool:
+    """Whether somebody typed this name. Several spaces count as one, since a page shows them as one."""
+    return _as_shown(typed) == _as_shown(name)
+
+
+def _as_shown(name: str) -> list[str]:
+    return unicodedata.normalize("NFC", name).split()
+
+
+def check_time_zone(name: str) -> str:
+    """Raises ValueError, with a sentence, if there is no such zone."""
+    if name not in _known_time_zones():
+        raise ValueError(f"{name[:60]!r} is not a time zone. Take a name such as Europe/Paris.")
+    return name
+
+
+@cache
+def _known_time_zones() -> frozenset[str]:
+    return frozenset(available_timezones() - _NO_PLACE | {"UTC"})
+
+
+@cache
+def time_zones_by_area() -> dict[str, list[str]]:
+    """What is offered: UTC, then places. Names kept for old programs are accepted, but not offered."""
+    places = sorted(name for name in _known_time_zones() if name.partition("/")[0] in _AREAS and "/" in name)
+    areas = {area: [name for name in places if name.startswith(f"{area}/")] for area in _AREAS}
+    return {"Everywhere": ["UTC"]} | {area: names for area, names in areas.items() if names}
+
+
+class EnterpriseAccess(enum.StrEnum):
+    """What an account must do for an enterprise stream."""
+
+    CHOICE = "choice"
+    """Choose it; it is preselected."""
+    CARD = "card"
+    """Enter a payment card."""
+    STAFF = "staff"
+    """Ask staff."""
+
+
+def enterprise_access(settings: Settings, *, is_staff: bool) -> EnterpriseAccess:
+    """With billing, staff pay like everybody else; they can grant themselves a stream on the staff pages."""
+    if settings.stripe_secret_key:
+        return EnterpriseAccess.CARD
+    if is_staff or settings.enterprise_without_billing == "everybody":
+        return EnterpriseAccess.CHOICE
+    return EnterpriseAccess.STAFF
+
+
+def describe_kinds(settings: Settings) -> dict[str, str]:
+    """One sentence for each kind."""
+    month = as_duration(settings.developer_quota_s)
+    return {
+        "developer": f"Developer: for non-commercial use only, and stops after {month} of video each month",
+        "enterprise": "Enterprise: no monthly limit" + (", needs a payment card" if settings.stripe_secret_key else ""),
+    }
+
+
+def is_nearly_used_up(used_s: float, quota_s: float | None) -> bool:
+    """Whether to warn about the quota; not once it is used up, and never if there is none."""
+    return quota_s is not None and WARNED_FROM * quota_s <= used_s < quota_s

@@ -1,0 +1,285 @@
+"""Starts everything on one machine, in order, and says what runs where."""
+
+import asyncio
+import fcntl
+import logging
+import os
+import re
+import signal
+import socket
+import sys
+import urllib.error
+import urllib.request
+from collections.abc import Callable
+from pathlib import Path
+from typing import IO
+from urllib.parse import urlsplit
+
+import nats.errors
+
+from onlooker.compute.service_loader import chosen_services
+from onlooker.console.web.secret_key import ensure_secret_key
+from onlooker.settings import OF_THE_CLIENT, PREFIX, Settings, SettingsError, describe_settings, variable_name
+from onlooker.up.certificates import authority_file, ensure_certificate
+from onlooker.up.nats_server import (
+    DISPATCHER,
+    GATEWAY,
+    RECORDER,
+    SETUP,
+    find_program,
+    prepare_bus,
+    worker_names,
+    write_configuration,
+)
+from onlooker.up.processes import Child
+from onlooker_pipeline.catalogue import read_catalogue
+from onlooker_pipeline.model_runtime import TELEMETRY_SWITCHES, require_models
+
+log = logging.getLogger(__name__)
+
+READY_LIMIT_S = 60.0
+CONSOLE, DATA = "console", "data"
+"""Not on the bus: they show what is in the database."""
+BUS = "bus"
+STOPPED_BEFORE_WORKERS = (GATEWAY, DISPATCHER)
+STOPPED_AFTER_WORKERS = (RECORDER, CONSOLE, DATA, BUS)
+CONSOLE_SECRETS = ("secret_key", "email_url", "stripe_secret_key", "stripe_webhook_secret")
+DATA_SECRETS = ("database_url",)
+SECRETS = {name.removeprefix(PREFIX).lower() for name, meta, _ in describe_settings() if (meta.extra or {})["secret"]}
+PASSED_TO_WORKERS = (
+    "bucket_shards",
+    "extra_services",
+    "inference_provider",
+    "inference_threads",
+    "log_level",
+    "session_idle_s",
+    "session_result_retention_s",
+    "worker_queue_limit",
+    "worker_services",
+    "worker_threads",
+)
+PASSED_FROM_SYSTEM = ("PATH", "LANG", "LC_ALL", "PYTHONPATH", "VIRTUAL_ENV", "TZ")
+
+Say = Callable[[str], None]
+
+
+def stopping_rank(name: str) -> int:
+    """Processes that take frames stop first, while workers still answer what is in progress."""
+    if name in STOPPED_BEFORE_WORKERS:
+        return STOPPED_BEFORE_WORKERS.index(name) - len(STOPPED_BEFORE_WORKERS)
+    return 1 + STOPPED_AFTER_WORKERS.index(name) if name in STOPPED_AFTER_WORKERS else 0
+
+
+class Supervisor:
+    """The processes of one `onlooker up`."""
+
+    def __init__(self, settings: Settings, say: Say) -> None:
+        self._settings = settings
+        self._say = say
+        self._children: list[Child] = []
+
+    async def run(self) -> None:
+        """Start, run until SIGTERM or SIGINT, then stop in the order in which a frame travels."""
+        stop = asyncio.Event()
+        for number in (signal.SIGTERM, signal.SIGINT):
+            asyncio.get_running_loop().add_signal_handler(number, stop.set)
+        home = self._settings.home_path
+        home.mkdir(parents=True, exist_ok=True, mode=0o700)
+        with _lock(home):
+            starting = asyncio.create_task(self._start())
+            stopping = asyncio.create_task(stop.wait())
+            try:
+                await asyncio.wait([starting, stopping], return_when=asyncio.FIRST_COMPLETED)
+                if starting.done():
+                    starting.result()
+                    self._say("Ready. Stop with Ctrl-C.")
+                    await stopping
+                self._say("Stopping ...")
+            finally:
+                starting.cancel()
+                for child in sorted(self._children, key=lambda child: stopping_rank(child.name)):
+                    await child.stop()
+            self._say("Stopped.")
+
+    async def _start(self) -> None:
+        settings = self._settings
+        require_models(chosen_services(read_catalogue(settings.extra_services), settings.worker_services))
+        program = find_program(settings)
+        certificate, key = self._certificate()
+        await self._migrate()
+        configuration, passwords = write_configuration(settings.home_path / "nats", settings)
+        _require_free_port(settings.nats_url)
+        self._say(f"  bus         {settings.nats_url}")
+        bus_environment = _system_environment() | {"GOMAXPROCS": str(settings.nats_cores)}
+        await self._launch(BUS, [program, "-c", str(configuration)], bus_environment)
+        await self._prepare(passwords[SETUP])
+
+        ensure_secret_key(settings)
+        ours = {k: v for k, v in os.environ.items() if k.startswith((PREFIX, "PG")) and k not in OF_THE_CLIENT}
+        whole = _system_environment() | ours
+        whole["ONLOOKER_HOME"] = str(settings.home_path)  # children have no HOME
+        tls = tls_environment(settings, certificate, key)
+        port = settings.monitoring_port
+        ports: dict[str, int] = {}
+        for name in (GATEWAY, DISPATCHER, RECORDER, CONSOLE, DATA, *worker_names(settings)):
+            ports[name] = port + len(ports) if port else 0
+            role = {"ONLOOKER_MONITORING_PORT": str(ports[name])}
+            if name not in (CONSOLE, DATA):
+                role |= {"ONLOOKER_NATS_USER": name, "ONLOOKER_NATS_PASSWORD": passwords[name]}
+            if name in (GATEWAY, DISPATCHER, RECORDER, CONSOLE, DATA):
+                known = {key: value for key, value in whole.items() if _may_know(name, key)}
+                await self._launch(name, _command(name), known | tls | role)
+            else:
+                await self._launch(name, _command("worker"), _worker_environment(settings, name) | role)
+        await self._await_ready(ports)
+        self._describe(Path(certificate).parent)
+
+    async def _launch(self, name: str, command: list[str], environment: dict[str, str]) -> None:
+        child = Child(name, command, environment)
+        self._children.append(child)
+        await child.start()
+
+    def _certificate(self) -> tuple[str, str]:
+        settings = self._settings
+        if settings.tls_certificate_file:
+            return settings.tls_certificate_file, settings.tls_key_file
+        public = (settings.public_url, settings.console_url, settings.data_url)
+        names = [*(urlsplit(url).hostname or "localhost" for url in public), "localhost", "127.0.0.1", "::1"]
+        names.append(socket.gethostname())
+        chain, key = ensure_certificate(settings.home_path / "tls", list(dict.fromkeys(names)))
+        return str(chain), str(key)
+
+    async def _migrate(self) -> None:
+        """In a process of its own, so that Django does not stay in memory here."""
+        database = urlsplit(self._settings.database_url)
+        server = f"{database.hostname}:{database.port or 5432}" if database.hostname else "local socket, "
+        where = f"{server}{database.path if database.hostname else database.path.lstrip('/')}"
+        self._say(f"  database    {where}, applying migrations ...")
+        process = await asyncio.create_subprocess_exec(*_command("migrate"), env=dict(os.environ))
+        if await process.wait():
+            raise SettingsError(
+                f"The database at {where} could not be migrated (see above). "
+                f"Create it with `createdb {database.path.lstrip('/')}`, or name another one, "
+                f"with user and password if it needs them, in {variable_name('database_url')}."
+            )
+
+    async def _prepare(self, password: str) -> None:
+        for attempt in range(100):
+            try:
+                await prepare_bus(self._settings, password)
+                return
+            except (OSError, nats.errors.Error, TimeoutError):
+                self._require_steady()
+                if attempt == 99:
+                    raise
+                await asyncio.sleep(0.1)
+
+    async def _await_ready(self, ports: dict[str, int]) -> None:
+        loop = asyncio.get_running_loop()
+        give_up_at = loop.time() + READY_LIMIT_S
+        for name, port in ports.items():
+            while port and not await asyncio.to_thread(_is_ready, port):
+                self._require_steady()
+                if loop.time() > give_up_at:
+                    raise SettingsError(f"{name} did not become ready in {READY_LIMIT_S:g} s. Its log lines say why.")
+                await asyncio.sleep(0.1)
+        while ports[GATEWAY] and await asyncio.to_thread(_live_workers, ports[GATEWAY]) < self._settings.workers:
+            self._require_steady()
+            await asyncio.sleep(0.1)
+
+    def _require_steady(self) -> None:
+        """A process that keeps dying at once will not come up by waiting."""
+        for child in self._children:
+            if child.starts > 3:
+                raise SettingsError(f"{child.name} can't be started. Its output above says why.")
+
+    def _say_where(self, process: str, url: str, http_port: int) -> None:
+        self._say(f"  {process:<12}{url}")
+        if http_port:
+            self._say(f"              http://127.0.0.1:{http_port} (plain, for a proxy in front)")
+
+    def _describe(self, tls_folder: Path) -> None:
+        settings = self._settings
+        self._say_where("gateway", settings.public_url, settings.http_port)
+        self._say_where("console", settings.console_url, settings.console_http_port)
+        self._say_where("data", settings.data_url, settings.data_http_port)
+        self._say(f"  workers     {', '.join(worker_names(settings))}")
+        threads, cores = settings.workers * settings.worker_threads * settings.inference_threads, os.cpu_count() or 1
+        if threads > cores:
+            self._say(f"              {threads} compute threads share {cores} cores: fewer would not be slower")
+        if settings.monitoring_port:
+            self._say(f"  monitoring  http://127.0.0.1:{settings.monitoring_port}/metrics and the ports after it")
+        if settings.https_port and not settings.tls_certificate_file:
+            self._say(f"  authority   {authority_file(tls_folder)} (curl --cacert)")
+
+
+def tls_environment(settings: Settings, certificate: str, key: str) -> dict[str, str]:
+    """Which certificate the processes show, and which one devices must trust.
+
+    Where a proxy does HTTPS, devices never see a certificate of the local authority.
+    """
+    tls = {"ONLOOKER_TLS_CERTIFICATE_FILE": certificate, "ONLOOKER_TLS_KEY_FILE": key}
+    if settings.https_port and not settings.tls_certificate_file:
+        tls["ONLOOKER_AUTHORITY_FILE"] = str(authority_file(Path(certificate).parent))
+    return tls
+
+
+def _may_know(process: str, variable: str) -> bool:
+    """A process gets only the secrets it needs."""
+    setting = variable.removeprefix(PREFIX).removesuffix("_FILE").lower()
+    if process == DATA:
+        return setting not in SECRETS or setting in DATA_SECRETS
+    return process == CONSOLE or setting not in CONSOLE_SECRETS
+
+
+def _command(process: str) -> list[str]:
+    return [sys.executable, "-m", "onlooker", process]
+
+
+def _system_environment() -> dict[str, str]:
+    return {name: os.environ[name] for name in PASSED_FROM_SYSTEM if name in os.environ}
+
+
+def _worker_environment(settings: Settings, name: str) -> dict[str, str]:
+    """Named variables only: a worker decodes what strangers send, and knows no secret except its own."""
+    passed = {variable_name(field): str(getattr(settings, field)) for field in PASSED_TO_WORKERS}
+    return (
+        _system_environment()
+        | TELEMETRY_SWITCHES
+        | passed
+        | {"ONLOOKER_NATS_URL": settings.nats_url, "ONLOOKER_WORKER_NAME": name}
+    )
+
+
+def _require_free_port(url: str) -> None:
+    address = urlsplit(url)
+    with socket.socket() as probe:
+        probe.settimeout(1)
+        if probe.connect_ex((address.hostname or "127.0.0.1", address.port or 4222)) == 0:
+            raise SettingsError(f"Something listens on {url} already. Stop it, or set {variable_name('nats_url')}.")
+
+
+def _is_ready(port: int) -> bool:
+    try:
+        with urllib.request.urlopen(f"http://127.0.0.1:{port}/readyz", timeout=2) as answer:
+            return bool(answer.status == 200)
+    except (OSError, urllib.error.URLError):
+        return False
+
+
+def _live_workers(port: int) -> int:
+    """How many workers a gateway sees."""
+    with urllib.request.urlopen(f"http://127.0.0.1:{port}/metrics", timeout=2) as answer:
+        found = re.search(rb"^onlooker_live_workers (\d+)", answer.read(), re.MULTILINE)
+    return int(found[1]) if found else 0
+
+
+def _lock(home: Path) -> IO[str]:
+    """Two of us on one home would share a bus and its files."""
+    lock = (home / "lock").open("w")
+    try:
+        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError:
+        lock.close()
+        raise SettingsError(f"Onlooker runs already with {home}. Stop it, or set {variable_name('home')}.") from None
+    return lock

@@ -1,0 +1,168 @@
+"""Writing visits: a batch in one transaction, or one by one if the database refuses the batch.
+
+What can't be written is put aside with the reason, so that it delays nothing and somebody can look into it.
+"""
+
+import time
+import uuid
+from collections.abc import Iterable
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from functools import lru_cache
+from typing import Any
+
+import msgspec
+import psycopg
+
+from onlooker.database import Pool, load_queries
+from onlooker.streams.video_time import month_of
+from onlooker.visits import counters
+from onlooker.visits.partitions import OutOfRange, Partitions
+from onlooker_pipeline.expressions import EXPRESSIONS
+from onlooker_pipeline.visits.visit import Interval, Visit, encode_visit
+
+REFUSED = (
+    psycopg.DataError,
+    psycopg.IntegrityError,
+    psycopg.errors.ProgramLimitExceeded,
+    psycopg.errors.DuplicateTable,  # somebody detached that month and kept its table
+    OutOfRange,
+    OverflowError,
+)
+"""The visit is at fault. Any other error of the database is raised, and the same visits are written later."""
+
+CACHED_MINUTES = 4096
+UNDECODABLE = "undecodable"
+DETAIL_LENGTH = 500
+
+_EPOCH = datetime(1970, 1, 1)
+_queries = load_queries("onlooker.visits")
+
+
+@dataclass(frozen=True)
+class VisitRefusal:
+    """Why a visit can't be written."""
+
+    visit: Visit
+    reason: str
+    """`out_of_range`, or `refused` by the database."""
+    detail: str
+
+
+class VisitWriter:
+    """Writes visits. A stored visit with the same or a higher revision stays as it is."""
+
+    def __init__(self, pool: Pool, partitions: Partitions) -> None:
+        self._pool = pool
+        self._partitions = partitions
+
+    async def write(self, visits: Iterable[Visit]) -> list[VisitRefusal]:
+        """Write all that can be written and return the others. An error of the database itself is raised."""
+        newest = newest_of(visits)
+        if not newest:
+            return []
+        started = time.perf_counter()
+        try:
+            await self._write_batch(newest)
+        except REFUSED:
+            self._partitions.forget()
+            tried = [await self._try_one(visit) for visit in newest]
+            return [refusal for refusal in tried if refusal]
+        finally:
+            counters.batch_time.observe(time.perf_counter() - started)
+        return []
+
+    async def _try_one(self, visit: Visit) -> VisitRefusal | None:
+        try:
+            await self._write_batch([visit])
+        except REFUSED as error:
+            reason = "refused" if isinstance(error, psycopg.Error) else "out_of_range"
+            counters.refused(reason).inc()
+            return VisitRefusal(visit, reason, str(error))
+        return None
+
+    async def _write_batch(self, visits: list[Visit]) -> None:
+        rows = msgspec.json.encode([row_of(visit) for visit in visits]).decode()
+        await self._partitions.require({month_of(visit.began_ms / 1000) for visit in visits}, time.time())
+        async with self._pool.connection() as connection:
+            done = await (await connection.execute(_queries["write_visits"], {"visits": rows})).fetchone()
+        assert done
+        counters.visits("written").inc(done["written"])
+        counters.visits("known").inc(done["known"] - done["written"])
+        counters.visits("expired").inc(done["living"] - done["known"])
+        counters.visits("stream_gone").inc(len(visits) - done["living"])
+
+
+def newest_of(visits: Iterable[Visit]) -> list[Visit]:
+    """The highest revision of each visit."""
+    newest: dict[tuple[int, int, bytes], Visit] = {}
+    for visit in visits:
+        key = (visit.stream_id, visit.began_ms, visit.id)
+        if key not in newest or visit.revision > newest[key].revision:
+            newest[key] = visit
+    return list(newest.values())
+
+
+def row_of(visit: Visit) -> dict[str, Any]:
+    """The columns of a visit as JSON. Raises OverflowError for a time out of range."""
+    return {
+        "stream_id": visit.stream_id,
+        "began_at": _moment(visit.began_ms),
+        "id": visit.id.hex(),
+        "revision": visit.revision,
+        "ended": visit.ended,
+        "session": visit.session,
+        "present": _moments(visit.present),
+        "still": _moments(visit.still),
+        "looking": _moments(visit.looking),
+        "age": visit.age,
+        "age_confidence": visit.age_confidence,
+        "gender": visit.gender,
+        "gender_confidence": visit.gender_confidence,
+        **dict(zip(EXPRESSIONS, visit.expression or (None,) * 5, strict=True)),
+        "confidence": visit.confidence,
+    }
+
+
+def _moments(intervals: list[Interval]) -> str:
+    """A multirange as PostgreSQL reads it."""
+    return "{" + ",".join(f"[{_moment(start)},{_moment(end)})" for start, end in intervals) + "}"
+
+
+def _moment(at_ms: int) -> str:
+    """A moment as PostgreSQL reads it. A visit has a dozen, and `isoformat` takes three times as long."""
+    minute, rest_ms = divmod(at_ms, 60_000)
+    return f"{_minute_text(minute)}:{rest_ms / 1000:06.3f}Z"
+
+
+@lru_cache(maxsize=CACHED_MINUTES)
+def _minute_text(minute: int) -> str:
+    return (_EPOCH + timedelta(minutes=minute)).isoformat(timespec="minutes")
+
+
+async def put_visit_aside(pool: Pool, refusal: VisitRefusal) -> None:
+    visit = refusal.visit
+    values = {"visit_id": uuid.UUID(bytes=visit.id), "payload": encode_visit(visit), "detail": refusal.detail}
+    await _put_aside(pool, refusal.reason, stream_id=_possible(visit.stream_id), **values)
+
+
+async def put_bytes_aside(pool: Pool, subject: str, payload: bytes) -> None:
+    """A message that is neither a visit nor a session's state; its subject names the stream."""
+    number = subject.rpartition(".")[2]
+    stream_id = _possible(int(number)) if number.isascii() and number.isdecimal() else None
+    await _put_aside(pool, UNDECODABLE, stream_id=stream_id, visit_id=None, payload=payload, detail=subject)
+
+
+async def _put_aside(pool: Pool, reason: str, **values: object) -> None:
+    detail = str(values.pop("detail")).replace("\0", "")[:DETAIL_LENGTH]
+    async with pool.connection() as connection:
+        cursor = await connection.execute(_queries["put_aside"], {"reason": reason, "detail": detail, **values})
+    if cursor.rowcount:
+        counters.put_aside(reason).inc()
+    else:
+        counters.visits("stream_gone").inc()
+
+
+def _possible(stream_id: int) -> int | None:
+    """None for a number that the database can't hold."""
+    return stream_id if 0 < stream_id < 2**63 else None

@@ -1,0 +1,73 @@
+"""A dashboard request passes through few modules and seldom returns to one, so that its code can be read in order.
+
+The walk is what Python really calls, without the middleware and the page frame that all pages share.
+`pytest -s` prints it.
+"""
+
+import sys
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from datetime import UTC, datetime, timedelta
+from itertools import groupby
+from types import FrameType
+
+import pytest
+from django.test import Client
+
+from dashboard_numbers import cover, seen, write
+from onlooker.console.accounts.models import Account
+from onlooker.streams.administration import create_stream
+from onlooker.streams.models import Stream
+
+pytest_plugins = ["pages"]
+pytestmark = pytest.mark.django_db(transaction=True)
+
+SignIn = Callable[[Account | None], Client]
+FOLLOWED = ("onlooker.console.dashboard.", "onlooker.console.streams.", "onlooker.console.numbers")
+MOST_MODULES, MOST_RETURNS = 8, 4
+
+
+@contextmanager
+def followed() -> Iterator[list[str]]:
+    """The module of each function that is called meanwhile, on any thread. To resume a coroutine is not a call."""
+    called: list[str] = []
+    frames: dict[int, FrameType] = {}  # kept, so that no id is used twice
+
+    def follow(frame: FrameType, event: str, _argument: object) -> None:
+        name = frame.f_globals.get("__name__", "")
+        if event == "call" and id(frame) not in frames and name.startswith(FOLLOWED):
+            frames[id(frame)] = frame
+            called.append(name)
+
+    threading.setprofile(follow)
+    sys.setprofile(follow)
+    try:
+        yield called
+    finally:
+        sys.setprofile(None)
+        threading.setprofile(None)
+
+
+@pytest.fixture
+def stream(owner: Account) -> Stream:
+    return create_stream("Front door", owner=owner, kind="developer").stream
+
+
+@pytest.mark.parametrize("is_watched", [True, False])
+def test_a_dashboard_is_read_in_order(sign_in: SignIn, owner: Account, stream: Stream, is_watched: bool) -> None:
+    if is_watched:
+        begins = datetime.now(UTC).replace(minute=0, second=0, microsecond=0) - timedelta(hours=30)
+        cover(stream, begins, begins + timedelta(hours=3))
+        write(*(seen(stream, begins + timedelta(minutes=15 * number), looks=True) for number in range(8)))
+    browser = sign_in(owner)
+    address = f"/streams/{stream.client_id}/dashboard/"
+    browser.get(address)  # what is done once per process is done now
+    with followed() as called:
+        page = browser.get(address)
+    assert page.status_code == 200
+    walk = [module for module, _ in groupby(called)]
+    modules = dict.fromkeys(walk)
+    print(f"{len(modules)} modules, {len(walk) - len(modules)} returns: {' > '.join(walk)}")
+    assert len(modules) <= MOST_MODULES
+    assert len(walk) - len(modules) <= MOST_RETURNS

@@ -1,0 +1,64 @@
+"""Statements are put together from the parts in SQL files, and nothing of a part is left over."""
+
+import re
+from importlib import resources
+from itertools import combinations
+
+import pytest
+
+from onlooker.database import load_queries, load_sql_parts
+from onlooker.metrics.definitions import METRICS
+from onlooker.metrics.statements import VALUES, compile_filling, compile_quick_statement, compile_statement
+from onlooker.slots import SLOT, SLOT_IN_SQL, SLOT_S
+
+FILES = ["judged_visits", "page", "rollup", "marks", "coverage", "in_view"]
+SETS = [*combinations(METRICS, 1), ("interested", "gender"), tuple(METRICS)]
+
+
+@pytest.mark.parametrize("metrics", SETS)
+@pytest.mark.parametrize("by_hour", [False, True])
+def test_a_statement_has_its_parameters_and_no_part_that_is_not_filled_in(
+    metrics: tuple[str, ...], by_hour: bool
+) -> None:
+    for compiled in (compile_statement(metrics, by_hour=by_hour), compile_quick_statement(metrics, by_hour=by_hour)):
+        statement = compiled.decode()
+        assert {int(number) for number in re.findall(r"\$(\w+)", statement)} == set(range(1, len(VALUES) + 1))
+        assert not re.search(r"[{}]", statement)
+        assert statement.count("(") == statement.count(")")
+
+
+def test_only_the_full_statement_reads_visits() -> None:
+    assert b"FROM visits_visit" in compile_statement(("interested",), by_hour=False)
+    assert b"FROM visits_visit" not in compile_quick_statement(("interested",), by_hour=False)
+
+
+def test_filling_cuts_no_visit() -> None:
+    assert "$" not in compile_filling()
+    assert "tstzmultirange(" not in compile_filling()
+
+
+def test_every_part_has_a_name_and_a_description() -> None:
+    folder = resources.files("onlooker.metrics").joinpath("sql")
+    assert sorted(file.name for file in folder.iterdir()) == sorted(f"{name}.sql" for name in FILES)
+    for name in FILES:
+        headings = re.findall(r"^-- name: .*$", folder.joinpath(f"{name}.sql").read_text(), flags=re.MULTILINE)
+        assert headings
+        assert all(re.fullmatch(r"-- name: \w+  \S.+", heading) for heading in headings), headings
+        assert len(headings) == len(load_sql_parts("onlooker.metrics", f"sql/{name}.sql"))
+
+
+def test_the_length_of_a_slot_stands_in_no_file_of_queries() -> None:
+    assert {"slot": f"interval '{SLOT.seconds // 60} minutes'", "slot_s": str(SLOT_S)} == SLOT_IN_SQL
+    for package in ("gateway", "streams", "visits", "metrics", "console"):
+        for file in resources.files(f"onlooker.{package}").iterdir():
+            folder = [file] if file.is_file() else file.iterdir()
+            for one in folder:
+                if one.name.endswith(".sql"):
+                    assert not re.search(r"\b(900|15 min\w*|14 min\w*)\b", one.read_text()), one.name
+
+
+def test_a_description_is_not_sent_and_the_slot_is_filled_in() -> None:
+    query = load_queries("onlooker.metrics", "sql/coverage.sql")["read_coverage"]
+    assert query.startswith("WITH given")
+    assert f"least(video_s, {SLOT_S})" in query
+    assert "$" not in query

@@ -1,0 +1,20 @@
+"""Runs a command, such as the tests, with a PostgreSQL made for it; with the one it is given, where it is given one."""
+
+import os
+import subprocess
+import sys
+from contextlib import ExitStack
+
+from testkit.postgresql import own_cluster
+
+TUNING = ("max_connections=400", "fsync=off")
+"""Many stacks share it, and nobody needs it after a power cut."""
+
+if sys.argv[1:3] != ["with-postgresql", "--"]:
+    sys.exit("usage: python -m testkit with-postgresql -- COMMAND")
+with ExitStack() as opened:
+    environment = dict(os.environ)
+    if "TEST_DATABASE_URL" not in environment:
+        environment["TEST_DATABASE_URL"] = opened.enter_context(own_cluster(*TUNING)).url
+    code = subprocess.run(sys.argv[3:], env=environment, check=False).returncode
+sys.exit(code)

@@ -1,0 +1,197 @@
+"""The answer that the oracle gives to a question, and where an actual answer differs from it."""
+
+from bisect import bisect_left, bisect_right
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from math import ceil
+from struct import pack, unpack
+from typing import Any
+
+from onlooker.metrics.definitions import GENDER_KNOWN_ABOVE
+from onlooker_pipeline.visits.visit import Visit
+from testkit.oracle import SECOND_US, Figures, Judged, Rounding, Thresholds, count_judged, judge
+from testkit.worlds.clocks import Era, day_edges, hour_edges, moment_at
+from testkit.worlds.world import Question
+
+PAGE = 50
+SLOT_US = 900_000_000
+EVER_US = 10**17
+BILLION = 10**9
+KNOWN = Thresholds(senior_age=50, gender_above=GENDER_KNOWN_ABOVE)
+CLOSE = {"stop_time": 1e-3, "attention_time": 1e-3, "satisfaction": 1e-6}
+"""Seconds and shares may differ by this much; counts may not differ."""
+
+
+@dataclass(frozen=True)
+class Expected:
+    """All buckets of a range."""
+
+    zone: str
+    keys: list[str]
+    figures: list[Figures]
+    inexact_pages: frozenset[int]
+
+
+def parameters_of(question: Question, zone: str) -> dict[str, str]:
+    parameters = {
+        "metrics": ",".join(question.metrics),
+        "from_date": written(question.from_us, zone, question.style),
+        "to_date": written(question.to_us, zone, question.style),
+        "time": question.time,
+    }
+    return parameters | ({"tz": question.tz} if question.tz else {})
+
+
+def written(at_us: int, zone: str, style: str) -> str:
+    """A moment in one of the ways clients write it; in UTC if that way can't express it."""
+    local = moment_at(at_us, zone)
+    offset = local.utcoffset()
+    assert offset is not None
+    if style == "naive" and local.replace(fold=0).astimezone(UTC) == moment_at(at_us):
+        return local.replace(tzinfo=None).isoformat()
+    if style == "basic" and not offset.total_seconds() % 60:
+        return f"{local.replace(tzinfo=None).isoformat()}{local:%z}"
+    if style == "offset" and not offset.total_seconds() % 60:
+        return local.isoformat()
+    return moment_at(at_us).replace(tzinfo=None).isoformat() + "Z"
+
+
+def expect(question: Question, zone: str, era: Era, visits: Iterable[Visit], *, kept_us: int = -EVER_US) -> Expected:
+    """Of visits before `kept_us` only the slots are known, which count whole even if an edge cuts one."""
+    edges_us, keys = buckets_of(question, zone, era)
+    slots: dict[int, list[Visit]] = {}
+    for visit in visits:
+        slots.setdefault(slot_of(visit), []).append(visit)
+    figures: list[Figures] = []
+    inexact: set[int] = set()
+    for page in range(1, pages_of(len(keys)) + 1):
+        first, after = (page - 1) * PAGE, page * PAGE
+        judged: list[Judged] = []
+        for slot_us, members in slots.items():
+            is_gone = slot_us < kept_us
+            judged += whole(slot_us, members, question) if is_gone else clipped(members, question)
+            if is_gone and cuts(question, edges_us[first : after + 1], slot_us, members):
+                inexact.add(page)
+        figures += count_judged(judged, edges_us, KNOWN)[first:after]
+    return Expected(zone, keys, figures, frozenset(inexact))
+
+
+def clipped(visits: list[Visit], question: Question) -> list[Judged]:
+    return [one for one in (judge(visit, question.from_us, question.to_us) for visit in visits) if one]
+
+
+def whole(slot_us: int, visits: list[Visit], question: Question) -> list[Judged]:
+    """All of them at the start of their slot, with their sums rounded."""
+    if not question.from_us <= slot_us < question.to_us:
+        return []
+    judged = [judge(visit, -EVER_US, EVER_US) for visit in visits]
+    return rounded([replace(one, first_us=slot_us) for one in judged if one])
+
+
+def rounded(judged: list[Judged]) -> list[Judged]:
+    """Visits of one slot: the seconds of interested people add up to whole seconds, their balance to hundredths."""
+    interested = [one for one in judged if one.interested]
+    rounding = Rounding(
+        still_us=_rounding_of([one.still_us for one in interested], SECOND_US),
+        looking_us=_rounding_of([one.looking_us for one in interested], SECOND_US),
+        balance=_rounding_of([_billionths_of(one.visit) for one in interested if one.visit.expression], BILLION // 100)
+        / BILLION,
+    )
+    return [replace(one, rounding=rounding) for one in judged]
+
+
+def _rounding_of(parts: list[int], unit: int) -> float:
+    """What rounding their sum adds to each of them."""
+    total = sum(parts)
+    return ((total + unit // 2) // unit * unit - total) / len(parts) if parts else 0.0
+
+
+def _billionths_of(person: Visit) -> int:
+    """As the database adds it up, from shares as precise as it stores them: otherwise a half rounds the wrong way."""
+    assert person.expression
+    happiness, anger, sadness = (_as_kept(share) for share in (person.expression[1], *person.expression[3:]))
+    return round(max(0, min(2, 1 + happiness - anger - sadness)) / 2 * BILLION)
+
+
+def _as_kept(share: float) -> float:
+    kept: float = unpack("f", pack("f", share))[0]
+    return kept
+
+
+def cuts(question: Question, edges_us: Sequence[int], slot_us: int, visits: list[Visit]) -> bool:
+    """Whether a page with these edges would need the visits of a slot whose visits are deleted."""
+    reaches_us = -(-1000 * max(visit.present[-1][1] for visit in visits) // SLOT_US) * SLOT_US
+    across_from = slot_us < question.from_us < reaches_us and edges_us[0] < reaches_us
+    across_to = slot_us < question.to_us < reaches_us and slot_us < edges_us[-1]
+    inside = (edge for edge in edges_us if question.from_us < edge < question.to_us)
+    return across_from or across_to or any(slot_us < edge < slot_us + SLOT_US for edge in inside)
+
+
+def slot_of(visit: Visit) -> int:
+    return 1000 * visit.began_ms // SLOT_US * SLOT_US
+
+
+def pages_of(buckets: int) -> int:
+    return ceil(buckets / PAGE)
+
+
+def buckets_of(question: Question, zone: str, era: Era) -> tuple[list[int], list[str]]:
+    """Their edges, and the keys under which they stand."""
+    if question.time == "global":
+        return [question.from_us, question.to_us], ["global"]
+    known = [1_000_000 * edge for edge in (hour_edges if question.time == "by_hour" else day_edges)(era, zone)]
+    first = bisect_right(known, question.from_us) - 1
+    edges = known[first : bisect_left(known, question.to_us) + 1]
+    return edges, [moment_at(edge, zone).isoformat(timespec="seconds") for edge in edges[:-1]]
+
+
+def differences(question: Question, expected: Expected, bodies: list[dict[str, Any]]) -> list[str]:
+    """What is wrong with the pages of an answer."""
+    found: list[str] = []
+    total, pages = len(expected.keys), pages_of(len(expected.keys))
+    for number, body in enumerate(bodies, start=1):
+        frame = {"time": question.time, "total_results": total, "nb_of_pages": pages, "page": number}
+        if number in expected.inexact_pages:
+            frame["exact"] = False
+        said = {name: value for name, value in body.items() if name in frame or name == "exact"}
+        if said != frame:
+            found.append(f"page {number} says {said} instead of {frame}")
+        for name, at_us in (("from_date", question.from_us), ("to_date", question.to_us)):
+            if datetime.fromisoformat(body[name]) != moment_at(at_us):
+                found.append(f"{name} is {body[name]} instead of {moment_at(at_us, expected.zone).isoformat()}")
+    entities = [(key, values) for body in bodies for key, values in body["entities"].items()]
+    if [key for key, _ in entities] != expected.keys:
+        return [*found, f"buckets are {[key for key, _ in entities]} instead of {expected.keys}"]
+    for (key, values), figures in zip(entities, expected.figures, strict=True):
+        found += [f"{key}: {line}" for line in wrong_values(question, values, figures)]
+    return found
+
+
+def wrong_values(question: Question, values: dict[str, Any], figures: Figures) -> list[str]:
+    if list(values) != list(question.metrics):
+        return [f"metrics are {list(values)}"]
+    wanted = {name: figures[name] for name in question.metrics}
+    if values == wanted:
+        return []
+    return [f"{name} is {values[name]} instead of {wanted[name]}" for name in wanted if not same(name, values, wanted)]
+
+
+def same(name: str, values: dict[str, Any], wanted: Figures) -> bool:
+    one, other = values[name], wanted[name]
+    if name not in CLOSE or None in (one.get("value"), other["value"]):
+        return bool(one == other)
+    is_share = name != "satisfaction" or 0 <= one["value"] <= 1
+    return list(one) == ["value"] and is_share and abs(one["value"] - other["value"]) <= CLOSE[name]
+
+
+def wrong_sums(question: Question, bodies: list[dict[str, Any]], whole: dict[str, Any]) -> list[str]:
+    """Where the counts of the buckets do not add up to those of the whole range."""
+    buckets = [bucket for body in bodies for bucket in body["entities"].values()]
+    wrong = []
+    for name in (name for name in question.metrics if name not in CLOSE):
+        counted = whole["entities"]["global"][name]
+        added = {part: sum(bucket[name][part] for bucket in buckets) for part in counted}
+        if added != counted:
+            wrong.append(f"buckets add up to {added} {name} instead of {counted}")
+    return wrong

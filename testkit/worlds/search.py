@@ -1,0 +1,94 @@
+"""Trying worlds, as many as asked for, until one disagrees; then shrinking it to one that people can read."""
+
+import asyncio
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+
+import hypothesis
+from hypothesis import HealthCheck, Phase, given
+
+from testkit.worlds.player import Disagreement, Player, open_player
+from testkit.worlds.strategies import worlds
+from testkit.worlds.world import Arrival, World
+
+SHRINK_LIMIT_S = 60.0
+
+Play = Callable[[World], None]
+
+
+@contextmanager
+def running_player(runner: asyncio.Runner, database_url: str) -> Iterator[Player]:
+    """One event loop for all worlds."""
+    opened = open_player(database_url)
+    player = runner.run(opened.__aenter__())
+    try:
+        yield player
+    finally:
+        runner.run(opened.__aexit__(None, None, None))
+
+
+def try_worlds(play: Play, *, count: int, seed: int, expiring: bool = False) -> Disagreement | None:
+    """The first disagreement, shrunk. `expiring`: only worlds in which visits are deleted after their retention."""
+
+    @hypothesis.seed(seed)
+    @hypothesis.settings(
+        max_examples=count,
+        database=None,
+        deadline=None,
+        derandomize=False,
+        report_multiple_bugs=False,
+        phases=[Phase.generate],
+        suppress_health_check=list(HealthCheck),
+    )
+    @given(worlds(expiring=expiring))
+    def play_all(world: World) -> None:
+        play(world)
+
+    try:
+        play_all()
+    except Disagreement as disagreement:
+        return shrink_world(disagreement, play)
+    return None
+
+
+def shrink_world(disagreement: Disagreement, play: Play) -> Disagreement:
+    """The same disagreement in a smaller world, if one is found in time."""
+    give_up_at = time.monotonic() + SHRINK_LIMIT_S
+    found: Disagreement | None = disagreement
+    while found:
+        disagreement, found = found, _first(_disagreement_in(world, play) for world in _smaller_worlds(found.world))
+        if time.monotonic() > give_up_at:
+            break
+    return disagreement
+
+
+def _disagreement_in(world: World, play: Play) -> Disagreement | None:
+    try:
+        play(world)
+    except Disagreement as disagreement:
+        return disagreement
+    return None
+
+
+def _first(found: Iterator[Disagreement | None]) -> Disagreement | None:
+    return next(filter(None, found), None)
+
+
+def _smaller_worlds(world: World) -> Iterator[World]:
+    """Every world with one thing less."""
+    for number, arrival in enumerate(world.arrivals):
+        for less in _smaller_arrivals(arrival):
+            yield replace(world, arrivals=(*world.arrivals[:number], less, *world.arrivals[number + 1 :]))
+
+
+def _smaller_arrivals(arrival: Arrival) -> Iterator[Arrival]:
+    for number in range(len(arrival.visits)):
+        yield replace(arrival, visits=arrival.visits[:number] + arrival.visits[number + 1 :])
+    for number in range(len(arrival.questions)):
+        yield replace(arrival, questions=arrival.questions[:number] + arrival.questions[number + 1 :])
+    if arrival.fills:
+        yield replace(arrival, fills=0)
+    if arrival.meanwhile:
+        yield replace(arrival, meanwhile=False)

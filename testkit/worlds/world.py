@@ -1,0 +1,92 @@
+"""A world: streams, visits that arrive in several revisions, roll-ups filled or not, and questions in between."""
+
+from dataclasses import dataclass, field
+
+from onlooker_pipeline.visits.visit import Visit
+from testkit.worlds.clocks import Era, moment_at
+
+ARRIVALS = 3
+"""Batches in which visits arrive; after each some slots are filled, and questions are asked."""
+
+
+@dataclass(frozen=True)
+class Question:
+    """What is asked of a stream. Times are microseconds of unix time."""
+
+    stream: int
+    """Index of the world's stream; so is that of visits."""
+    metrics: tuple[str, ...]
+    from_us: int
+    to_us: int
+    time: str
+    tz: str | None
+    """The parameter; None: the stream's own zone."""
+    style: str
+    """How dates are written: `utc`, `offset`, `basic` or `naive`."""
+
+
+@dataclass(frozen=True)
+class Arrival:
+    """What happens at once, and then."""
+
+    visits: tuple[Visit, ...]
+    fills: int
+    """So many slots are filled afterwards, at most."""
+    meanwhile: bool
+    """Whether slots are filled while visits arrive, too, and while questions are asked."""
+    questions: tuple[Question, ...]
+
+
+@dataclass(frozen=True)
+class World:
+    """Everything that is drawn."""
+
+    era: Era
+    zones: tuple[str, ...]
+    """One a stream."""
+    arrivals: tuple[Arrival, ...]
+    expires_us: int | None = None
+    """Before the last questions all visits that began before are deleted after their time, their slots are not."""
+
+
+@dataclass
+class LatestVisits:
+    """The newest revision of each visit that has arrived, by stream."""
+
+    visits: dict[tuple[int, bytes], Visit] = field(default_factory=dict)
+
+    def arrive(self, visits: tuple[Visit, ...]) -> None:
+        for visit in visits:
+            key = (visit.stream_id, visit.id)
+            if key not in self.visits or self.visits[key].revision < visit.revision:
+                self.visits[key] = visit
+
+    def of(self, stream: int) -> list[Visit]:
+        return [visit for (whose, _), visit in self.visits.items() if whose == stream]
+
+
+def describe(world: World) -> str:
+    """For people."""
+    lines = [f"streams in {', '.join(world.zones)}"]
+    for number, arrival in enumerate(world.arrivals, start=1):
+        lines.append(f"arrival {number}")
+        lines += [describe_visit(visit) for visit in arrival.visits]
+        lines.append(f"  filled at most {arrival.fills} slots, asked {len(arrival.questions)} questions")
+    if world.expires_us is not None:
+        lines.append(f"visits that began before {moment_at(world.expires_us)} are deleted")
+    return "\n".join(lines)
+
+
+def describe_visit(visit: Visit) -> str:
+    def spans(intervals: list[tuple[int, int]]) -> str:
+        return " ".join(f"{moment_at(start * 1000):%FT%T.%f}+{end - start}ms" for start, end in intervals) or "-"
+
+    person = f"age {visit.age}, {visit.gender} {visit.gender_confidence}, expression {visit.expression}"
+    title = f"  stream {visit.stream_id} visit {visit.id.hex()[-4:]} revision {visit.revision}: {person}"
+    parts = [f"    {name} {spans(getattr(visit, name))}" for name in ("present", "still", "looking")]
+    return "\n".join([title, *parts])
+
+
+def describe_question(question: Question) -> str:
+    range_ = f"{moment_at(question.from_us)} to {moment_at(question.to_us)}"
+    return f"stream {question.stream}, {','.join(question.metrics)} {question.time}, {range_}, tz {question.tz}"
