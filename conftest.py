@@ -61,8 +61,9 @@ def pytest_runtest_protocol(item: pytest.Item) -> Iterator[None]:
 
 @pytest.hookimpl(wrapper=True, tryfirst=True)
 def pytest_runtest_call(item: pytest.Item) -> Iterator[None]:
-    """A test marked `alone` holds the lock exclusively once it is set up."""
-    if item.get_closest_marker("alone") is None or LOCKS not in item.stash:
+    """A test marked `alone` holds the lock exclusively once it is set up; so does one that failed among others."""
+    is_rerun = getattr(item, "execution_count", 1) > 1
+    if LOCKS not in item.stash or not (is_rerun or item.get_closest_marker("alone")):
         return (yield)
     turnstile, machine = item.stash[LOCKS]
     fcntl.flock(machine, fcntl.LOCK_UN)  # else two of them would wait for one another

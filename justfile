@@ -45,9 +45,10 @@ dev:
 demo *arguments:
     python -m onlooker.demo {{arguments}}
 
-# All tests, on real PostgreSQL, NATS and SeaweedFS, in three processes side by side, a file in one of them.
+# All tests, on real PostgreSQL, NATS and SeaweedFS, in three processes side by side, a file in one of them. One that
+# fails is run once more with the machine to itself; the closing line counts these.
 test *arguments:
-    python -m testkit with-postgresql -- pytest -n 3 --dist loadfile --no-loadscope-reorder {{arguments}}
+    python -m testkit with-postgresql -- pytest -n 3 --dist loadfile --no-loadscope-reorder --reruns 1 -rR {{arguments}}
 
 # The pure tests, without a server or a database: for the inner loop.
 test-fast *arguments:
