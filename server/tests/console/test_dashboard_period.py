@@ -219,7 +219,7 @@ def test_any_range_is_compared_with_one_of_its_own_length_right_before(
     now: datetime, zone: ZoneInfo, begins_h: int, lasts_h: int, as_dates: bool
 ) -> None:
     form = "%Y-%m-%d" if as_dates else "%Y-%m-%dT%H:%M"
-    begins = now.astimezone(zone).replace(tzinfo=None) - timedelta(hours=begins_h)
+    begins = (now - timedelta(hours=begins_h)).astimezone(zone).replace(tzinfo=None)
     query = {"from": begins.strftime(form), "to": (begins + timedelta(hours=lasts_h)).strftime(form)}
     try:
         found = parse_period(query, zone=zone, now=now)
