@@ -109,7 +109,7 @@ def upgrade(scene: JourneySetup, person: Person) -> None:
     """Through the fake of Stripe's Checkout, with a test card."""
     person.open(f"/billing/{scene.known['login']}/upgrade/")
     person.look("upgrade")
-    person.press("Enter a card")
+    person.press("Enter card")
     person.wait(lambda: not person.browser.current_url.startswith(person.console_url), "the page for cards")
     person.fill("Card", TEST_CARD)
     person.press("Save")
