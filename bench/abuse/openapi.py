@@ -2,6 +2,7 @@
 
 import contextlib
 import itertools
+from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, ClassVar
@@ -42,7 +43,7 @@ CONFORMANCE: tuple[Check, ...] = (
 """Whether an answer is one that the document promises."""
 
 
-class OpenApiFuzz:
+class OpenApiFuzz(ABC):
     """Goes through every operation of a document; what is sent and how it is judged is for the subclass to say."""
 
     checks: ClassVar[Sequence[Check]] = ()
@@ -100,9 +101,9 @@ class OpenApiFuzz:
         with contextlib.suppress(Unsatisfiable):  # an operation without parameters cannot be asked wrongly
             send()
 
+    @abstractmethod
     def send(self, case: Request, *, is_right: bool) -> None:
         """Send one request, which fits the document if it is right, and judge the answer."""
-        raise NotImplementedError
 
     def call(
         self, case: Request, what: str, *, headers: dict[str, str] | None = None, auth: tuple[str, str] | None = None

@@ -203,7 +203,7 @@ async def _check(pool: Pool, asking: Asking) -> None:
 
 
 async def _time_both(pool: Pool, asked: NumbersQuery, times: Times, *, ours_first: bool) -> None:
-    """Whoever goes first finds less in memory, so each does every other time."""
+    """The first to run finds less in memory, so they take turns at it."""
     by_hand = asked.by_hand()
     if ours_first:
         times.ours.append(await _time(asked.ask(pool)))

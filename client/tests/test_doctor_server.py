@@ -61,7 +61,7 @@ def test_a_wrong_password_is_named_and_hides_what_follows(product: Stack, stream
     found = examine(replace(settings(product, stream), access_token="wrong"))
     assert (found["credentials"].level, found["credentials"].figure) == (Severity.BAD, "Login or Password is wrong")
     assert found["network"].figure == "not checked: see credentials"
-    assert found["clock"].level is Severity.GOOD  # the server's Date is for everybody
+    assert found["clock"].level is Severity.GOOD  # the Date header needs no credentials
 
 
 def test_a_used_up_month_is_to_be_fixed(product: Stack) -> None:

@@ -85,7 +85,7 @@ class Screen(TestStream):
 
 @dataclass(frozen=True)
 class DashboardWorld:
-    """All streams of a run. But for those of the collector they are the owner's."""
+    """All streams of a run. Except for the collector's, they belong to the owner."""
 
     shop: Screen
     museum: Screen
@@ -175,7 +175,7 @@ class Stage:
         self.check(shown == asked, f"{what}: the page has {shown!r}, the data endpoint {asked!r}")
 
     def sign_in(self, email: str) -> None:
-        """Whoever was signed in is not any more."""
+        """As this account; the one before is signed out."""
         person = self.person
         person.open("/accounts/login/")
         person.browser.delete_all_cookies()
