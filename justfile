@@ -45,14 +45,15 @@ dev:
 demo *arguments:
     python -m onlooker.demo {{arguments}}
 
-# All tests, on real PostgreSQL, NATS and SeaweedFS, in three processes side by side, a file in one of them. One that
-# fails is run once more with the machine to itself; the closing line counts these.
+# Three processes side by side; tests that share a product run in one of them. A test that fails is run once
+# more, ten seconds later and with the machine to itself; the closing line counts these.
+# All tests, on real PostgreSQL, NATS and SeaweedFS.
 test *arguments:
-    python -m testkit with-postgresql -- pytest -n 3 --dist loadfile --no-loadscope-reorder --reruns 1 -rR {{arguments}}
+    python -m testkit with-postgresql -- pytest -n 3 --dist loadscope --no-loadscope-reorder --reruns 1 --reruns-delay 10 -rR {{arguments}}
 
 # The pure tests, without a server or a database: for the inner loop.
 test-fast *arguments:
-    pytest -q --fast {{arguments}}
+    pytest -q -n 2 --dist loadscope --fast {{arguments}}
 
 # Lint, formatting, types, import rules, layout; the slow ones side by side, each told when all are done.
 lint:
@@ -153,6 +154,22 @@ test-dashboard *arguments: browsing
 accuracy-vision *arguments:
     python -m bench.accuracy.vision {{arguments}}
 
+# How many people of a street the person net finds, by their height, on sequences in the MOTChallenge layout.
+accuracy-street-detection *arguments:
+    python -m bench.accuracy.street_detection {{arguments}}
+
+# Whether a change of the tracker is more than chance: sequences searched once, followed many times with small changes.
+accuracy-street-trials *arguments:
+    python -m bench.accuracy.street_trials {{arguments}}
+
+# How found, gender, looking and age fare as pictures get worse, and by group of people; with --write, into the docs.
+accuracy-map *arguments:
+    python -m bench.accuracy.condition_map {{arguments}}
+
+# Fit how ages are corrected and trusted, on the portraits beside the project and on UTKFace.
+age-fit *arguments:
+    python -m bench.accuracy.age_fit {{arguments}}
+
 # What the vision services cost a frame, and a worker in memory.
 bench-vision *arguments:
     python -m bench.cost.vision {{arguments}}
@@ -160,6 +177,14 @@ bench-vision *arguments:
 # How right visits are on labelled scenes, through the whole product.
 accuracy-scenes *arguments:
     python -m bench.accuracy.visits {{arguments}}
+
+# How right counts are on real streets: any folder of sequences in MOTChallenge layout.
+accuracy-streets folder *arguments:
+    python -m bench.accuracy.streets {{folder}} {{arguments}}
+
+# What misses, jitter and false boxes do to the tracker, without pictures; --write draws the curves.
+track-microscope *arguments:
+    python -m bench.accuracy.track_microscope {{arguments}}
 
 # Whether the pipeline by itself, in an environment without the server, finds the visits that the whole product finds.
 pipeline-alone *arguments:

@@ -1,6 +1,7 @@
 """Runs a command, such as the tests, with a PostgreSQL made for it; with the one it is given, where it is given one."""
 
 import os
+import signal
 import subprocess
 import sys
 from contextlib import ExitStack
@@ -12,6 +13,7 @@ TUNING = ("max_connections=400", "fsync=off")
 
 if sys.argv[1:3] != ["with-postgresql", "--"]:
     sys.exit("usage: python -m testkit with-postgresql -- COMMAND")
+signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))  # so that the server ends too
 with ExitStack() as opened:
     environment = dict(os.environ)
     if "TEST_DATABASE_URL" not in environment:

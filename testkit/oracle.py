@@ -19,10 +19,11 @@ EMOTIONS = ("neutral", "happiness", "surprise", "anger", "sadness")
 
 @dataclass(frozen=True)
 class Thresholds:
-    """The age from which a person is a senior, and the confidence above which a gender is known."""
+    """The age from which a person is a senior, and the confidences above which a gender and an age are known."""
 
     senior_age: float
     gender_above: float
+    age_above: float
 
 
 @dataclass(frozen=True)
@@ -107,7 +108,7 @@ def figures_of(bucket: list[Judged], known: Thresholds) -> Figures:
         "satisfaction": {
             "value": mean([balance_of(one.visit) + one.rounding.balance for one in interested if one.visit.expression])
         },
-        "age": count((*AGE_BANDS, "?"), [age_band_of(person) for person in people]),
+        "age": count((*AGE_BANDS, "?"), [age_band_of(person, known) for person in people]),
         "emotion": count((*EMOTIONS, "?"), [emotion_of(person) for person in people]),
     }
 
@@ -125,14 +126,20 @@ def gender_of(person: Visit, known: Thresholds) -> str:
 
 
 def category_of(person: Visit, known: Thresholds) -> str | None:
-    gender = gender_of(person, known)
-    if person.age is None or gender == "?":
+    gender, age = gender_of(person, known), age_of(person, known)
+    if age is None or gender == "?":
         return None
-    return f"{'senior' if person.age >= known.senior_age else 'young'}_{gender}"
+    return f"{'senior' if age >= known.senior_age else 'young'}_{gender}"
 
 
-def age_band_of(person: Visit) -> str:
-    return "?" if person.age is None else [name for name, first in AGE_BANDS.items() if person.age >= first][-1]
+def age_of(person: Visit, known: Thresholds) -> float | None:
+    """None also where it is a guess."""
+    return person.age if person.age_confidence > known.age_above else None
+
+
+def age_band_of(person: Visit, known: Thresholds) -> str:
+    age = age_of(person, known)
+    return "?" if age is None else [name for name, first in AGE_BANDS.items() if age >= first][-1]
 
 
 def emotion_of(person: Visit) -> str:

@@ -1,6 +1,7 @@
 """Errors as small pictures for the documentation: SVG, written by hand."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from xml.sax.saxutils import escape
 
@@ -8,6 +9,25 @@ CELL = 84
 MARGIN = 110
 SIDE = 420
 INK, PALE, ACCENT = "#222", "#ddd", "#1f6fb2"
+PANEL_WIDTH, PANEL_HEIGHT, PANEL_GAP = 300, 150, 84
+COLOURS = ("#1f6fb2", "#c2571a", "#3d8b40", "#7a4fa3")
+DASHES = ("", "6 4", "2 3", "9 3 2 3")
+"""So that lines can be told apart in grey, too."""
+
+
+@dataclass(frozen=True)
+class Panel:
+    """A small chart: some lines over one axis, which is drawn by rank, as its steps grow."""
+
+    title: str
+    steps: Sequence[str]
+    lines: Mapping[str, Sequence[float | None]]
+    """By name; None where nothing was measured."""
+    lowest: float
+    highest: float
+    unit: str = ""
+    limit: float | None = None
+    """A position on the axis, in steps, from which on it is too bad."""
 
 
 def draw_confusion(
@@ -44,6 +64,55 @@ def draw_scatter(path: Path, title: str, points: Sequence[tuple[float, float]], 
         parts.append(f'<circle cx="{x:.1f}" cy="{y:.1f}" r="3" fill="{ACCENT}" fill-opacity="0.6"/>')
     parts.append(_text(MARGIN, MARGIN - 20, f"{title}: labels to the right, readings upwards", anchor="start"))
     _write(path, MARGIN + SIDE + 20, bottom + 40, parts)
+
+
+def draw_panels(path: Path, title: str, panels: Sequence[Panel], *, columns: int) -> None:
+    """Charts side by side, row by row, with one legend for all."""
+    names = list(dict.fromkeys(name for panel in panels for name in panel.lines))
+    parts = [_text(24, 24, title, anchor="start"), *_legend(names)]
+    for number, panel in enumerate(panels):
+        left = 60 + number % columns * (PANEL_WIDTH + PANEL_GAP)
+        top = 96 + number // columns * (PANEL_HEIGHT + PANEL_GAP)
+        parts += _panel(panel, names, left=left, top=top)
+    rows = -(-len(panels) // columns)
+    _write(path, columns * (PANEL_WIDTH + PANEL_GAP) + 20, 96 + rows * (PANEL_HEIGHT + PANEL_GAP) - 24, parts)
+
+
+def _legend(names: Sequence[str]) -> list[str]:
+    parts = []
+    for number, name in enumerate(names):
+        left = 24 + number * 190
+        parts.append(f'<path d="M{left} 50 h28" {_stroke(number)}/>')
+        parts.append(_text(left + 36, 50, name, anchor="start"))
+    return parts
+
+
+def _panel(panel: Panel, names: Sequence[str], *, left: float, top: float) -> list[str]:
+    bottom, step = top + PANEL_HEIGHT, PANEL_WIDTH / max(len(panel.steps) - 1, 1)
+    scale = PANEL_HEIGHT / (panel.highest - panel.lowest)
+    parts = [_text(left, top - 14, panel.title, anchor="start")]
+    if panel.limit is not None:
+        x = left + panel.limit * step
+        parts.append(f'<path d="M{x:.1f} {top} V{bottom}" stroke="{INK}" stroke-dasharray="1 3"/>')
+    for share in (0.0, 0.5, 1.0):
+        value = panel.lowest + share * (panel.highest - panel.lowest)
+        y = bottom - share * PANEL_HEIGHT
+        parts.append(f'<path d="M{left} {y:.1f} h{PANEL_WIDTH}" stroke="{PALE}"/>')
+        parts.append(_text(left - 8, y, f"{value:g}{panel.unit}", anchor="end"))
+    parts += [_text(left + i * step, bottom + 16, word) for i, word in enumerate(panel.steps)]
+    for name, values in panel.lines.items():
+        points = [
+            f"{left + i * step:.1f} {bottom - (min(max(v, panel.lowest), panel.highest) - panel.lowest) * scale:.1f}"
+            for i, v in enumerate(values)
+            if v is not None
+        ]
+        parts.append(f'<path d="M{" L".join(points)}" {_stroke(names.index(name))}/>')
+    return parts
+
+
+def _stroke(number: int) -> str:
+    dashes = f' stroke-dasharray="{DASHES[number]}"' if DASHES[number] else ""
+    return f'fill="none" stroke="{COLOURS[number]}" stroke-width="2"{dashes}'
 
 
 def _square(left: float, top: float, share: float) -> str:

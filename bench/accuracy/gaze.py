@@ -108,11 +108,11 @@ def _of_clip(clip: LabelledClip) -> Iterator[Verdict]:
             yield from (Verdict(False, judge_by_rules(face)) for face in faces)
         elif len(present) == len(faces):
             for person, face in zip(present, faces, strict=True):
-                if _is_certain(person, seconds, precision=clip.truth["precision_s"]):
+                if is_certain(person, seconds, precision=clip.truth["precision_s"]):
                     yield Verdict(within(seconds, person["looking"]), judge_by_rules(face))
 
 
-def _is_certain(person: dict[str, Any], seconds: float, *, precision: float) -> bool:
+def is_certain(person: dict[str, Any], seconds: float, *, precision: float) -> bool:
     """Not so near to the edge of an interval that the reviewer may have put it on the other side."""
     edges = {edge for interval in person["looking"] for edge in interval} - {person["enter"], person["leave"]}
     uncertain = within(seconds, person.get("looking_uncertain", []))

@@ -76,9 +76,10 @@ def _differing(answer: dict[str, Any]) -> list[str]:
 def _visits(stream_id: int) -> list[Visit]:
     """A lady who is happy, a young man who is neither, somebody who is not known, and one who goes by."""
     happy, neutral = (0.25, 0.5, 0.0, 0.25, 0.0), (0.5, 0.25, 0.0, 0.125, 0.125)
+    sure = {"age_confidence": 0.9, "gender_confidence": 0.9}
     return [
-        _visit(stream_id, still_s=9, looking_s=5, age=70.0, gender="female", gender_confidence=0.9, expression=happy),
-        _visit(stream_id, still_s=6, looking_s=2, age=30.0, gender="male", gender_confidence=0.9, expression=neutral),
+        _visit(stream_id, still_s=9, looking_s=5, age=70.0, gender="female", expression=happy, **sure),
+        _visit(stream_id, still_s=6, looking_s=2, age=30.0, gender="male", expression=neutral, **sure),
         _visit(stream_id, still_s=3, looking_s=2),
         _visit(stream_id, still_s=0, looking_s=1),
     ]

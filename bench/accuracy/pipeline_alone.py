@@ -12,9 +12,9 @@ from pathlib import Path
 from typing import Any
 
 from bench.accuracy.vision import as_json, print_table
-from bench.lib.camera import Camera, as_shot
+from bench.lib.camera import Camera
 from bench.lib.figures import Figure
-from bench.lib.frames import as_filmed
+from bench.lib.frames import as_filmed, as_shot
 from bench.lib.product import ROOT, conclude, concluding, running_product, say
 from bench.lib.scenes import LabelledScene, find_scenes
 from bench.lib.testdata import BESIDE_THE_PROJECT

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from bench.accuracy import age_gender, detection, expression, gaze, motion, sound, vision_report
+from bench.accuracy.page_section import PICTURES
 from bench.lib.figures import Figure
 from bench.lib.product import conclude, say
 from bench.lib.testdata import find_testdata
@@ -16,9 +17,9 @@ from bench.lib.testdata import find_testdata
 Measure = Callable[[], list[Figure]]
 HELD_OUT = (
     "The project's data was used to choose the constants for faces found, looking and expression, and for age to "
-    "choose the network, the crop of a face and where the correction starts. So these figures are optimistic. For "
-    "age, only the correction and the confidence are validated on held-out people. Other data of the same format "
-    "(--data) measures all of them fairly."
+    "choose the network and the crop of a face, and in part for its correction. So these figures are optimistic. "
+    "Ages of people and of a set without a part in the fit are told below, by `just age-fit`. Other data of the same "
+    "format (--data) measures all of them fairly."
 )
 
 
@@ -60,7 +61,7 @@ def main() -> None:
     arguments = _arguments()
     if arguments.write and (arguments.only or arguments.data):
         raise SystemExit("--write needs all figures, of the data beside the project: leave out --only and --data.")
-    drawn = vision_report.PICTURES if arguments.write else arguments.pictures
+    drawn = PICTURES if arguments.write else arguments.pictures
     chosen = measures(find_testdata(arguments.data), drawn)
     names = arguments.only.split(",") if arguments.only else list(chosen)
     if unknown := set(names) - set(chosen):

@@ -12,9 +12,9 @@ import httpx2
 from bench.accuracy.scene_report import as_text, clip_table, compare_counts, summarise, write_page
 from bench.accuracy.vision import as_json, print_table
 from bench.accuracy.visit_scores import ClipScore, score_clip
-from bench.lib.camera import Camera, as_shot
+from bench.lib.camera import Camera
 from bench.lib.figures import Figure
-from bench.lib.frames import VARIANTS, Shot, Variant, as_filmed
+from bench.lib.frames import VARIANTS, Shot, Variant, as_filmed, as_shot
 from bench.lib.product import conclude, running_product, say
 from bench.lib.scenes import LabelledScene, find_scenes
 from bench.lib.testdata import find_testdata
@@ -82,10 +82,6 @@ def main() -> None:
     )
 
 
-if __name__ == "__main__":
-    main()
-
-
 AT_ONCE = 4
 REPEAT_S = 30.0
 HOURS_AGO = 6
@@ -130,3 +126,7 @@ def _send(camera: Camera, picture: bytes, shot: Shot) -> dict[str, object]:
         if answer.status_code not in (429, 503) or time.monotonic() > give_up_at:
             raise RuntimeError(f"Frame {shot.frame} was refused: {answer.status_code} {answer.text}")
         time.sleep(0.2)
+
+
+if __name__ == "__main__":
+    main()

@@ -178,7 +178,7 @@ class Calls:
 
 
 def run_session_calls(stack: Stack, killer: Killer, count: int) -> dict[str, Any]:
-    """Half the sessions call `dummy`, half a service that takes a while, so that kills hit calls under way."""
+    """Half the sessions call `dummy`, half a service that takes a while, so that kills hit running calls."""
     stream = stack.create_stream()
     sessions = [Calls("dummy" if number % 2 else "trouble") for number in range(SESSIONS)]
     threads = [

@@ -26,11 +26,11 @@ class Weather(enum.Enum):
 
     CALM = "calm"
     CUT = "cut"
-    """Nothing goes through; what was under way arrives once it works again, as TCP sends it again."""
+    """Nothing goes through; what was in flight arrives once it works again, as TCP sends it again."""
     LOST = "lost"
     """The same, but connections of that time never work again, and nobody is told: a router forgot them."""
     DELAY = "delay"
-    """What is under way when it ends arrives at once: the link is a good one again."""
+    """What is in flight when it ends arrives at once: the link is a good one again."""
     THROTTLE = "throttle"
     RESET = "reset"
 

@@ -14,9 +14,9 @@ from typing import Any
 
 import httpx2
 
-from bench.lib.camera import Filmed, Reel, Take, as_shot, film
+from bench.lib.camera import Filmed, Reel, Take, film
 from bench.lib.clients import ENTITIES, fetch_token, open_data_client
-from bench.lib.frames import as_filmed
+from bench.lib.frames import as_filmed, as_shot
 from bench.lib.product import conclude, running_product, say
 from bench.lib.scenes import LabelledPerson, LabelledScene, Truth, find_scenes
 from bench.lib.testdata import find_testdata

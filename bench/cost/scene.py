@@ -32,7 +32,7 @@ WARM_UP_FRAMES = 100
 CAMERAS = 8
 WORKERS = 2
 CAMERA_FRAMES_A_ROUND = 40
-TARGETS = {0: 1.4, 1: 2.2, 5: 6.5}
+TARGETS = {0: 1.35, 1: 2.2, 5: 5.5}
 """Bare inferences a frame, by people in view."""
 NAMES = {0: "nobody", 1: "one_person", 5: "five_people"}
 WHOLE_TARGET = 0.85

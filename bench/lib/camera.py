@@ -7,13 +7,11 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
-from typing import Any
 
-import cv2
 import httpx2
 
 from bench.lib.clients import open_client
-from bench.lib.frames import FRAME_HEIGHT, FRAME_WIDTH, SLOW_FPS, Shot, as_sent, slowly
+from bench.lib.frames import SLOW_FPS, Shot, as_shot, slowly
 from bench.lib.scenes import LabelledScene
 from bench.lib.visits import Followed, read_answer
 from testkit import Stack, TestStream
@@ -52,21 +50,6 @@ class Camera:
 
     def close(self) -> None:
         self._client.close()
-
-
-def shrink(picture: Any) -> tuple[Any, float]:
-    """A picture of at most 640 x 480, and by how much it was made smaller."""
-    height, width = picture.shape[:2]
-    scale = min(1.0, FRAME_WIDTH / width, FRAME_HEIGHT / height)
-    if scale == 1.0:
-        return picture, scale
-    return cv2.resize(picture, (round(width * scale), round(height * scale)), interpolation=cv2.INTER_AREA), scale
-
-
-def as_shot(picture: Any) -> tuple[bytes, float]:
-    """The bytes that are sent of a picture, and its scale."""
-    small, scale = shrink(picture)
-    return as_sent(small), scale
 
 
 REPEAT_S = 3.0

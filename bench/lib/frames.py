@@ -34,6 +34,21 @@ def as_frame(picture: Any) -> bytes:
     return as_sent(fit(picture))
 
 
+def shrink(picture: Any) -> tuple[Any, float]:
+    """A picture of at most 640 x 480, and by how much it was made smaller."""
+    height, width = picture.shape[:2]
+    scale = min(1.0, FRAME_WIDTH / width, FRAME_HEIGHT / height)
+    if scale == 1.0:
+        return picture, scale
+    return cv2.resize(picture, (round(width * scale), round(height * scale)), interpolation=cv2.INTER_AREA), scale
+
+
+def as_shot(picture: Any) -> tuple[bytes, float]:
+    """The bytes that are sent of a picture, and its scale."""
+    small, scale = shrink(picture)
+    return as_sent(small), scale
+
+
 SLOW_FPS = 5.0
 DROPPED = 0.2
 JITTER_S = 0.05

@@ -1,4 +1,4 @@
-"""How many frames are under way: on links that are long, narrow or both."""
+"""How many frames are in flight: on links that are long, narrow or both."""
 
 import statistics
 

@@ -9,7 +9,7 @@ from onlooker_client.agent.frame_counts import Drop, Tally
 from onlooker_client.agent.sending.link import Bandwidth
 
 
-@given(ends=st.lists(st.sampled_from(["idle", "answer", "under way", *Drop])))
+@given(ends=st.lists(st.sampled_from(["idle", "answer", "in flight", *Drop])))
 def test_every_frame_that_was_grabbed_is_counted_once(ends: list[str | Drop]) -> None:
     tally = Tally()
     for end in ends:
@@ -18,7 +18,7 @@ def test_every_frame_that_was_grabbed_is_counted_once(ends: list[str | Drop]) ->
         elif end == "answer":
             tally.send(10)
             tally.answer()
-        elif end == "under way":
+        elif end == "in flight":
             tally.send(10)
         elif isinstance(end, Drop):
             tally.drop(end)

@@ -1,4 +1,4 @@
-"""Refusals while several frames are under way; from a server that is told when to refuse, which no real one can be."""
+"""Refusals while several frames are in flight, from a server that refuses on cue, as no real one can."""
 
 import json
 import threading
@@ -18,7 +18,7 @@ from onlooker_client.bulk.uploader import MOST_FRAMES, FrameUploader
 from onlooker_client.errors import NotAllowed
 
 SLOW_S = 0.08
-"""So long that MOST_FRAMES are under way after the first ten."""
+"""So long that MOST_FRAMES are in flight after the first ten."""
 
 
 @contextmanager

@@ -16,7 +16,7 @@ from onlooker_client.agent.status.log import AGAIN_S
 from onlooker_client.bulk.uploader import LAST_WORD_S
 from onlooker_client.command.agent import build_parser as agent_parser
 from onlooker_client.command.client import build_parser as client_parser
-from onlooker_client.doctor import camera, clock, picture, server
+from onlooker_client.doctor import camera, clock, limits, picture, server
 from onlooker_client.doctor.checks import CHECKS
 from onlooker_client.preview.video import SPARE_BYTES
 from onlooker_client.sources import condition, reconnection
@@ -108,7 +108,12 @@ SENTENCES = {
         f"more than {picture.CLIPPED_SHARE * 100:g} % of the picture is pure white "
         f"and the rest is darker than {picture.REST_DARK:g}",
         f"below {picture.VERY_DARK:g}; above {picture.VERY_BRIGHT:g}; black",
-        f"more than {picture.SOFT_PX:g}; or nothing with an edge is in view | more than {picture.BLURRED_PX:g}.",
+        f"more than {limits.SOFT_PX:g}; or nothing with an edge is in view | more than {limits.BLURRED_PX:g}.",
+        f"in grey levels | more than {limits.NOISY:g} | more than {limits.VERY_NOISY:g} |",
+        f"A face should be at least {limits.SMALLEST_FACE_PX} pixels high",
+        f"{limits.USUAL_VIEW_DEGREES:g} degrees, as of a usual webcam",
+        f"takes a face to be {limits.FACE_HEIGHT_M:g} metres high",
+        f"up to {limits.farthest_m(640, limits.USUAL_VIEW_DEGREES):.1f} m away",
         f"two degrees of smoothing, {picture.SLIGHT_PX:g} and {picture.STRONG_PX:g} pixels",
         f"from {WARNED_FROM * 100:g} % of the month on",
         f"more than {clock.OFF_S:g} seconds off | more than {clock.FAR_OFF_S:g} |",

@@ -25,10 +25,13 @@ def short_looks(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(camera, "FROZEN_S", 1.0)
 
 
+OF_THE_CAMERA = ("camera", "frame_rate", "light", "focus", "noise", "distance", "picture")
+
+
 def examine(source: str) -> dict[str, Finding]:
     examination = Examination(Config(source=source), clock=time.time)
     try:
-        checks = [check for check in CHECKS if check.name in ("camera", "frame_rate", "light", "focus", "picture")]
+        checks = [check for check in CHECKS if check.name in OF_THE_CAMERA]
         return {check.name: check.run(examination) for check in checks}
     finally:
         examination.close()
@@ -42,6 +45,19 @@ def test_a_good_camera_is_good_in_everything() -> None:
     assert found["camera"].figure.endswith("640x480")
     assert 9.5 <= float(found["frame_rate"].figure.split()[0]) <= 27
     assert found["picture"].figure == "moves"
+    assert "up to 3.2 m away, assuming a view of 53 degrees" in found["distance"].figure
+
+
+def test_the_distance_follows_from_the_lens_if_it_is_known(tmp_path: Path) -> None:
+    source = str(write_video(tmp_path / "shop.mp4", [shop(seed=number) for number in range(20)]))
+    examination = Examination(Config(source=source), clock=time.time, view_degrees=90)
+    try:
+        camera.check_camera(examination)
+        finding = camera.check_distance(examination)
+    finally:
+        examination.close()
+    assert (finding.level, finding.remedy) == (Severity.GOOD, "")
+    assert "up to 1.6 m away, with a view of 90 degrees" in finding.figure
 
 
 def test_a_frozen_camera_is_noticed() -> None:

@@ -1,4 +1,4 @@
-"""doctor's judgement of pictures: light and focus."""
+"""doctor's judgement of pictures: light, focus and noise."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -9,7 +9,15 @@ import pytest
 from doctor_scenes import blurred, shop, with_noise
 
 from onlooker_client.doctor.findings import Severity
-from onlooker_client.doctor.picture import BLURRED_PX, SOFT_PX, judge_focus, judge_light, measure_focus, measure_light
+from onlooker_client.doctor.limits import BLURRED_PX, SOFT_PX, farthest_m
+from onlooker_client.doctor.picture import (
+    judge_focus,
+    judge_light,
+    judge_noise,
+    measure_focus,
+    measure_light,
+    measure_noise,
+)
 from onlooker_client.jpeg import JpegEncoder
 
 CLIPS = Path(__file__).resolve().parents[3] / "shared" / "testdata"
@@ -53,7 +61,7 @@ def test_focus_is_the_same_in_little_light_and_with_noise(light: float, noise: f
     assert measure_focus([soft]).blur_px == pytest.approx(3.0, abs=0.4)
 
 
-@pytest.mark.parametrize(("sigma_px", "level"), [(0.5, Severity.GOOD), (2.2, Severity.WARN), (4.0, Severity.BAD)])
+@pytest.mark.parametrize(("sigma_px", "level"), [(0.5, Severity.GOOD), (1.5, Severity.WARN), (4.0, Severity.BAD)])
 def test_blur_is_reported_in_pixels(sigma_px: float, level: Severity) -> None:
     finding = judge_focus(measure_focus([blurred(shop(), sigma_px)]), is_dark=False)
     assert finding.level is level
@@ -76,6 +84,29 @@ def test_an_empty_wall_has_no_focus(picture: object) -> None:
     assert (finding.level, finding.figure) == (Severity.WARN, "nothing with an edge is in view")
 
 
+@pytest.mark.parametrize("sigma", [2.0, 5.0, 10.0])
+@pytest.mark.parametrize("light", [1.0, 0.5])
+def test_noise_is_measured_in_grey_levels_whatever_is_in_view(sigma: float, light: float) -> None:
+    assert measure_noise([with_noise(shop(noise=0.0) * light, sigma)]) == pytest.approx(sigma, rel=0.15)
+
+
+@pytest.mark.parametrize(("sigma", "level"), [(2.0, Severity.GOOD), (7.0, Severity.WARN), (12.0, Severity.BAD)])
+def test_noise_is_judged(sigma: float, level: Severity) -> None:
+    finding = judge_noise(measure_noise([shop(noise=sigma)]))
+    assert finding.level is level
+    assert bool(finding.remedy) == (level is not Severity.GOOD)
+
+
+@pytest.mark.parametrize("grey", [0, 255])
+def test_noise_is_not_judged_where_it_is_cut_off(grey: int) -> None:
+    assert judge_noise(measure_noise([np.full((480, 640), grey, np.uint8)])).level is Severity.UNCHECKED
+
+
+def test_people_may_stand_farther_from_a_narrow_lens_and_a_larger_picture() -> None:
+    assert farthest_m(640, 53) == pytest.approx(3.2, abs=0.1)
+    assert farthest_m(640, 90) < farthest_m(640, 53) < farthest_m(1280, 53)
+
+
 def real_pictures() -> Iterator[object]:
     encoder = JpegEncoder()
     for path in sorted([*CLIPS.glob("clips/*.mp4"), *CLIPS.glob("synth/out/*.mp4")]):
@@ -91,3 +122,13 @@ def test_real_scenes_are_sharp_and_blurred_ones_are_not() -> None:
     assert all(measure_focus([picture]).blur_px < SOFT_PX for picture in pictures)
     assert all(measure_focus([blurred(picture, 2.0)]).blur_px > SOFT_PX for picture in pictures)
     assert all(measure_focus([blurred(picture, 4.0)]).blur_px > BLURRED_PX for picture in pictures)
+
+
+@pytest.mark.skipif(not CLIPS.exists(), reason="needs the labelled clips in ../shared/testdata")
+def test_real_scenes_are_clean_and_their_noise_is_found_whatever_they_show() -> None:
+    for picture in real_pictures():
+        measured = [measure_noise([noisy]) for noisy in (picture, with_noise(picture, 5.0), with_noise(picture, 10.0))]
+        clean, grainy, noisy = (figure or 0.0 for figure in measured)
+        assert clean < 2.7
+        assert 4.6 < grainy < 5.9
+        assert 9.3 < noisy < 10.4

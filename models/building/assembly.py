@@ -9,14 +9,14 @@ import onnx
 
 from building.age_net import build_age_net
 from building.canonical_face import read_canonical_face
-from building.cleanups import flush_tiny_weights, fold_affine, free_input
+from building.cleanups import flush_tiny_weights, fold_affine, free_input, scale_resizes
 from building.expression_net import build_expression_net
 from building.tfjs_net import convert_tfjs
 from building.tflite_net import convert_tflite
 
 Sources = dict[str, Path]
 
-PERSON_HEIGHT, PERSON_WIDTH = 320, 416  # a 4:3 frame fits; the source is square, as wide
+PERSON_SOURCE_SIDE = 416
 PERSON_OUTPUTS = {
     "scores_8": "Identity",
     "scores_16": "Identity_1",
@@ -76,12 +76,12 @@ def _person_detect(sources: Sources) -> onnx.ModelProto:
     model = convert_tfjs(
         sources["nanodet.json"],
         sources["nanodet.bin"],
-        input_shape=(1, 3, PERSON_HEIGHT, PERSON_WIDTH),
+        input_shape=(1, 3, PERSON_SOURCE_SIDE, PERSON_SOURCE_SIDE),
         outputs=PERSON_OUTPUTS,
-        growth=(PERSON_HEIGHT / PERSON_WIDTH, 1.0),
     )
     fold_affine(model)
-    return model
+    scale_resizes(model)
+    return free_input(model, (1, 3, "H", "W"))
 
 
 CANONICAL_FACE = "canonical_face.npy"

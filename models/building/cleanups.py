@@ -27,6 +27,38 @@ def free_input(model: onnx.ModelProto, shape: Sequence[int | str]) -> onnx.Model
     return infer_output_shapes(model)
 
 
+def scale_resizes(model: onnx.ModelProto) -> int:
+    """Replaces resizes to a size by resizes by a factor, so that the input's size may be freed; says how many."""
+    inferred = onnx.shape_inference.infer_shapes(model, strict_mode=True, data_prop=True)
+    shapes = {
+        value.name: [side.dim_value for side in value.type.tensor_type.shape.dim] for value in inferred.graph.value_info
+    }
+    resizes = [node for node in model.graph.node if node.op_type == "Resize"]
+    for node in resizes:
+        factors = np.array(shapes[node.output[0]], np.float32) / np.array(shapes[node.input[0]], np.float32)
+        name = f"{node.output[0]}_factors"
+        model.graph.initializer.append(numpy_helper.from_array(factors, name))
+        picture = node.input[0]
+        del node.input[:]
+        node.input.extend([picture, "", name])
+    _drop_unread(model.graph)
+    return len(resizes)
+
+
+def _drop_unread(graph: onnx.GraphProto) -> None:
+    """Removes nodes and constants that nothing reads any more."""
+    read = {output.name for output in graph.output}
+    kept = []
+    for node in reversed(graph.node):
+        if read & set(node.output):
+            kept.append(node)
+            read |= set(node.input)
+    constants = [one for one in graph.initializer if one.name in read]
+    del graph.node[:], graph.initializer[:]
+    graph.node.extend(reversed(kept))
+    graph.initializer.extend(constants)
+
+
 def flush_tiny_weights(model: onnx.ModelProto) -> int:
     """Zeroes weights beneath 1e-12. Products with them are denormal numbers, which cost a CPU up to seven times."""
     flushed = 0

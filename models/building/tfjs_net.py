@@ -27,15 +27,11 @@ def convert_tfjs(
     *,
     input_shape: Sequence[int | str],
     outputs: dict[str, str],
-    growth: tuple[float, float] = (1.0, 1.0),
 ) -> onnx.ModelProto:
-    """The net for that input. `outputs` gives the source's name for each of ours.
-
-    `growth` is how much higher and wider the input is than the source's own: sizes fixed inside the net grow alike.
-    """
+    """The net for that input. `outputs` gives the source's name for each of ours."""
     document = read_json(topology)
     constants = read_weights(document["weightsManifest"], weights.read_bytes())
-    net = _TfjsNet(constants, input_rank=len(input_shape), growth=growth)
+    net = _TfjsNet(constants, input_rank=len(input_shape))
     net.add_layers(document["modelTopology"]["node"])
     found = {ours: net.tensor(theirs) for ours, theirs in outputs.items()}
     return net.graph.finish(topology.stem, inputs={INPUT: input_shape}, outputs=found)
@@ -64,9 +60,8 @@ class _Node:
 class _TfjsNet:
     """Values by the name of the node that makes them: constants, or tensors of the graph."""
 
-    def __init__(self, constants: dict[str, Array], *, input_rank: int, growth: tuple[float, float]) -> None:
+    def __init__(self, constants: dict[str, Array], *, input_rank: int) -> None:
         self.graph = Graph()
-        self.growth = growth
         self._constants = dict(constants)
         self._tensors: dict[str, list[Tensor]] = {}
         self._input = Tensor(INPUT, input_rank)
@@ -196,10 +191,7 @@ def _split(net: _TfjsNet, node: _Node) -> list[Tensor]:
 def _resize(net: _TfjsNet, node: _Node) -> Tensor:
     if not node.attributes["half_pixel_centers"]["b"] or node.attributes["align_corners"]["b"]:
         raise UnknownLayerError("a resize that is not by pixel centres")
-    size = net.integers(node.inputs[1]) * np.array(net.growth)
-    if not np.array_equal(size, np.round(size)):
-        raise UnknownLayerError(f"a picture of {size} pixels inside the net; choose another input size")
-    return layers.resize(net.graph, net.tensor(node.inputs[0]), size.astype(np.int64))
+    return layers.resize(net.graph, net.tensor(node.inputs[0]), net.integers(node.inputs[1]))
 
 
 def _reshape(net: _TfjsNet, node: _Node) -> Tensor:

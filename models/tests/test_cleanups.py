@@ -7,7 +7,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from onnx import TensorProto, helper, numpy_helper
 
-from building.cleanups import flush_tiny_weights, fold_affine, free_input
+from building import layers
+from building.cleanups import flush_tiny_weights, fold_affine, free_input, scale_resizes
+from building.graph import Graph, Tensor
 from running import Floats, random_floats, run
 
 CHANNELS = 3
@@ -89,3 +91,22 @@ def test_tiny_weights_become_zero_and_no_others() -> None:
 def test_a_freed_input_takes_other_sizes() -> None:
     freed = free_input(make_chain([], bias=True), (1, 2, "H", "W"))
     assert run(freed, random_floats(1, 2, 9, 5))[0].shape == (1, CHANNELS, 7, 3)
+
+
+def test_a_net_with_scaled_resizes_takes_any_size() -> None:
+    def build() -> onnx.ModelProto:
+        graph = Graph()
+        double = layers.resize(graph, Tensor("input", 4), np.array([12, 16]))
+        return graph.finish("test", inputs={"input": (1, 6, 8, 1)}, outputs={"out": double})
+
+    picture = random_floats(1, 6, 8, 1)
+    before = run(build(), picture)[0]
+    model = build()
+    assert scale_resizes(model) == 1
+    assert {node.op_type for node in model.graph.node}.isdisjoint({"Shape", "Concat"})
+    free = free_input(model, (1, "H", "W", 1))
+    np.testing.assert_allclose(run(free, picture)[0], before, atol=1e-6)
+    larger = random_floats(1, 10, 4, 1, seed=1)
+    doubled = run(free, larger)[0]
+    assert doubled.shape == (1, 20, 8, 1)
+    np.testing.assert_allclose(doubled[0, 0, 1, 0], 0.75 * larger[0, 0, 0, 0] + 0.25 * larger[0, 0, 1, 0], atol=1e-6)

@@ -8,7 +8,7 @@ from math import ceil
 from struct import pack, unpack
 from typing import Any
 
-from onlooker.metrics.definitions import GENDER_KNOWN_ABOVE
+from onlooker.metrics.definitions import AGE_KNOWN_ABOVE, GENDER_KNOWN_ABOVE, METRICS, Unit
 from onlooker_pipeline.visits.visit import Visit
 from testkit.oracle import SECOND_US, Figures, Judged, Rounding, Thresholds, count_judged, judge
 from testkit.worlds.clocks import Era, day_edges, hour_edges, moment_at
@@ -18,9 +18,10 @@ PAGE = 50
 SLOT_US = 900_000_000
 EVER_US = 10**17
 BILLION = 10**9
-KNOWN = Thresholds(senior_age=50, gender_above=GENDER_KNOWN_ABOVE)
-CLOSE = {"stop_time": 1e-3, "attention_time": 1e-3, "satisfaction": 1e-6}
+KNOWN = Thresholds(senior_age=50, gender_above=GENDER_KNOWN_ABOVE, age_above=AGE_KNOWN_ABOVE)
+TOLERANCES = {Unit.SECONDS: 1e-3, Unit.SHARE: 1e-6}
 """Seconds and shares may differ by this much; counts may not differ."""
+UNITS = {name: metric.unit for name, metric in METRICS.items()}
 
 
 @dataclass(frozen=True)
@@ -179,17 +180,18 @@ def wrong_values(question: Question, values: dict[str, Any], figures: Figures) -
 
 def same(name: str, values: dict[str, Any], wanted: Figures) -> bool:
     one, other = values[name], wanted[name]
-    if name not in CLOSE or None in (one.get("value"), other["value"]):
+    unit = UNITS[name]
+    if unit not in TOLERANCES or None in (one.get("value"), other["value"]):
         return bool(one == other)
-    is_share = name != "satisfaction" or 0 <= one["value"] <= 1
-    return list(one) == ["value"] and is_share and abs(one["value"] - other["value"]) <= CLOSE[name]
+    is_possible = unit is not Unit.SHARE or 0 <= one["value"] <= 1
+    return list(one) == ["value"] and is_possible and abs(one["value"] - other["value"]) <= TOLERANCES[unit]
 
 
 def wrong_sums(question: Question, bodies: list[dict[str, Any]], whole: dict[str, Any]) -> list[str]:
     """Where the counts of the buckets do not add up to those of the whole range."""
     buckets = [bucket for body in bodies for bucket in body["entities"].values()]
     wrong = []
-    for name in (name for name in question.metrics if name not in CLOSE):
+    for name in (name for name in question.metrics if UNITS[name] not in TOLERANCES):
         counted = whole["entities"]["global"][name]
         added = {part: sum(bucket[name][part] for bucket in buckets) for part in counted}
         if added != counted:

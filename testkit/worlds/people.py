@@ -51,6 +51,7 @@ EXPRESSIONS = (
 )
 GENDERS = ((None, 0.0), ("female", 0.9), ("male", 0.8), ("female", 0.5), ("male", 0.51), ("male", 0.1))
 AGES = (None, 0.0, 14.99, 15.0, 24.5, 25.0, 44.9, 49.99, 50.0, 64.9, 65.0, 120.0)
+AGE_CONFIDENCES = (0.0, 0.5, 0.51, 0.8, 0.8, 0.9)
 
 _starts = st.one_of(
     st.sampled_from([edge + aside for edge in (0, SLOT_MS, -SLOT_MS) for aside in (-3500, -1000, -1, 0, 1)]),
@@ -62,7 +63,9 @@ _pieces = st.lists(
     max_size=3,
 )
 _bodies = st.lists(_pieces, min_size=1, max_size=2)
-_traits = st.tuples(st.sampled_from(AGES), st.sampled_from(GENDERS), st.sampled_from(EXPRESSIONS))
+_traits = st.tuples(
+    st.sampled_from(AGES), st.sampled_from(AGE_CONFIDENCES), st.sampled_from(GENDERS), st.sampled_from(EXPRESSIONS)
+)
 
 
 @st.composite
@@ -72,7 +75,7 @@ def revisions(draw: Draw, starts_ms: list[int], *, streams: int) -> list[Visit]:
     start_ms = draw(st.sampled_from(starts_ms)) + draw(_starts)
     made = []
     for number, pieces in enumerate(draw(_bodies), start=1):
-        age, (gender, gender_confidence), expression = draw(_traits)
+        age, age_confidence, (gender, gender_confidence), expression = draw(_traits)
         present, still, looking = _spread(pieces, start_ms)
         made.append(
             Visit(
@@ -85,6 +88,7 @@ def revisions(draw: Draw, starts_ms: list[int], *, streams: int) -> list[Visit]:
                 still=still,
                 looking=looking,
                 age=age,
+                age_confidence=age_confidence if age is not None else 0.0,
                 gender=gender,
                 gender_confidence=gender_confidence,
                 expression=expression,

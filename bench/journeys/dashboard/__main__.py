@@ -66,7 +66,7 @@ def travel(stage: Stage, parts: Sequence[tuple[str, Part]]) -> tuple[list[Journe
 
 
 def errors_logged(stage: Stage) -> list[str]:
-    """But for the deaths that this run caused."""
+    """Except for the deaths that this run caused."""
     errors = [line for line in stage.stack.output.read_text().splitlines() if '"level":"error"' in line]
     died = [line for line in errors if '"process died"' in line]
     return [line for line in errors if line not in died] + died[stage.deaths :]

@@ -5,3 +5,9 @@ EXPRESSIONS = ("neutral", "happiness", "surprise", "anger", "sadness")
 
 Expression = tuple[float, float, float, float, float]
 """A share for each of EXPRESSIONS: from 0 to 1, together 1."""
+VALENCES = {
+    "positive": ("happiness",),
+    "neutral": ("neutral", "surprise"),
+    "negative": ("anger", "sadness"),
+}
+"""A coarser word for each, which is right more often: anger and sadness are taken for one another."""

@@ -24,7 +24,7 @@ def test_entity_has_every_member_of_the_interface() -> None:
     assert set(entity) == MEMBERS
     assert all(0 <= entity[name] <= 1 for name in CONFIDENCES)
     assert entity["gender"] == "female"
-    assert entity["age"] == pytest.approx(35.9, abs=0.1)
+    assert entity["age"] == pytest.approx(Actor().age_years, abs=0.1)
     assert entity["direction"] == "unknown"
 
 

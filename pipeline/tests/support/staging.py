@@ -97,7 +97,7 @@ class StagedVision:
     def profiles(self, faces: Sequence[Face], *, age: bool, gender: bool) -> list[ProfileReading]:
         self._asked.note("profiles", self._at_ms, faces)
         return [
-            ProfileReading(actor.size, actor.age_years if age else None, actor.male_probability if gender else None)
+            ProfileReading(actor.age_years if age else None, 8.0, actor.male_probability if gender else None)
             for actor in self._of(faces)
         ]
 

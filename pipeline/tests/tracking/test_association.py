@@ -94,7 +94,7 @@ def test_who_was_hidden_may_have_stopped_on_the_way() -> None:
 def test_body_goes_to_who_is_in_it() -> None:
     tracks = [known(Walker(150, 100)), known(Walker(450, 100))]
     bodies = [body_at(track.head).box for track in tracks]
-    assert match_bodies(tracks, bodies[::-1]) == {0: 1, 1: 0}
+    assert match_bodies(tracks, bodies[::-1], margin=0.0) == {0: 1, 1: 0}
 
 
 def test_faces_side_by_side_get_their_own_bodies() -> None:

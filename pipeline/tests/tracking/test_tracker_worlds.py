@@ -1,4 +1,4 @@
-"""The tracker in made-up worlds: everybody is one track, whoever passes by, however the frames come."""
+"""The tracker in made-up worlds: each person is one track, in any crowd, with frames at any pace."""
 
 from dataclasses import replace
 from typing import NamedTuple

@@ -12,19 +12,20 @@ from hypothesis import strategies as st
 from onlooker_pipeline.vision.age_and_gender import (
     ADULT_YEARS,
     AGE_SIZE,
-    CHILD_YEARS,
     CORRECTION,
+    DETAILS,
     GENDER_SIZE,
     OLDEST_YEARS,
     PLACES,
     READ_FROM_YEARS,
-    SPREAD_SIDES_PX,
-    Correction,
+    READINGS_YEARS,
+    WRINKLED_YEARS,
+    age_confidence,
+    age_spread,
     age_tensor,
     chip_region,
     corrected_age,
     cut_chips,
-    estimate_age,
     estimate_gender,
     gender_tensor,
     male_probabilities,
@@ -62,7 +63,7 @@ def test_region_finds_the_square_that_the_points_were_placed_in(x: float, y: flo
 def test_chip_shows_the_same_place_at_every_size(side: float) -> None:
     """Large faces take another way, through a smaller picture; it must not shift them."""
     (chip,) = cut_chips(slopes(), [face_in(x=320, y=240, side=side, tilt=0)])
-    assert chip.side_px == pytest.approx(side, rel=1e-3)
+    assert chip.clarity.side_px == pytest.approx(side, rel=1e-3)
     middle = chip.pixels[AGE_SIZE // 2 - 1 : AGE_SIZE // 2 + 1].astype(float).mean(axis=0)
     across, down = 160 / 640 * side / AGE_SIZE, 80 / 480 * side / AGE_SIZE
     assert np.polyfit(np.arange(AGE_SIZE), middle, 1)[0] == pytest.approx(across, rel=0.03)
@@ -107,57 +108,59 @@ def test_mirrored_readings_are_folded_face_by_face() -> None:
 def test_senseless_points_still_give_a_chip(points: list[tuple[float, float]]) -> None:
     (chip,) = cut_chips(slopes(64, 48), [face_with(points)])
     assert chip.pixels.shape == (AGE_SIZE, AGE_SIZE)
-    assert np.isfinite(chip.side_px)
+    assert np.isfinite(chip.clarity.detail)
 
 
 READINGS = st.floats(-50, 250)
-SIDES = st.floats(0, 5000)
+DETAIL = st.floats(0, 500)
 
 
-@given(READINGS, READINGS)
-def test_age_never_falls_when_the_reading_rises(one: float, other: float) -> None:
-    assert corrected_age(min(one, other)) <= corrected_age(max(one, other))
+@given(READINGS, READINGS, DETAIL)
+def test_age_never_falls_when_the_reading_rises(one: float, other: float, sharpness: float) -> None:
+    assert corrected_age(min(one, other), sharpness) <= corrected_age(max(one, other), sharpness)
 
 
-@given(READINGS)
-def test_age_has_no_steps(reading: float) -> None:
-    steepest = 1 + CORRECTION.offset_years / (ADULT_YEARS - CHILD_YEARS)
-    assert corrected_age(reading + 0.1) - corrected_age(reading) <= 0.1 * steepest + 1e-9
+@given(READINGS, DETAIL)
+def test_age_has_no_steps(reading: float, sharpness: float) -> None:
+    rises = np.diff(CORRECTION.ages_years) / np.diff(READINGS_YEARS)
+    steepest = max(rises) + max(CORRECTION.missing_years) / (WRINKLED_YEARS - READINGS_YEARS[0])
+    assert corrected_age(reading + 0.1, sharpness) - corrected_age(reading, sharpness) <= 0.1 * steepest + 1e-9
 
 
-@given(READINGS, SIDES)
-def test_age_and_confidence_are_in_range(reading: float, side: float) -> None:
-    age, confidence = estimate_age(reading, side_px=side)
+@given(READINGS, DETAIL)
+def test_age_and_confidence_are_in_range(reading: float, detail: float) -> None:
+    age = corrected_age(reading, detail)
     assert 0 <= age <= OLDEST_YEARS
-    assert 0 < confidence <= 1
+    assert 0 < age_confidence(age, age_spread(detail)) <= 1
 
 
-@given(st.floats(0, CHILD_YEARS))
-def test_children_stay_as_they_are_read(reading: float) -> None:
-    assert corrected_age(reading) == reading
+@given(st.floats(0, READINGS_YEARS[0]), DETAIL)
+def test_children_stay_as_they_are_read(reading: float, sharpness: float) -> None:
+    assert corrected_age(reading, sharpness) == pytest.approx(reading)
 
 
-@given(st.floats(ADULT_YEARS, OLDEST_YEARS - CORRECTION.offset_years))
-def test_adults_are_older_than_they_are_read_by_one_offset(reading: float) -> None:
-    assert corrected_age(reading) == pytest.approx(reading + CORRECTION.offset_years)
+@given(st.floats(ADULT_YEARS, OLDEST_YEARS), DETAIL, DETAIL)
+def test_an_adult_whose_face_is_blurred_is_older_than_read(reading: float, one: float, other: float) -> None:
+    """Blur hides wrinkles."""
+    blurred, sharp = sorted((one, other))
+    assert corrected_age(reading, blurred) >= corrected_age(reading, sharp)
 
 
-@given(READINGS, SIDES, SIDES)
-def test_larger_faces_are_trusted_no_less(reading: float, one: float, other: float) -> None:
-    smaller, larger = sorted((one, other))
-    assert estimate_age(reading, side_px=smaller)[1] <= estimate_age(reading, side_px=larger)[1]
+@given(st.floats(0, OLDEST_YEARS), DETAIL, DETAIL)
+def test_clearer_faces_are_trusted_no_less(age: float, one: float, other: float) -> None:
+    less, more = sorted((one, other))
+    assert age_confidence(age, age_spread(less)) <= age_confidence(age, age_spread(more))
 
 
-def test_small_faces_and_adults_are_trusted_less_than_large_faces_and_children() -> None:
-    smallest, largest = SPREAD_SIDES_PX[0], SPREAD_SIDES_PX[-1]
-    assert estimate_age(40, side_px=smallest)[1] < estimate_age(40, side_px=largest)[1] - 0.1
-    assert estimate_age(5, side_px=largest)[1] > estimate_age(40, side_px=largest)[1] + 0.1
+def test_unclear_faces_and_adults_are_trusted_less_than_clear_faces_and_children() -> None:
+    unclear, clear = age_spread(DETAILS[0]), age_spread(DETAILS[-1])
+    assert age_confidence(40, unclear) < age_confidence(40, clear) - 0.1
+    assert age_confidence(5, clear) > age_confidence(40, clear) + 0.1
 
 
 def test_confidence_is_the_share_of_errors_within_ten_years() -> None:
     """Of a normal error with a standard deviation of eight years, that is 79 of 100."""
-    eight_years = Correction(CORRECTION.offset_years, (8.0,) * len(SPREAD_SIDES_PX))
-    assert estimate_age(40, side_px=SPREAD_SIDES_PX[-1], correction=eight_years)[1] == pytest.approx(0.789, abs=0.001)
+    assert age_confidence(60, 8.0) == pytest.approx(0.789, abs=0.001)
 
 
 PROBABILITIES = st.floats(0, 1)

@@ -236,7 +236,7 @@ def test_who_was_only_in_frames_that_were_taken_back_is_forgotten() -> None:
     assert (visits, folded.people) == ([], [])
 
 
-@pytest.mark.parametrize("shift_ms", [-60_000, 60_000], ids=["clock set back", "service began anew"])
+@pytest.mark.parametrize("shift_ms", [-60_000, 60_000], ids=["clock set back", "service restarted"])
 def test_frames_that_do_not_follow_close_everybody(shift_ms: int) -> None:
     folded, _ = fold_sightings(Folded(7, "key"), seen(frames_of(*[1] * 8), frames_of(1, 1, start_ms=START_MS + 1_600)))
     newcomer = [SeenFrame(START_MS + shift_ms, [Sighting(BERT, still=False, looking=False)])]

@@ -214,6 +214,14 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     inference_threads: Annotated[
         int, _about("Threads of one model; workers x worker_threads x this should fit the cores.", ge=1, le=64)
     ] = 1
+    person_model: Annotated[
+        str,
+        _about(
+            "Absolute path of an ONNX file that finds people, with a card beside it (docs/guides/person-model.md); "
+            "empty: the one that comes with Onlooker.",
+            pattern="^$|^/",
+        ),
+    ] = ""
     worker_queue_limit: Annotated[int, _about("Jobs that wait in a worker before it refuses.", ge=1)] = 64
     extra_services: Annotated[
         str, _about("Modules, separated by commas, that each add one service to the catalogue (a SERVICE).")

@@ -6,6 +6,7 @@ import onlooker_models
 import pytest
 
 from onlooker.compute.service_loader import chosen_services, host_services, load_models
+from onlooker.settings import Settings, SettingsError, read_settings
 from onlooker_pipeline import model_runtime
 from onlooker_pipeline.catalogue import SERVICES, read_catalogue
 from onlooker_pipeline.model_runtime import ModelsUnavailable
@@ -44,7 +45,24 @@ def test_a_provider_that_is_not_installed_is_refused_by_name() -> None:
 
 
 def test_a_worker_that_hosts_no_vision_needs_no_models() -> None:
-    load_models(host_services(read_catalogue(), "dummy"), provider="cuda", threads=1)
+    load_models(
+        host_services(read_catalogue(), "dummy"), Settings(inference_provider="cuda", person_model="/none.onnx")
+    )
+
+
+def test_a_worker_refuses_a_person_model_that_is_not_there() -> None:
+    scene = host_services(read_catalogue(), "scene_analysis")
+    with pytest.raises(ModelsUnavailable, match=r"ONLOOKER_PERSON_MODEL names /none.onnx, which is no file"):
+        load_models(scene, Settings(person_model="/none.onnx"))
+
+
+def test_a_worker_that_searches_no_bodies_needs_no_person_model() -> None:
+    load_models(host_services(read_catalogue(), "face_detection"), Settings(person_model="/none.onnx"))
+
+
+def test_a_person_model_is_an_absolute_path() -> None:
+    with pytest.raises(SettingsError, match="ONLOOKER_PERSON_MODEL has a wrong value"):
+        read_settings({"ONLOOKER_PERSON_MODEL": "models/yolox.onnx"})
 
 
 def test_every_model_of_the_catalogue_is_in_the_wheel() -> None:

@@ -56,7 +56,7 @@ def test_a_change_can_be_called_off(sign_in, mailbox, owner) -> None:
 
 
 def test_an_address_that_is_not_confirmed_opens_nothing(sign_in, mailbox, owner) -> None:
-    """Whoever has the mailbox that was typed by mistake can't set the account's password."""
+    """The holder of a mailbox that was typed by mistake can't set the account's password."""
     browser = sign_in(owner)
     confirm_identity(browser)
     ask_for_change(browser)

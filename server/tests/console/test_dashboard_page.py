@@ -9,6 +9,7 @@ from django.test import Client
 from dashboard_numbers import Shown, ask, cover, seen, show, write
 from onlooker.console.accounts.models import Account
 from onlooker.console.dashboard.figures import NO_VALUE, as_json
+from onlooker.metrics.definitions import METRICS, Unit
 from onlooker.streams.administration import create_stream
 from onlooker.streams.models import Member, Refusal, StateChange, Stream, Usage
 
@@ -21,7 +22,7 @@ HOUR, DAY = timedelta(hours=1), timedelta(days=1)
 WEEK = "from=2026-11-02&to=2026-11-08"
 MONDAY_ALONE = "from=2026-11-02&to=2026-11-02"
 LONG = "from=2026-10-20&to=2026-11-10"
-HEADLINES = ("passing_by", "interested", "stop_time", "attention_time", "satisfaction")
+HEADLINES = tuple(name for name, metric in METRICS.items() if metric.unit is not Unit.PARTS)
 FRAGMENT = {"hx-request": "true"}
 
 
@@ -168,7 +169,7 @@ def test_the_comparison_is_with_the_week_before(sign_in: SignIn, owner: Account,
     assert "Compared with Mon 26 Oct to Sun 1 Nov (watched 29 %)." in page
     assert "15 times as much" in page
     earlier = show(sign_in(owner), watched, "from=2026-10-26&to=2026-11-01").page
-    assert earlier.count("no comparison") == 6
+    assert earlier.count("no comparison") == len(HEADLINES) + 1  # and conversion
 
 
 def test_what_was_watched_much_less_is_nothing_to_compare_with(
@@ -176,7 +177,7 @@ def test_what_was_watched_much_less_is_nothing_to_compare_with(
 ) -> None:
     page = show(sign_in(owner), watched, WEEK).page
     assert "Compared with Mon 26 Oct to Sun 1 Nov (watched 14 %)." in page
-    assert page.count("no comparison") == 6
+    assert page.count("no comparison") == len(HEADLINES) + 1  # and conversion
 
 
 def test_a_stream_that_never_saw_anything_leads_its_owner_to_the_set_up(

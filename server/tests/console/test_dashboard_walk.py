@@ -4,18 +4,14 @@ The walk is what Python really calls, without the middleware and the page frame 
 `pytest -s` prints it.
 """
 
-import sys
-import threading
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
-from itertools import groupby
-from types import FrameType
 
 import pytest
 from django.test import Client
 
 from dashboard_numbers import cover, seen, write
+from module_walk import followed
 from onlooker.console.accounts.models import Account
 from onlooker.streams.administration import create_stream
 from onlooker.streams.models import Stream
@@ -26,27 +22,6 @@ pytestmark = pytest.mark.django_db(transaction=True)
 SignIn = Callable[[Account | None], Client]
 FOLLOWED = ("onlooker.console.dashboard.", "onlooker.console.streams.", "onlooker.console.numbers")
 MOST_MODULES, MOST_RETURNS = 8, 4
-
-
-@contextmanager
-def followed() -> Iterator[list[str]]:
-    """The module of each function that is called meanwhile, on any thread. To resume a coroutine is not a call."""
-    called: list[str] = []
-    frames: dict[int, FrameType] = {}  # kept, so that no id is used twice
-
-    def follow(frame: FrameType, event: str, _argument: object) -> None:
-        name = frame.f_globals.get("__name__", "")
-        if event == "call" and id(frame) not in frames and name.startswith(FOLLOWED):
-            frames[id(frame)] = frame
-            called.append(name)
-
-    threading.setprofile(follow)
-    sys.setprofile(follow)
-    try:
-        yield called
-    finally:
-        sys.setprofile(None)
-        threading.setprofile(None)
 
 
 @pytest.fixture
@@ -63,11 +38,9 @@ def test_a_dashboard_is_read_in_order(sign_in: SignIn, owner: Account, stream: S
     browser = sign_in(owner)
     address = f"/streams/{stream.client_id}/dashboard/"
     browser.get(address)  # what is done once per process is done now
-    with followed() as called:
+    with followed(*FOLLOWED) as walk:
         page = browser.get(address)
     assert page.status_code == 200
-    walk = [module for module, _ in groupby(called)]
-    modules = dict.fromkeys(walk)
-    print(f"{len(modules)} modules, {len(walk) - len(modules)} returns: {' > '.join(walk)}")
-    assert len(modules) <= MOST_MODULES
-    assert len(walk) - len(modules) <= MOST_RETURNS
+    print(walk)
+    assert len(walk.modules) <= MOST_MODULES
+    assert walk.returns <= MOST_RETURNS

@@ -12,6 +12,7 @@ from onlooker.console.dashboard.presentation import (
     describe_coverage,
     describe_gap,
     describe_missing,
+    describe_people,
     format_duration,
     format_share,
     label_buckets,
@@ -205,3 +206,10 @@ def test_coverage_adds_up_with_the_reason_that_cost_most() -> None:
         2700, 1500, {Absence.REFUSED: 1000, Absence.OFFLINE: 200}, refused_for=Reason.OVERLOADED
     )
     assert sum_coverage([]) == BucketCoverage(0, 0, {}, None)
+
+
+def test_emotions_are_also_told_as_positive_neutral_and_negative() -> None:
+    counts = {"neutral": 3, "happiness": 4, "surprise": 1, "anger": 1, "sadness": 1, "?": 7}
+    assert describe_people("emotion", counts) == "Interested people: 40 % positive, 40 % neutral, 20 % negative"
+    assert describe_people("emotion", dict.fromkeys(counts, 0) | {"?": 7}) == "Interested people"
+    assert describe_people("age", {"0-14": 1, "?": 2}) == "Interested people"

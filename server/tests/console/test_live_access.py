@@ -1,4 +1,4 @@
-"""Who may follow a dashboard, and for how long: whoever may not see the stream any more is told nothing more."""
+"""Who may follow a dashboard, and for how long: an account that loses access gets no more events."""
 
 import time
 

@@ -1,4 +1,4 @@
-"""Whoever removes a stream leaves nothing of it behind: no row, no bytes, whatever dies meanwhile."""
+"""A removed stream leaves nothing behind, neither rows nor bytes, even if processes die meanwhile."""
 
 import time
 from collections.abc import Iterator

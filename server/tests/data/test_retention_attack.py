@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 
+from onlooker.metrics.definitions import METRICS
 from onlooker.metrics.rollup import fill_slots
 from onlooker.visits.partitions import Partitions
 from onlooker.visits.retention import remove_expired
@@ -33,7 +34,6 @@ HOURS = (*HOURS_OF_MONROVIA * 2, 60)
 """Between both ends of a range; of sixty hours there are two pages."""
 MS, SLOT, HOUR = 1_000, 900_000_000, 3_600_000_000
 """In microseconds."""
-METRICS = "passing_by,interested,stop_time,attention_time,category,gender,satisfaction,age,emotion"
 ERA = ("2026-02-10T00:00", "2026-03-10T00:00")
 ERA_OF_MONROVIA = ("1972-01-02T00:00", "1972-01-06T00:00")
 """Its hours began in the middle of a slot, at 44 minutes and 30 seconds."""
@@ -119,7 +119,7 @@ class Attack:
 
     async def _see(self, from_us: int, to_us: int, time: str, zone: str) -> Sight:
         parameters = {"from_date": _written(from_us), "to_date": _written(to_us), "time": time, "tz": zone}
-        bodies = await self.reader.walk(self.stream, parameters | {"metrics": METRICS})
+        bodies = await self.reader.walk(self.stream, parameters | {"metrics": ",".join(METRICS)})
         self.found.queries += len(bodies)
         buckets = [bucket for body in bodies for bucket in body["entities"].items()]
         return [body.get("exact", True) for body in bodies], {key: one for key, one in buckets if _has_people(one)}
@@ -158,6 +158,7 @@ def random_visit(stream: WorldStream, draw: random.Random) -> Visit:
         still=[(still[0], still[1])] if still[0] < still[1] else [],
         looking=[(look[0], look[1])] if look[0] < look[1] else [],
         age=draw.choice((None, 30.0)),
+        age_confidence=draw.random(),
         gender="female",
         gender_confidence=draw.random(),
         expression=draw.choice((None, tuple(share / sum(shares) for share in shares))),

@@ -12,6 +12,7 @@ from onlooker.metrics import query as metrics_query
 from onlooker.metrics import rollup
 from onlooker.metrics.coverage import Absence
 from onlooker.metrics.definitions import (
+    AGE_KNOWN_ABOVE,
     GENDER_KNOWN_ABOVE,
     METRICS,
     SHORTEST_LOOK_S,
@@ -58,7 +59,8 @@ SENTENCES = {
     "concepts/metrics": [
         f"present for at least {SHORTEST_PRESENCE_S} second in all",
         f"one still interval of at least {SHORTEST_STOP_S} seconds, and looked for more than {SHORTEST_LOOK_S} second",
-        f"its confidence is above {GENDER_KNOWN_ABOVE}",
+        f"its confidence is above {GENDER_KNOWN_ABOVE} | `?`",
+        f"its confidence is above {AGE_KNOWN_ABOVE}: an error",
         f"{SETTINGS.senior_age:g} unless it is set",
         f"looks every {rollup.CHECK_EVERY_S:g} seconds for marks that are {rollup.DUE_S:g} seconds old",
         f"takes up to {rollup.SLOTS_AT_ONCE}",

@@ -82,6 +82,14 @@ def test_every_job_error_and_metric_is_documented(generator: ModuleType) -> None
     assert [name for name in generator.all_metrics() if f"`{name}" not in metrics] == []
 
 
+def test_contributors_find_every_recipe() -> None:
+    justfile = (ROOT / "justfile").read_text(encoding="utf-8")
+    recipes = re.findall(r"^([a-z][\w-]*)(?: [^\n:]*)?:(?!=)", justfile, re.MULTILINE)
+    private = {"default", "install-models"}
+    text = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
+    assert [name for name in recipes if name not in private and f"| `just {name}" not in text] == []
+
+
 def anchors_of(path: Path) -> set[str]:
     """The anchors of a page's headings, as GitHub makes them."""
     text = FENCE.sub("", path.read_text(encoding="utf-8"))
@@ -138,7 +146,7 @@ def test_every_service_that_computes_has_a_page_with_a_result_and_a_picture(name
     page = ROOT / f"docs/services/{name}.md"
     text = page.read_text(encoding="utf-8")
     heads = re.findall(r"^## (.+)$", text, re.MULTILINE)
-    assert heads == ["Request", "Result", "With a session", "Cost", "Accuracy", "Limits"]
+    assert heads == ["Request", "Result", "With a session", "Cost", "Accuracy", "Limits"], f"headings of {page.name}"
     pictures = [path for path in re.findall(r"!\[[^\]]+\]\(([^)]+)\)", text) if Path(path).stem == name]
     assert [path for path in pictures if (page.parent / path).is_file()], "no picture. Run: just docs-pictures"
     assert f"({name}.md)" in (ROOT / "docs/services/README.md").read_text(encoding="utf-8")

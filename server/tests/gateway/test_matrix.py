@@ -81,7 +81,7 @@ def owned(stack: Stack) -> Iterator[Owned]:
 
 
 def ask(client: httpx2.Client, case: Case, thing_id: object, authorization: str | None = None) -> httpx2.Response:
-    """The request of a route, in order but for who asks."""
+    """The request of a route, valid except for the credentials."""
     headers = {} if authorization is None else {"Authorization": authorization}
     sent: dict[str, Any] = {}
     if case.row.path.endswith("/input"):
@@ -158,7 +158,7 @@ def test_for_another_stream_under_another_service_a_thing_is_not_found_either(
 
 
 def test_only_health_and_the_interface_itself_answer_without_credentials(stack: Stack) -> None:
-    """All gateway endpoints use Basic authentication, but for what a load balancer or a generator asks."""
+    """All gateway endpoints use Basic authentication, except those for load balancers and generators."""
     assert {row.path for row in ROUTES if row.open} == OPEN
     with client_of(stack, None) as anonymous:
         assert [anonymous.get(path).status_code for path in sorted(OPEN)] == [200] * 3

@@ -277,6 +277,7 @@ def test_error_row_foreign_url_is_400_bad_request(client: httpx2.Client) -> None
     assert_problem(measure(client, image="https://example.org/picture.jpg"), 400, "bad_request")
 
 
+@pytest.mark.alone
 def test_error_row_too_many_requests_for_one_stream_is_429_rate_limited(brief_stack: Stack) -> None:
     """too many requests for one stream (default 100 a second, burst 200) | 429 | `rate_limited` + `Retry-After`."""
     settings = Settings()
@@ -300,6 +301,7 @@ def test_error_row_too_many_requests_for_one_stream_is_429_rate_limited(brief_st
         assert client.get("/services").status_code == 200
 
 
+@pytest.mark.alone
 def test_a_composite_call_of_the_historic_client_is_carried_by_the_default_limits(default_stack: Stack) -> None:
     """a composite call of the historic client is 9 requests a frame, and it never repeats a 429."""
     state = new_state()
@@ -324,6 +326,7 @@ def test_error_row_no_compute_capacity_is_503_overloaded_when_no_worker_hosts_th
         assert client.get("/services/dummy/1").json()["live"] is True
 
 
+@pytest.mark.alone
 def test_error_row_no_compute_capacity_is_503_overloaded_when_every_worker_is_full(brief_stack: Stack) -> None:
     """no compute capacity | 503 | `overloaded` + `Retry-After`."""
     with client_of(brief_stack, brief_stack.create_stream()) as client, ThreadPoolExecutor(1) as pool:

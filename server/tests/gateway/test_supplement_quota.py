@@ -5,6 +5,7 @@ import time
 from datetime import UTC, datetime, timedelta
 
 import httpx2
+import pytest
 
 from clients import client_of
 from feed_client import exchange, open_feed, part, results_of
@@ -71,6 +72,7 @@ def test_frames_of_a_session_with_the_same_timestamp_count_by_arrival(stack: Sta
     await_use(stack, stream, seconds_of(moments), within_s=0.1)
 
 
+@pytest.mark.alone
 def test_frames_of_a_session_count_by_arrival_where_there_is_no_timestamp(stack: Stack) -> None:
     """... or by arrival where there is none."""
     stream, state, moments = stack.create_stream(), new_state(), []

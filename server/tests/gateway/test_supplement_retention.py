@@ -36,7 +36,7 @@ def test_results_of_synchronous_jobs_without_a_session_are_kept_24_hours(client:
 
 
 def test_results_of_synchronous_jobs_inside_a_session_are_kept_15_minutes(client: httpx2.Client) -> None:
-    """Results of synchronous jobs inside a session (frames of a live camera, 10 a second for ever) 15 minutes."""
+    """Results of synchronous jobs inside a session (frames of a live camera, 10 a second all day) 15 minutes."""
     assert abs(seconds_left(dummy(client, state=new_state())) - 900) < 5
 
 

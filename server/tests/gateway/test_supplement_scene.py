@@ -68,7 +68,7 @@ def test_row_result_holds_timestamp_events_entities(camera: Camera) -> None:
 
 
 def test_row_every_entity_has_every_member(camera: Camera) -> None:
-    """Whoever is in `entities` has all members, from the first frame on, each of its kind."""
+    """Everyone in `entities` has all members, from the first frame on, each of its kind."""
     shown = [entity for result in camera.see(*[HERE] * 8) for entity in result["entities"].values()]
     assert len(shown) >= 5
     for entity in shown:

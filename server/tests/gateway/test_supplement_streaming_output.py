@@ -116,7 +116,7 @@ def test_a_proxy_is_told_not_to_buffer_the_output(client: httpx2.Client) -> None
 
 
 def test_the_output_may_be_asked_for_after_the_input(client: httpx2.Client) -> None:
-    """`input` and `output` are two requests: frames wait for whoever reads their results."""
+    """`input` and `output` are two requests: frames wait for a reader of their results."""
     feed = open_feed(client)
     with live_input(client, feed["input"]) as frames:
         frames.write(part(params={"echo": "waits"}) + part() + CLOSING)

@@ -52,7 +52,7 @@ def test_an_accepted_job_survives_the_death_of_any_one_process(mortal_stack: Sta
 
 
 def test_a_job_that_brings_every_worker_down_ends_with_an_error(mortal_stack: Stack) -> None:
-    """It ends within its time limit with a result or an `error`: a deadly input is not tried for ever."""
+    """It ends within its time limit with a result or an `error`: a deadly input is not tried again and again."""
     with client_of(mortal_stack, mortal_stack.create_stream()) as client:
         made = client.post("/services/trouble/1/jobs", json={"die": True}).json()
         assert str(uuid.UUID(made["uuid"])) == made["uuid"]

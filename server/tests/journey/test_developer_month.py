@@ -24,7 +24,7 @@ FIRST_FRAME_AT = datetime(2026, 3, 1, 12, tzinfo=UTC)
 
 @pytest.fixture(scope="module")
 def stack() -> Iterator[Stack]:
-    """As it is by default, but for the rate: three hours of video come in a minute."""
+    """Default settings except for the rate: three hours of video come in a minute."""
     with (
         migrated_database() as database_url,
         running_stack(
@@ -50,6 +50,7 @@ def upgrade(stack: Stack, stream: TestStream) -> None:
     subprocess.run(command, check=True, env=os.environ | stack.environment, stdout=subprocess.DEVNULL)
 
 
+@pytest.mark.alone
 @pytest.mark.slow
 def test_three_hours_are_computed_then_refused_then_lifted(
     stack: Stack, gateway_ahead: Callable[[float], AbstractContextManager[str]]

@@ -38,6 +38,7 @@ def reset_password(stack: Stack, number: int) -> int:
         return client.post("/accounts/password/reset/", data=values, headers={"Referer": stack.console_url}).status_code
 
 
+@pytest.mark.alone
 def test_others_are_answered_while_mails_wait(muted_stack: Stack) -> None:
     with ThreadPoolExecutor(RESETS) as pool, client_of_console(muted_stack) as client:
         resets = [pool.submit(reset_password, muted_stack, number) for number in range(RESETS)]

@@ -52,6 +52,7 @@ def test_a_full_worker_refuses(narrow: Stack) -> None:
     assert _check_refusals(answers) == 3
 
 
+@pytest.mark.alone
 def test_too_many_requests_of_one_session_are_refused(narrow: Stack) -> None:
     state = {"session_id": str(uuid.uuid4())}
     answers = _send_at_once(narrow, [{"async": False, "sleep_s": 0.3, "state": state}] * 8)

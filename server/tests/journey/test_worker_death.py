@@ -55,7 +55,7 @@ def _resends(stack: Stack) -> list[str]:
 
 
 def _while_calling(client: httpx2.Client, state: dict[str, str], act: Any) -> tuple[dict[str, Any], float]:
-    """Call for half a second in a session and do something while the call is under way."""
+    """Call for half a second in a session and do something while the call runs."""
     acting = threading.Timer(0.2, act)
     acting.start()
     started = time.monotonic()

@@ -43,7 +43,7 @@ def moment(at_s: int) -> datetime:
 
 
 def tick(zone: ZoneInfo, from_s: int, to_s: int, *, by: Time) -> Iterator[int]:
-    """The moments in between at which a bucket begins: whoever looks at the clock all the time sees them."""
+    """The moments in between at which a bucket begins: anyone who watches the clock sees them."""
     dates: set[date] = set()
     offset = None
     for at_s in range(from_s, to_s, 30 if zone.key == "Africa/Monrovia" else 60):

@@ -305,13 +305,13 @@ def worlds(draw: st.DrawFn) -> World:
     )
 
 
-def reckon_by_the_second(world: World) -> list[dict[str, float]]:
+def hours_by_the_second(world: World) -> list[dict[str, float]]:
     """Slot by slot, with the state of every second looked up."""
     edges = range(world.from_s // 3600 * 3600, -(-world.to_s // 3600) * 3600 + 1, 3600)
-    return [reckon_hour(world, *hour) for hour in pairwise(edges)]
+    return [hour_by_the_second(world, *hour) for hour in pairwise(edges)]
 
 
-def reckon_hour(world: World, begin_s: int, end_s: int) -> dict[str, float]:
+def hour_by_the_second(world: World, begin_s: int, end_s: int) -> dict[str, float]:
     seconds = range(max(begin_s, world.from_s), min(end_s, world.to_s, world.now_s))
     found: Counter[str] = Counter()
     for slot in sorted({second // 900 for second in seconds}):
@@ -350,5 +350,5 @@ def test_any_hours_are_reckoned_like_second_by_second(
     from_at, to_at, now = (NOON + timedelta(seconds=at_s) for at_s in (world.from_s, world.to_s, world.now_s))
     found = camera.coverage(from_at, to_at, by=Time.BY_HOUR, now=now)
     seconds = [{"covered": one.covered_s} | one.missing if one.length_s else {} for one in found]
-    assert seconds == [pytest.approx(hour) for hour in reckon_by_the_second(world)]
+    assert seconds == [pytest.approx(hour) for hour in hours_by_the_second(world)]
     assert camera.hours(from_at, to_at, now=now) == pytest.approx([one.covered_s for one in found])

@@ -26,6 +26,7 @@ NOON_MS = int(time.time() * 1000) // 86_400_000 * 86_400_000 - 43_200_000
 """Of yesterday."""
 KNOWN: dict[str, Any] = {
     "age": 40.0,
+    "age_confidence": 0.8,
     "gender": "female",
     "gender_confidence": 0.9,
     "expression": (0.0, 1.0, 0.0, 0.0, 0.0),

@@ -23,7 +23,7 @@ pytest_plugins = ["migrated"]
 WORLDS = 40
 EXPIRING_WORLDS = 15
 SEED = 20261115
-KNOWN = Thresholds(senior_age=50, gender_above=0.5)
+KNOWN = Thresholds(senior_age=50, gender_above=0.5, age_above=0.5)
 HAPPY = (0.0, 1.0, 0.0, 0.0, 0.0)
 MISCOUNT = """
 CREATE FUNCTION miscount() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN new.passing_by := 7; RETURN new; END';
@@ -88,14 +88,22 @@ def test_a_visit_is_counted_in_the_bucket_in_which_its_part_inside_the_range_beg
 
 
 def test_who_has_no_known_age_or_gender_is_in_no_category() -> None:
-    sure: dict[str, Any] = {"gender": "female", "gender_confidence": 0.51}
-    unsure: dict[str, Any] = {"gender": "male", "gender_confidence": 0.5}
+    sure: dict[str, Any] = {"gender": "female", "gender_confidence": 0.51, "age_confidence": 0.51}
+    unsure: dict[str, Any] = {"gender": "male", "gender_confidence": 0.5, "age_confidence": 0.51}
     (found,) = figures(
         stays(5, age=50.0, **sure), stays(5, age=49.9, **sure), stays(5, **sure), stays(5, age=14.9, **unsure)
     )
     assert found["category"] == {"senior_female": 1, "senior_male": 0, "young_female": 1, "young_male": 0}
     assert found["gender"] == {"?": 1, "female": 3, "male": 0}
     assert {band: count for band, count in found["age"].items() if count} == {"0-14": 1, "45-54": 2, "?": 1}
+
+
+def test_an_age_that_is_a_guess_is_not_known() -> None:
+    sure: dict[str, Any] = {"gender": "female", "gender_confidence": 0.9, "age": 30.0}
+    (found,) = figures(stays(5, age_confidence=0.51, **sure), stays(5, age_confidence=0.5, **sure))
+    assert {band: count for band, count in found["age"].items() if count} == {"25-34": 1, "?": 1}
+    assert {part: count for part, count in found["category"].items() if count} == {"young_female": 1}
+    assert found["gender"]["female"] == 2
 
 
 def test_expressions_that_are_not_known_are_in_no_mean() -> None:
@@ -214,8 +222,10 @@ def test_a_wrong_number_is_found_and_shown_in_a_small_world(played: tuple[Player
     _, play = played
     with psycopg.connect(database, autocommit=True) as connection:
         connection.execute(MISCOUNT)
-        disagreement = try_worlds(play, count=WORLDS, seed=SEED)
-        connection.execute("DROP FUNCTION miscount CASCADE")
+        try:
+            disagreement = try_worlds(play, count=WORLDS, seed=SEED)
+        finally:
+            connection.execute("DROP FUNCTION miscount CASCADE")
     assert disagreement
     assert sum(len(arrival.visits) for arrival in disagreement.world.arrivals) == 1
     assert "passing_by is {'value': 7}" in str(disagreement)

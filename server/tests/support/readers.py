@@ -99,7 +99,7 @@ class Archive:
 
     @contextmanager
     def held_up(self) -> Iterator[None]:
-        """Whoever reads the roll-up waits for the length of the block."""
+        """Readers of the roll-up wait until the block ends."""
         with psycopg.connect(self.database_url) as connection:
             connection.execute("LOCK TABLE metrics_slot IN ACCESS EXCLUSIVE MODE")
             yield

@@ -4,8 +4,16 @@ from __future__ import annotations
 
 from onlooker_client.doctor.examination import CameraObserver, CameraView, Examination
 from onlooker_client.doctor.findings import Finding, bad, finding_of_error, good, warn
+from onlooker_client.doctor.limits import SMALLEST_FACE_PX, USUAL_VIEW_DEGREES, farthest_m
 from onlooker_client.doctor.network_camera import explain_failure
-from onlooker_client.doctor.picture import judge_focus, judge_light, measure_focus, measure_light
+from onlooker_client.doctor.picture import (
+    judge_focus,
+    judge_light,
+    judge_noise,
+    measure_focus,
+    measure_light,
+    measure_noise,
+)
 from onlooker_client.errors import SourceError
 
 SLOW_RATE, TOO_SLOW_RATE = 9.5, 5.0
@@ -59,6 +67,19 @@ def check_light(examination: Examination) -> Finding:
 def check_focus(examination: Examination) -> Finding:
     view = examination.seen()
     return judge_focus(measure_focus(view.observation.pixels), is_dark=view.light.is_dark)
+
+
+def check_noise(examination: Examination) -> Finding:
+    return judge_noise(measure_noise(examination.seen().observation.pixels))
+
+
+def check_distance(examination: Examination) -> Finding:
+    """Not a fault: how far away people may stand is told, so that nobody has to find out by odd numbers."""
+    stated, width_px = examination.view_degrees, examination.seen().observation.pixels[0].shape[1]
+    metres = farthest_m(width_px, stated or USUAL_VIEW_DEGREES)
+    basis = f"with a view of {stated:g} degrees" if stated else f"assuming a view of {USUAL_VIEW_DEGREES:g} degrees"
+    figure = f"people may stand up to {metres:.1f} m away, {basis}; beyond, faces are under {SMALLEST_FACE_PX} pixels"
+    return good(figure, "" if stated else "If the lens sees wider or narrower, state it: --view-degrees 90")
 
 
 def check_picture(examination: Examination) -> Finding:

@@ -30,6 +30,8 @@ CHECKS = (
     Check("frame_rate", "Frame rate", camera.check_frame_rate, ("camera",)),
     Check("light", "Light", camera.check_light, ("camera",)),
     Check("focus", "Focus", camera.check_focus, ("camera",)),
+    Check("noise", "Noise", camera.check_noise, ("camera",)),
+    Check("distance", "Distance", camera.check_distance, ("camera",)),
     Check("picture", "Picture", camera.check_picture, ("camera",), doing="waiting for it to change"),
     Check("server", "Server", server.check_server, doing="connecting"),
     Check("credentials", "Credentials", server.check_credentials, ("server",)),

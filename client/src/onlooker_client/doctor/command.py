@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from onlooker_client.command import exit_codes
-from onlooker_client.command.options import add_server_options, read_config
+from onlooker_client.command.options import add_server_options, number, read_config
 from onlooker_client.doctor.checks import Check, run_checks
 from onlooker_client.doctor.examination import Examination
 from onlooker_client.doctor.findings import Finding, Severity
@@ -28,12 +28,18 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "source", nargs="?", metavar="SOURCE", help="camera, address, video or folder (default: the configured one)"
     )
+    parser.add_argument(
+        "--view-degrees",
+        type=number(10, 170),
+        metavar="N",
+        help="how wide the lens sees, from its data sheet; for how far away people may stand",
+    )
     parser.add_argument("--json", action="store_true", help="print one JSON object instead of lines")
     add_server_options(parser)
 
 
 def run(arguments: argparse.Namespace) -> int:
-    examination = Examination(read_config(arguments), clock=time.time)
+    examination = Examination(read_config(arguments), clock=time.time, view_degrees=arguments.view_degrees)
     terminal = Terminal.of()
     is_shown = not arguments.json
     found = []

@@ -136,6 +136,8 @@ class Examination:
     """Unix time of this machine."""
     fps: float = 10.0
     """Frames a second that the agent will send."""
+    view_degrees: float | None = None
+    """How wide the lens sees, from the left edge to the right one; None if nobody has said so."""
     source: Source | None = None
     view: CameraView | None = None
     jpegs: list[tuple[float, bytes]] = field(default_factory=list)

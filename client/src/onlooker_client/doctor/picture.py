@@ -1,9 +1,12 @@
-"""Light and focus of the camera's pictures.
+"""Light, focus and noise of the camera's pictures.
 
 Focus is measured by how wide the sharpest edges are. The steepest slopes of a picture are compared at two degrees of
 smoothing. A sharp edge loses much by the stronger one, an edge that is already blurred loses little; the ratio gives
 the blur in the picture, in pixels as they are sent. Contrast, brightness and sensor noise hardly change the ratio, as
-they do with the variance of the Laplacian. docs/guides/doctor.md has the figures behind the limits.
+they do with the variance of the Laplacian. docs/guides/doctor.md has the figures behind it.
+
+Noise is measured by Immerkaer's estimate: a filter that answers neither to slopes nor to straight edges, and so to
+little else than noise, averaged over squares of the picture. The quieter ones count, those without texture.
 """
 
 from __future__ import annotations
@@ -14,6 +17,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from onlooker_client.doctor.findings import Finding, bad, good, unchecked, warn
+from onlooker_client.doctor.limits import BLURRED_PX, NOISY, SOFT_PX, VERY_NOISY
 from onlooker_client.sources.opencv import load_opencv
 
 BLACK = 12.0
@@ -30,8 +34,12 @@ STRONGEST_SHARE = 99.5
 """Percentile of the slopes that stands for the edges."""
 LEAST_SLOPE = 2.5
 """Levels a pixel; below it there is noise, and no edge."""
-SOFT_PX, BLURRED_PX = 1.8, 2.8
 WIDEST_PX = 20.0
+SQUARE_PX = 16
+QUIET_SHARE = 25
+"""Percentile of the squares whose noise counts."""
+DARKEST, BRIGHTEST = 20.0, 235.0
+"""Mean of a square beyond which its noise is cut off at black or white."""
 
 
 @dataclass(frozen=True)
@@ -137,3 +145,40 @@ def _slope(picture: Any, smoothing_px: float) -> float:
     smooth = cv2.GaussianBlur(picture.astype(np.float32), (0, 0), smoothing_px)
     across, down = cv2.Sobel(smooth, cv2.CV_32F, 1, 0), cv2.Sobel(smooth, cv2.CV_32F, 0, 1)
     return float(np.percentile(np.hypot(across, down) / 8.0, STRONGEST_SHARE))
+
+
+def measure_noise(pictures: Sequence[Any]) -> float | None:
+    """Standard deviation of the noise in grey levels; None if all is black or white."""
+    measured = sorted(found for found in map(_noise_of, pictures) if found is not None)
+    return measured[len(measured) // 2] if measured else None
+
+
+def judge_noise(noise: float | None) -> Finding:
+    if noise is None:
+        return unchecked("it is too dark or too bright to tell")
+    figure = f"{noise:.1f} grey levels"
+    remedy = "Add light, or lower the gain (ISO) of the camera. Then run doctor again."
+    if noise > VERY_NOISY:
+        return bad(f"{figure}: ages would be guesses", remedy)
+    if noise > NOISY:
+        return warn(f"{figure}: grainy", remedy)
+    return good(figure)
+
+
+def _noise_of(picture: Any) -> float | None:
+    import numpy as np
+
+    cv2 = load_opencv()
+    grey = picture.astype(np.float32)
+    mask = np.array([[1, -2, 1], [-2, 4, -2], [1, -2, 1]], np.float32)
+    answers = np.abs(cv2.filter2D(grey, -1, mask)) * (math.sqrt(math.pi / 2) / 6)
+    noise, brightness = _squares(answers), _squares(grey)
+    told = noise[(brightness > DARKEST) & (brightness < BRIGHTEST)]
+    return float(np.percentile(told, QUIET_SHARE)) if told.size else None
+
+
+def _squares(values: Any) -> Any:
+    """The mean of each square; what is left over at the right and the bottom does not count."""
+    rows, columns = (size // SQUARE_PX for size in values.shape)
+    whole = values[: rows * SQUARE_PX, : columns * SQUARE_PX]
+    return whole.reshape(rows, SQUARE_PX, columns, SQUARE_PX).mean(axis=(1, 3)).ravel()

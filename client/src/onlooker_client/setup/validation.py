@@ -9,7 +9,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from onlooker_client.config import Config
-from onlooker_client.doctor.camera import check_camera, check_focus, check_frame_rate, check_light
+from onlooker_client.doctor.camera import check_camera, check_focus, check_frame_rate, check_light, check_noise
 from onlooker_client.doctor.examination import Examination
 from onlooker_client.doctor.findings import Finding, Severity, good, named
 from onlooker_client.doctor.server import check_credentials, check_quota, check_stream
@@ -154,10 +154,12 @@ def try_camera(source: str) -> list[Finding]:
 
 
 def _together(examination: Examination, opened: Finding) -> list[Finding]:
-    rate, light, focus = (check(examination) for check in (check_frame_rate, check_light, check_focus))
-    well = [opened.figure, rate.figure, "light fine", "focus fine"]
-    kept = [words for words, finding in zip(well, (opened, rate, light, focus)) if finding.level is Severity.GOOD]
-    others = [named("Frame rate", rate), named("Light", light), named("Focus", focus)]
+    checks = (check_frame_rate, check_light, check_focus, check_noise)
+    rate, light, focus, noise = (check(examination) for check in checks)
+    well = [opened.figure, rate.figure, "light fine", "focus fine", "noise fine"]
+    findings = (opened, rate, light, focus, noise)
+    kept = [words for words, finding in zip(well, findings) if finding.level is Severity.GOOD]
+    others = [named("Frame rate", rate), named("Light", light), named("Focus", focus), named("Noise", noise)]
     return [good(", ".join(kept)), *(finding for finding in others if finding.level in (Severity.WARN, Severity.BAD))]
 
 

@@ -5,10 +5,12 @@ from typing import NamedTuple
 import msgspec
 
 from onlooker_pipeline.expressions import EXPRESSIONS, Expression
-from onlooker_pipeline.vision.age_and_gender import ADULT_YEARS, Gender, estimate_age, estimate_gender
+from onlooker_pipeline.vision.age_and_gender import ADULT_YEARS, Gender, age_confidence, estimate_gender
 
 WEIGHT_LIMIT = 60.0
 """Limit for earlier readings: beyond it the mean keeps following, slowly."""
+USUAL_SPREAD_YEARS = 10.0
+"""A reading with twice the spread counts a quarter."""
 READINGS = 3
 """Of the expression: about a second."""
 
@@ -16,26 +18,28 @@ READINGS = 3
 class ProfileReading(NamedTuple):
     """What the nets say about one view; None if the stream has switched it off."""
 
-    side_px: float
     age_years: float | None
+    spread_years: float
+    """Of the age: how far it may be off."""
     male_probability: float | None
 
 
 class Profile(msgspec.Struct, array_like=True, frozen=True, gc=False):
-    """What the nets said about a person, each reading weighted by how good the view was."""
+    """What the nets said about a person, each reading weighted by how good the view and how clear the face was."""
 
     readings: int = 0
     weight: float = 0.0
     age_years: float | None = None
-    """As the net reads it, before correction."""
     male_probability: float | None = None
-    side_px: float = 0.0
+    spread_years: float = 0.0
     read_ms: int = 0
     best_view: float = 0.0
 
     def age(self) -> tuple[float, float] | None:
         """Years and confidence; None before the first reading."""
-        return None if self.age_years is None else estimate_age(self.age_years, side_px=self.side_px)
+        if self.age_years is None:
+            return None
+        return self.age_years, age_confidence(self.age_years, self.spread_years)
 
     def gender(self) -> tuple[Gender, float] | None:
         """If the age is switched off, everybody is assumed to be an adult."""
@@ -47,14 +51,15 @@ class Profile(msgspec.Struct, array_like=True, frozen=True, gc=False):
 
 def add_reading(profile: Profile, reading: ProfileReading, *, view: float, at_ms: int) -> Profile:
     """`view` is the quality of the view: a better one has more weight. What is no longer read is dropped."""
-    weight = profile.weight + view
-    share = view / max(weight, 1e-9)
+    own = view * (USUAL_SPREAD_YEARS / max(reading.spread_years, 1.0)) ** 2
+    weight = profile.weight + own
+    share = own / max(weight, 1e-9)
     return Profile(
         readings=profile.readings + 1,
         weight=min(weight, WEIGHT_LIMIT),
         age_years=_blend(profile.age_years, reading.age_years, share),
         male_probability=_blend(profile.male_probability, reading.male_probability, share),
-        side_px=profile.side_px + share * (reading.side_px - profile.side_px),
+        spread_years=profile.spread_years + share * (reading.spread_years - profile.spread_years),
         read_ms=at_ms,
         best_view=max(profile.best_view, view),
     )

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from functools import cached_property
 from typing import Protocol
 
-from onlooker_pipeline.scene.face_attributes import ProfileReading
+from onlooker_pipeline.scene.face_attributes import USUAL_SPREAD_YEARS, ProfileReading
 from onlooker_pipeline.vision.age_and_gender import read_ages, read_ages_and_genders, read_genders
 from onlooker_pipeline.vision.expression import read_expressions
 from onlooker_pipeline.vision.faces import Face, find_faces
@@ -52,10 +52,10 @@ class PictureVision:
         """Runs only the nets whose reading is allowed."""
         if age and gender:
             both = read_ages_and_genders(self._picture, faces)
-            return [ProfileReading(one.side_px, one.age_years, one.male_probability) for one in both]
+            return [ProfileReading(one.age_years, one.spread_years, one.male_probability) for one in both]
         if age:
-            return [ProfileReading(side_px, years, None) for years, side_px in read_ages(self._picture, faces)]
-        return [ProfileReading(side_px, None, male) for male, side_px in read_genders(self._picture, faces)]
+            return [ProfileReading(years, spread, None) for years, spread in read_ages(self._picture, faces)]
+        return [ProfileReading(None, USUAL_SPREAD_YEARS, male) for male in read_genders(self._picture, faces)]
 
     def expressions(self, faces: Sequence[Face]) -> list[dict[str, float]]:
         return read_expressions(self._picture, faces)

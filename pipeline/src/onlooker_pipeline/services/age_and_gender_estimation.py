@@ -8,7 +8,7 @@ from onlooker_pipeline.result_json import UNKNOWN_AGE, UNKNOWN_GENDER, describe_
 from onlooker_pipeline.service_call import Call, Sender
 from onlooker_pipeline.vision.age_and_gender import (
     ADULT_YEARS,
-    estimate_age,
+    age_confidence,
     estimate_gender,
     read_ages,
     read_ages_and_genders,
@@ -19,7 +19,7 @@ from onlooker_pipeline.vision.picture import Picture, decode_picture
 
 READINGS = 50
 Values = tuple[float, ...]
-"""What is read from a face: age, male probability and side of the chip; age and side; the probability; or nothing.
+"""What is read from a face: age, male probability and spread; age and spread; the probability; or nothing.
 
 Each has a different length, so readings from before a switch was changed are never mistaken for others.
 """
@@ -45,26 +45,27 @@ def _read(picture: Picture, faces: Sequence[Face], sender: Sender) -> list[Value
     """Runs only the nets whose reading is allowed."""
     if sender.reads_age and sender.reads_gender:
         both = read_ages_and_genders(picture, faces)
-        return [(one.age_years, one.male_probability, one.side_px) for one in both]
+        return [(one.age_years, one.male_probability, one.spread_years) for one in both]
     if sender.reads_age:
         return list(read_ages(picture, faces))
     if sender.reads_gender:
-        return [(male,) for male, _ in read_genders(picture, faces)]
+        return [(male,) for male in read_genders(picture, faces)]
     return [()] * len(faces)
 
 
 def _members(face: FaceTrack, sender: Sender) -> dict[str, Any]:
-    age, age_confidence = UNKNOWN_AGE, 0.0
+    age, confidence = UNKNOWN_AGE, 0.0
     gender, gender_confidence = UNKNOWN_GENDER, 0.0
     if sender.reads_age:
-        age, age_confidence = estimate_age(face.values[0], side_px=face.values[-1])
+        age = face.values[0]
+        confidence = age_confidence(age, face.values[-1])
     if sender.reads_gender:
         # If the age is switched off, everybody is assumed to be an adult.
         years = age if sender.reads_age else ADULT_YEARS
         gender, gender_confidence = estimate_gender(face.values[int(sender.reads_age)], age_years=years)
     return {
         "age": round(age, 1),
-        "age_confidence": rounded(age_confidence),
+        "age_confidence": rounded(confidence),
         "gender": gender,
         "gender_confidence": rounded(gender_confidence),
     }

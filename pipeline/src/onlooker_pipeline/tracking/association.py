@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from onlooker_pipeline.tracking.assignment import INFINITE, assign
-from onlooker_pipeline.tracking.boxes import Box, HeadPlace, contained, head_of_face, overlap
+from onlooker_pipeline.tracking.boxes import Box, HeadPlace, contained, head_of_face, overlap, widened
 from onlooker_pipeline.tracking.tracks import FACE_SPREAD, UPRIGHT_SPREAD, FaceFound, Track
 
 GATE = 3.5
@@ -120,14 +120,15 @@ def _face_cost(track: Track, face: FaceFound, frame: FrameSize) -> float:
     return (squares + min(grown**2, SIZE_CAP) + min(turned**2, TURN_CAP) + unknown) / 2 + 20
 
 
-def match_bodies(tracks: Sequence[Track], bodies: Sequence[Box]) -> dict[int, int]:
-    """Body for each track that has one."""
-    return assign([[_body_cost(track, body) for body in bodies] for track in tracks])
+def match_bodies(tracks: Sequence[Track], bodies: Sequence[Box], *, margin: float) -> dict[int, int]:
+    """Body for each track that has one; boxes are widened by a share of their sides before they are compared."""
+    return assign([[_body_cost(track, body, margin) for body in bodies] for track in tracks])
 
 
-def _body_cost(track: Track, body: Box) -> float:
+def _body_cost(track: Track, body: Box, margin: float) -> float:
     # Somebody who walks in from below is first a head, then a torso, then a whole body.
-    shared = max(overlap(track.body_box, body), 0.5 * contained(track.body_box, body))
+    known = track.body_box
+    shared = max(overlap(widened(known, margin), widened(body, margin)), 0.5 * contained(known, body))
     if track.had_face and not belongs(track.head, body):
         return INFINITE
     if shared < BODY_OVERLAP and not (track.had_face and track.body is None):

@@ -2,10 +2,14 @@
 
 from typing import NamedTuple
 
-HEAD_OF_BODY = 0.36
-"""Width of a head relative to the body's box."""
-DEFAULT_BODY = (-1.5, -0.9, 1.5, 6.5)
-"""A standing body relative to the head's centre: left, top, right, bottom, in head sizes."""
+HEAD_OF_HEIGHT = 0.15
+"""Size of a head relative to the height of a body's box: walkers swing arms and legs, so their width says less."""
+HEAD_OF_WIDTH, NARROWEST_BODY = 0.36, 0.2
+"""Of what a box is wider than that share of its height: where the lower part of a body is not in view."""
+BodyShape = tuple[float, float, float, float]
+"""A body's box relative to the head's centre: left, top, right, bottom, in head sizes."""
+DEFAULT_BODY: BodyShape = (-1.5, -0.9, 1.5, 6.5)
+"""A standing body."""
 
 
 class Box(NamedTuple):
@@ -62,6 +66,12 @@ def overlap(one: Box, other: Box) -> float:
     return shared / max(one.area + other.area - shared, 1e-9)
 
 
+def widened(box: Box, margin: float) -> Box:
+    """The box with a share of its sides added all around."""
+    across, down = margin * box.width, margin * box.height
+    return Box(box.left - across, box.top - down, box.right + across, box.bottom + down)
+
+
 def contained(one: Box, other: Box) -> float:
     """Share of the smaller one that lies in the other."""
     return shared_area(one, other) / max(min(one.area, other.area), 1e-9)
@@ -81,18 +91,18 @@ def head_of_face(face: Box) -> HeadPlace:
 
 def head_of_body(body: Box) -> HeadPlace:
     """Where the head of a body most likely is."""
-    size = max(HEAD_OF_BODY * body.width, 4.0)
+    size = max(HEAD_OF_HEIGHT * body.height, HEAD_OF_WIDTH * (body.width - NARROWEST_BODY * body.height), 4.0)
     return HeadPlace((body.left + body.right) / 2, body.top + 0.6 * size, size)
 
 
-def body_around(head: HeadPlace, offsets: tuple[float, float, float, float] = DEFAULT_BODY) -> Box:
+def body_around(head: HeadPlace, offsets: BodyShape = DEFAULT_BODY) -> Box:
     left, top, right, bottom = offsets
     return Box(
         head.x + left * head.size, head.y + top * head.size, head.x + right * head.size, head.y + bottom * head.size
     )
 
 
-def offsets_of(body: Box, head: HeadPlace) -> tuple[float, float, float, float]:
+def offsets_of(body: Box, head: HeadPlace) -> BodyShape:
     """A body's box relative to its head, in head sizes."""
     return (
         (body.left - head.x) / head.size,

@@ -32,6 +32,8 @@ BODY_UNSEEN_S = 3.0
 HIDDEN_UNSEEN_S = 10.0
 MOVED_SHARE, KNOWN_SHARE = 0.3, 0.6
 """Shares of the smaller of two boxes: that moved, or that a known person covers."""
+BODY_MARGINS = (0.3, 0.5, 0.8)
+"""By which share of their sides boxes of bodies are widened before they are compared, in the order of the attempts."""
 AT_EDGE = 0.5
 FORGOTTEN_S = 6.0
 """Without any frame."""
@@ -124,9 +126,12 @@ def _give_bodies(
     frame = FrameSize(found.width, found.height)
     rest = [i for i, track in enumerate(tracks) if i not in faces and not (track.had_face and is_leaving(track, frame))]
     free = [j for j in range(len(found.bodies)) if j not in joined.values()]
-    matches = match_bodies([tracks[i] for i in rest], [found.bodies[j].box for j in free])
-    given |= {rest[i]: free[j] for i, j in matches.items()}
-    return given, [j for j in free if j not in given.values()]
+    for margin in BODY_MARGINS:
+        unseen = [i for i in rest if i not in given]
+        matches = match_bodies([tracks[i] for i in unseen], [found.bodies[j].box for j in free], margin=margin)
+        given |= {unseen[i]: free[j] for i, j in matches.items()}
+        free = [j for j in free if j not in given.values()]
+    return given, free
 
 
 def _found(found: Detections, face: int | None, body: int | None) -> Found | None:

@@ -8,6 +8,7 @@ import msgspec
 
 from onlooker_pipeline.tracking.boxes import (
     DEFAULT_BODY,
+    BodyShape,
     Box,
     HeadPlace,
     body_around,
@@ -17,16 +18,19 @@ from onlooker_pipeline.tracking.boxes import (
 )
 from onlooker_pipeline.tracking.kalman import Axis, begin, correct, predict
 
-FACE_SPREAD, BODY_SPREAD = 0.12, 0.45
+FACE_SPREAD, BODY_SPREAD = 0.12, 0.25
 """Standard deviation of the head's place, by face and by body, in head sizes."""
 SPEED_SPREAD = 4.0
 """Standard deviation of the initial speed, in head sizes per second."""
-ACCELERATION = 4.0
+ACCELERATION, BODY_ACCELERATION = 4.0, 3.0
+"""In head sizes a second, per second: somebody who shows a face may stop to look; others mostly walk on."""
 UPRIGHT, UPRIGHT_SPREAD = 0.2, 0.6
 """Faces move less vertically than horizontally; a body that walks in from below does not."""
 GROWTH_SPREAD, GROWTH_ACCELERATION = 0.3, 0.5
-UNSEEN_GROWS_AT_MOST_S = 1.0
+WALKS_ON_S, BODY_WALKS_ON_S = 1.0, 3.0
 """After this long unseen, a person is no longer assumed to keep walking."""
+SHAPE_BELIEVED = 0.5
+"""Of the shape of a body's box: how much of the difference from the known shape is taken over."""
 
 
 class FaceFound(NamedTuple):
@@ -75,7 +79,7 @@ class Track(msgspec.Struct, array_like=True, frozen=True, gc=False):
     x: Axis
     y: Axis
     size: Axis
-    body: tuple[float, float, float, float] | None
+    body: BodyShape | None
     """The body's box relative to the head, in head sizes; None: never seen."""
     face_confidence: float = 0.0
     body_confidence: float = 0.0
@@ -133,16 +137,18 @@ def advance(track: Track, at_ms: int) -> Track:
     """The track, predicted for a later moment."""
     elapsed_s = (at_ms - track.at_ms) / 1000
     unseen_s = (track.at_ms - track.seen_ms) / 1000
-    moving_s = min(elapsed_s, max(UNSEEN_GROWS_AT_MOST_S - unseen_s, 0.0))
+    walks_on_s = WALKS_ON_S if track.had_face else BODY_WALKS_ON_S
+    moving_s = min(elapsed_s, max(walks_on_s - unseen_s, 0.0))
     if moving_s <= 0:
         return msgspec.structs.replace(track, at_ms=at_ms)
     size = track.head.size
-    upright = UPRIGHT if track.had_face else 1.0
+    across = (ACCELERATION if track.had_face else BODY_ACCELERATION) * size
+    down = across * (UPRIGHT if track.had_face else 1.0)
     return msgspec.structs.replace(
         track,
         at_ms=at_ms,
-        x=predict(track.x, moving_s, acceleration=ACCELERATION * size),
-        y=predict(track.y, moving_s, acceleration=ACCELERATION * size * upright),
+        x=predict(track.x, moving_s, acceleration=across),
+        y=predict(track.y, moving_s, acceleration=down),
         size=predict(track.size, moving_s, acceleration=GROWTH_ACCELERATION * size),
     )
 
@@ -159,7 +165,7 @@ def see(track: Track, found: Found, at_ms: int) -> Track:
         x, y, size = (_unplaced(axis, head.size) for axis in (x, y, size))
     body = track.body
     if found.body:
-        body = offsets_of(found.body.box, head)
+        body = _shape_after(track, offsets_of(found.body.box, head))
     return msgspec.structs.replace(
         track,
         seen_ms=at_ms,
@@ -176,6 +182,14 @@ def see(track: Track, found: Found, at_ms: int) -> Track:
         body_confidence=found.body.confidence if found.body else track.body_confidence,
         turn=found.face.turn if found.face else track.turn,
     )
+
+
+def _shape_after(track: Track, seen: BodyShape) -> BodyShape:
+    """Where only the body is seen, its box is unsteady, and no face says how it lies."""
+    if track.body is None or track.had_face:
+        return seen
+    left, top, right, bottom = (k + SHAPE_BELIEVED * (s - k) for k, s in zip(track.body, seen, strict=True))
+    return left, top, right, bottom
 
 
 def doubt(track: Track) -> Track:

@@ -17,6 +17,7 @@ from onlooker_pipeline.vision.crops import (
     in_batches,
     with_mirror_images,
 )
+from onlooker_pipeline.vision.face_clarity import Clarity, measure_clarity, smoothed
 from onlooker_pipeline.vision.faces import Face, Points
 from onlooker_pipeline.vision.networks import Tensor, network
 from onlooker_pipeline.vision.picture import Picture, as_picture
@@ -34,14 +35,17 @@ as well as with the mesh's points, with one net less to run.
 GENDER_MEAN = np.array([122.782, 117.001, 104.298], np.float32).reshape(3, 1, 1)
 GENDER_RANGE = np.float32(256)
 OLDEST_YEARS = 100.0
-CHILD_YEARS, ADULT_YEARS = 12.0, 18.0
-"""As the net reads them. Children are read correctly; between these ages the offset grows linearly."""
+ADULT_YEARS = 18.0
 WITHIN_YEARS = 10.0
 """The confidence is the probability of an error no larger than this."""
-SPREAD_SIDES_PX = (28.0, 40.0, 56.0, 80.0, 112.0)
-PUBLISHED_AGES_YEARS = (1.5, 6.0, 13.5, 23.5)
-PUBLISHED_ERRORS_YEARS = (1.52, 3.06, 4.82, 4.99)
-"""The net's mean error by age, as published; used only for how much better it is with children."""
+READINGS_YEARS = (15.0, 25.0, 35.0, 45.0, 55.0, 65.0)
+"""Readings for which the correction states an age; below the first one the net is right."""
+WRINKLED_YEARS = 45.0
+"""From this reading on, all that blur hides is missing; in the young it hides nothing."""
+DETAILS = (25.0, 35.0, 45.0, 60.0, 80.0)
+"""Sharpness or detail of a face for which the correction states what is missing and how far ages are off."""
+SPREAD_AGES_YEARS = (5.0, 15.0, 25.0, 40.0)
+"""Ages for which it states their share of the spread."""
 Gender = Literal["female", "male"]
 GUESSED_UP_TO_YEARS, READ_FROM_YEARS = 11.0, 17.0
 """A child's face does not show the gender: between these ages the confidence grows from 0 to its full value."""
@@ -52,14 +56,13 @@ class Chip:
     """One face, cropped."""
 
     pixels: Picture
-    side_px: float
-    """Its side in pixels of the picture: how much detail the nets get."""
+    clarity: Clarity
 
 
 def cut_chips(picture: Picture, faces: Sequence[Face]) -> list[Chip]:
     """A chip for each face, in their order; grey stays grey."""
     regions = [chip_region(face.points) for face in faces]
-    return [Chip(cut_region(picture, region, AGE_SIZE), region.side_px) for region in regions]
+    return [Chip(cut_region(picture, region, AGE_SIZE), measure_clarity(picture, region)) for region in regions]
 
 
 def chip_region(five: Points) -> Region:
@@ -74,8 +77,8 @@ def chip_region(five: Points) -> Region:
 
 
 def age_tensor(chips: Sequence[Chip]) -> Tensor:
-    """[n, 112, 112, 3], red, green, blue from 0 to 255."""
-    return colour_tensor([chip.pixels for chip in chips])
+    """[n, 112, 112, 3], red, green, blue from 0 to 255; without noise, which the net takes for wrinkles."""
+    return colour_tensor([smoothed(chip.pixels, chip.clarity, chip.clarity.side_px) for chip in chips])
 
 
 def gender_tensor(chips: Sequence[Chip]) -> Tensor:
@@ -86,30 +89,91 @@ def gender_tensor(chips: Sequence[Chip]) -> Tensor:
 
 
 @dataclass(frozen=True)
-class Reading:
-    """What the nets say about one face in one picture; input of `estimate_age` and `estimate_gender`."""
+class Correction:
+    """Which age a reading stands for, and how far off it is."""
 
-    age_years: float
+    ages_years: tuple[float, ...]
+    """Of a sharp face, one for each of READINGS_YEARS. They rise."""
+    missing_years: tuple[float, ...]
+    """What an adult is read too young for want of sharpness, one for each of DETAILS."""
+    spread_years: tuple[float, ...]
+    """Standard deviation of an adult's error, one for each of DETAILS."""
+    spread_shares: tuple[float, ...]
+    """The part of it that holds at each of SPREAD_AGES_YEARS: the younger, the closer."""
+
+
+CORRECTION = Correction(
+    ages_years=(15.0, 25.5, 36.4, 48.7, 62.0, 75.1),
+    missing_years=(16.9, 9.3, 3.6, 0.0, 0.0),
+    spread_years=(16.1, 11.9, 9.3, 9.3, 8.0),
+    spread_shares=(0.17, 0.9, 1.0, 1.0),
+)
+"""Fitted with `just age-fit` to two sets of labelled faces, which count alike. It also prints the errors of faces that
+had no part in the fit."""
+
+
+def corrected_age(reading_years: float, sharpness: float, correction: Correction = CORRECTION) -> float:
+    """Monotonic: a higher reading never gives a lower age."""
+    first, last = READINGS_YEARS[0], READINGS_YEARS[-1]
+    age = float(np.interp(reading_years, READINGS_YEARS, correction.ages_years))
+    age += min(reading_years - first, 0.0) + max(reading_years - last, 0.0)
+    age += adulthood(reading_years) * float(np.interp(sharpness, DETAILS, correction.missing_years))
+    return min(max(age, 0.0), OLDEST_YEARS)
+
+
+def adulthood(reading_years: float) -> float:
+    """The share of the missing years that applies: blur takes wrinkles away, and the young have none."""
+    first, wrinkled = READINGS_YEARS[0], WRINKLED_YEARS
+    return min(max((reading_years - first) / (wrinkled - first), 0.0), 1.0)
+
+
+def age_spread(detail: float, correction: Correction = CORRECTION) -> float:
+    """Standard deviation of an adult's error in years: a small, blurred or noisy face shows little."""
+    return float(np.interp(detail, DETAILS, correction.spread_years))
+
+
+def age_confidence(age_years: float, spread_years: float, correction: Correction = CORRECTION) -> float:
+    """The probability that the age is right within ten years; calibrated on frontal faces, too high for turned ones."""
+    spread = spread_years * float(np.interp(age_years, SPREAD_AGES_YEARS, correction.spread_shares))
+    return math.erf(WITHIN_YEARS / (spread * math.sqrt(2)))
+
+
+@dataclass(frozen=True)
+class Reading:
+    """What the nets say about one face in one picture."""
+
+    net_years: float
+    """Before correction."""
     male_probability: float
-    side_px: float
-    """Side of its chip in the picture: how much detail the nets got."""
+    clarity: Clarity
+
+    @property
+    def age_years(self) -> float:
+        return corrected_age(self.net_years, self.clarity.sharpness)
+
+    @property
+    def spread_years(self) -> float:
+        return age_spread(self.clarity.detail)
 
 
 def read_ages(picture: Picture, faces: Sequence[Face]) -> list[tuple[float, float]]:
-    """Age and side of the chip for every face; the age net's word on gender is ignored."""
+    """Age and spread of each face; what the age net says about gender is ignored."""
     ages: list[tuple[float, float]] = []
     for batch in in_batches(cut_chips(picture, faces)):
         said = fold_mirrored(network("age").run(with_mirror_images(age_tensor(batch)))["age"])[:, 0]
-        ages += [(float(age), chip.side_px) for age, chip in zip(said, batch, strict=True)]
+        ages += [
+            (corrected_age(float(years), chip.clarity.sharpness), age_spread(chip.clarity.detail))
+            for years, chip in zip(said, batch, strict=True)
+        ]
     return ages
 
 
-def read_genders(picture: Picture, faces: Sequence[Face]) -> list[tuple[float, float]]:
-    """Probability of male by the gender net alone, and side of the chip, for every face; the age net does not run."""
-    genders: list[tuple[float, float]] = []
+def read_genders(picture: Picture, faces: Sequence[Face]) -> list[float]:
+    """Probability that each face is male, from the gender net alone; the age net does not run."""
+    genders: list[float] = []
     for batch in in_batches(cut_chips(picture, faces)):
         (said,) = network("gender").run(gender_tensor(batch)).values()
-        genders += [(float(male), chip.side_px) for (_, male), chip in zip(said, batch, strict=True)]
+        genders += [float(male) for _, male in said]
     return genders
 
 
@@ -122,54 +186,9 @@ def read_ages_and_genders(picture: Picture, faces: Sequence[Face]) -> list[Readi
         (genders,) = network("gender").run(gender_tensor(batch)).values()
         males = male_probabilities(fold_mirrored(said["gender"]), genders)
         readings += [
-            Reading(float(age), float(male), chip.side_px) for age, male, chip in zip(ages, males, batch, strict=True)
+            Reading(float(age), float(male), chip.clarity) for age, male, chip in zip(ages, males, batch, strict=True)
         ]
     return readings
-
-
-@dataclass(frozen=True)
-class Correction:
-    """By how much the net reads adults as too young, and the spread of the remaining error."""
-
-    offset_years: float
-    spread_years: tuple[float, ...]
-    """Standard deviation of an adult's error, one for each of SPREAD_SIDES_PX."""
-
-
-CORRECTION = Correction(offset_years=5.9, spread_years=(11.7, 9.1, 9.0, 8.2, 7.7))
-"""Fitted with `python -m bench.accuracy.age_fit` to official portraits of 151 people of 29 to 83 years.
-
-It also prints the errors for people who are not part of the fit: there, one offset does as well as a line or a free
-curve. No labelled face of 10 to 20 years was available: that the offset grows from 12 to 18 is an assumption.
-"""
-
-
-def estimate_age(reading_years: float, *, side_px: float, correction: Correction = CORRECTION) -> tuple[float, float]:
-    """The age, and the probability that it is right within ten years.
-
-    The reading is the net's output, `side_px` the side of the chip in the picture: a small face shows little, so the
-    confidence is lower. It is calibrated on frontal faces; a turned head is read less well.
-    """
-    age = corrected_age(reading_years, correction)
-    spread = float(np.interp(side_px, SPREAD_SIDES_PX, correction.spread_years)) * _share_of_spread(age)
-    return age, math.erf(WITHIN_YEARS / (spread * math.sqrt(2)))
-
-
-def corrected_age(reading_years: float, correction: Correction = CORRECTION) -> float:
-    """Monotonic: a higher reading never gives a lower age."""
-    age = reading_years + correction.offset_years * adulthood(reading_years)
-    return min(max(age, 0.0), OLDEST_YEARS)
-
-
-def adulthood(reading_years: float) -> float:
-    """The share of the offset that applies."""
-    return min(max((reading_years - CHILD_YEARS) / (ADULT_YEARS - CHILD_YEARS), 0.0), 1.0)
-
-
-def _share_of_spread(age_years: float) -> float:
-    """Spread of the error relative to an adult's."""
-    error = np.interp(age_years, PUBLISHED_AGES_YEARS, PUBLISHED_ERRORS_YEARS)
-    return float(error) / PUBLISHED_ERRORS_YEARS[-1]
 
 
 def male_probabilities(age_net: Tensor, gender_net: Tensor) -> NDArray[np.float32]:

@@ -1,25 +1,20 @@
-"""Detection of people by their bodies, with NanoDet."""
+"""Detection of people by their bodies."""
 
 from dataclasses import dataclass
 
 import numpy as np
 
-from onlooker_pipeline.vision.networks import Tensor, network
+from onlooker_pipeline.vision.networks import Tensor
 from onlooker_pipeline.vision.non_maximum_suppression import Boxes, suppress_overlaps
-from onlooker_pipeline.vision.picture import Picture, resized
+from onlooker_pipeline.vision.person_model import CONFIDENCE_AT_LEAST, PersonNet, person_net
+from onlooker_pipeline.vision.picture import Picture
 
-WIDTH, HEIGHT = 416, 320
-CONFIDENCE_AT_LEAST = 0.4
-"""The net's scores are low: at 0.5 it misses a third of the people, at 0.35 it finds people who are not there."""
-OVERLAP_AT_MOST = 0.6
+HINT_FROM = 0.25
+"""Boxes from here to CONFIDENCE_AT_LEAST are mostly wrong, but say where somebody large may be."""
 PERSONS_AT_MOST = 100
-STRIDES = (8, 16, 32)
-BINS = 11
-PERSON = 0
-"""Index among the 80 classes of the net."""
-
-_MEAN = np.array([103.53, 116.28, 123.675], np.float32)
-_SPREAD = np.array([57.375, 57.12, 58.395], np.float32)
+LARGE_PX = 96
+"""In pixels of the net's input. From here on the net misses people where one of its grids hands over to the next; in a
+smaller picture they are elsewhere between the grids."""
 
 
 @dataclass(frozen=True)
@@ -35,36 +30,28 @@ class PersonBox:
 
 def find_persons(picture: Picture) -> list[PersonBox]:
     """The people of a picture, the most confident first."""
-    height, width = picture.shape[:2]
-    scale = min(WIDTH / width, HEIGHT / height)
-    outputs = list(network("person_detect").run(_tensor(picture, scale)).values())
-    parts = [_decode(outputs, stride) for stride in STRIDES]
-    boxes, scores = (np.concatenate(members) for members in zip(*parts, strict=True))
-    best = suppress_overlaps(boxes, scores, overlap=OVERLAP_AT_MOST, limit=PERSONS_AT_MOST)
-    rows = np.column_stack([np.clip(boxes / scale, 0, [width, height, width, height]), scores])
-    return [PersonBox(left, top, right, bottom, score) for left, top, right, bottom, score in rows[best].tolist()]
+    net = person_net()
+    boxes, confidences = net.search(picture, net.card.input, at_least=HINT_FROM)
+    if net.smaller is not None:
+        boxes, confidences = _with_large(picture, net, net.smaller, (boxes, confidences))
+    best = suppress_overlaps(boxes, confidences, overlap=net.card.overlap, limit=PERSONS_AT_MOST)
+    rows = np.column_stack([boxes, confidences])[best].tolist()
+    found = [PersonBox(left, top, right, bottom, confidence) for left, top, right, bottom, confidence in rows]
+    return [person for person in found if person.confidence >= CONFIDENCE_AT_LEAST]
 
 
-def _tensor(picture: Picture, scale: float) -> Tensor:
-    small = resized(picture, scale)
-    canvas = np.zeros((HEIGHT, WIDTH, 3), np.float32)
-    rows, columns = min(small.shape[0], HEIGHT), min(small.shape[1], WIDTH)
-    canvas[:rows, :columns] = small[:rows, :columns, None] if small.ndim == 2 else small[:rows, :columns]
-    return np.ascontiguousarray(((canvas - _MEAN) / _SPREAD).transpose(2, 0, 1)[None])
+def _with_large(
+    picture: Picture, net: PersonNet, smaller: tuple[int, int], found: tuple[Boxes, Tensor]
+) -> tuple[Boxes, Tensor]:
+    """What was found, and what the net finds of large people in a smaller picture, if there may be any."""
+    boxes, confidences = found
+    large_px = LARGE_PX / min(net.card.input[0] / picture.shape[1], net.card.input[1] / picture.shape[0])
+    if not (_heights(boxes) >= large_px).any():
+        return found
+    more, their_confidences = net.search(picture, smaller, at_least=HINT_FROM)
+    large = _heights(more) >= large_px
+    return np.concatenate([boxes, more[large]]), np.concatenate([confidences, their_confidences[large]])
 
 
-def _decode(outputs: list[Tensor], stride: int) -> tuple[Boxes, Tensor]:
-    """Boxes of one grid: each cell gives the distance to every side as a distribution over bins."""
-    columns, cells = WIDTH // stride, (WIDTH // stride) * (HEIGHT // stride)
-    scores = _with_shape(outputs, (1, cells, 80))[0, :, PERSON]
-    chosen = np.nonzero(scores > CONFIDENCE_AT_LEAST)[0]
-    bins = _with_shape(outputs, (1, cells, 4 * BINS))[0][chosen].reshape(-1, 4, BINS)
-    weights = np.exp(bins - bins.max(axis=2, keepdims=True))
-    sides = (weights @ np.arange(BINS, dtype=np.float32)) / weights.sum(axis=2) * stride
-    middles = (np.stack([chosen % columns, chosen // columns], axis=1) + 0.5) * stride
-    boxes = np.concatenate([middles - sides[:, :2], middles + sides[:, 2:]], axis=1).astype(np.float32)
-    return boxes, scores[chosen]
-
-
-def _with_shape(outputs: list[Tensor], shape: tuple[int, ...]) -> Tensor:
-    return next(output for output in outputs if output.shape == shape)
+def _heights(boxes: Boxes) -> Tensor:
+    return boxes[:, 3] - boxes[:, 1]

@@ -3,8 +3,9 @@
 from dataclasses import dataclass
 from importlib import import_module
 from importlib.util import find_spec
+from pathlib import Path
 
-from onlooker.settings import SettingsError
+from onlooker.settings import Settings, SettingsError
 from onlooker_pipeline.catalogue import Catalogue
 from onlooker_pipeline.catalogue.service import Service
 from onlooker_pipeline.model_runtime import check_models, require_models
@@ -50,12 +51,18 @@ def host_services(catalogue: Catalogue, wanted: str) -> list[HostedService]:
     return [HostedService(service, _load_compute(service)) for service in chosen_services(catalogue, wanted)]
 
 
-def load_models(hosted_services: list[HostedService], *, provider: str, threads: int) -> None:
+def load_models(hosted_services: list[HostedService], settings: Settings) -> None:
     """Load the models of the hosted services; ONNX Runtime itself only if one of them needs it."""
     require_models(hosted.service for hosted in hosted_services)
     names = dict.fromkeys(name for hosted in hosted_services for name in hosted.service.models)
-    if names:
-        from onlooker_pipeline.vision.networks import load_networks
+    if not names:
+        return
+    from onlooker_pipeline.vision.networks import load_networks
+    from onlooker_pipeline.vision.person_model import PERSON_MODEL
+    from onlooker_pipeline.vision.person_model_file import load_person_model
 
-        check_models()
-        load_networks(names, provider=provider, threads=threads)
+    check_models()
+    provider, threads = settings.inference_provider, settings.inference_threads
+    if settings.person_model and PERSON_MODEL in names:
+        load_person_model(Path(settings.person_model), provider=provider, threads=threads)
+    load_networks(names, provider=provider, threads=threads)

@@ -99,7 +99,7 @@ async def run_worker(settings: Settings) -> None:
     """Run until SIGTERM or SIGINT, then finish the tasks in progress."""
     silence_libraries()
     hosted_services = host_services(read_catalogue(settings.extra_services), settings.worker_services)
-    load_models(hosted_services, provider=settings.inference_provider, threads=settings.inference_threads)
+    load_models(hosted_services, settings)
     bus = await connect(settings, name=settings.worker_name)
     stop = stop_signal()
     sessions = Sessions(SessionBucket(bus, settings), idle_s=settings.session_idle_s)

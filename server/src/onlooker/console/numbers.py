@@ -5,15 +5,13 @@ from contextlib import asynccontextmanager
 from typing import TypeVar
 
 import msgspec
-import psycopg
 from asgiref.sync import async_to_sync
 from django.conf import settings
 from django.db import OperationalError, connection
 from django.http import HttpRequest
 from psycopg.conninfo import make_conninfo
-from psycopg_pool import PoolTimeout
 
-from onlooker.database import Pool, open_pool
+from onlooker.database import DATABASE_UNAVAILABLE, Pool, open_pool
 
 Read = TypeVar("Read")
 
@@ -39,5 +37,5 @@ async def numbers_pool(request: HttpRequest) -> AsyncIterator[Pool]:
             url = make_conninfo(settings.ONLOOKER.database_url, dbname=connection.settings_dict["NAME"])
             async with open_pool(msgspec.structs.replace(settings.ONLOOKER, database_url=url)) as pool:
                 yield pool
-    except (psycopg.OperationalError, PoolTimeout) as error:
+    except DATABASE_UNAVAILABLE as error:
         raise OperationalError(*error.args) from error

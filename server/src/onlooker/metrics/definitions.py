@@ -12,6 +12,8 @@ SHORTEST_LOOK_S = 1
 """Looking counts if it is longer than this."""
 GENDER_KNOWN_ABOVE = 0.5
 """Confidence goes from 0, a coin toss, to 1; a child's is at most 0.5."""
+AGE_KNOWN_ABOVE = 0.5
+"""Confidence is the probability of an error of at most ten years. An age with a lower one is a guess."""
 AGE_BANDS = {"0-14": 0, "15-24": 15, "25-34": 25, "35-44": 35, "45-54": 45, "55-64": 55, "65+": 65}
 """The lowest age of each band."""
 DIGITS = 6
@@ -96,7 +98,7 @@ def _columns(name: str, parts: Mapping[str, str]) -> dict[str, str]:
 
 
 _CATEGORIES = {
-    f"{age}_{gender}": f"known_gender = '{gender}' AND age {sign} senior_age"
+    f"{age}_{gender}": f"known_gender = '{gender}' AND band > 0 AND age {sign} senior_age"
     for age, sign in (("senior", ">="), ("young", "<"))
     for gender in ("female", "male")
 }

@@ -16,6 +16,7 @@ from psycopg.types.numeric import Int8
 from onlooker.database import load_sql_parts
 from onlooker.metrics.definitions import (
     AGE_BANDS,
+    AGE_KNOWN_ABOVE,
     ALL_FIGURES,
     EMOTIONS,
     GENDER_KNOWN_ABOVE,
@@ -98,6 +99,7 @@ def _judge_visits(visits: str, *, clip: str | None = None) -> str:
         shortest_stop_s=SHORTEST_STOP_S,
         shortest_look_s=SHORTEST_LOOK_S,
         gender_known_above=GENDER_KNOWN_ABOVE,
+        age_known_above=AGE_KNOWN_ABOVE,
         unknown=UNKNOWN,
         first_ages=list(AGE_BANDS.values()),
         strongest_emotion=_name_of_largest(EMOTIONS),

@@ -52,6 +52,7 @@ PASSED_TO_WORKERS = (
     "inference_provider",
     "inference_threads",
     "log_level",
+    "person_model",
     "session_idle_s",
     "session_result_retention_s",
     "worker_queue_limit",

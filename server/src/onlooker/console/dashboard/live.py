@@ -14,19 +14,19 @@ from uuid import UUID
 from zoneinfo import ZoneInfo
 
 import msgspec
-import psycopg
 from django.conf import settings
 from django.contrib.auth import get_user
 from django.contrib.sessions.backends.base import SessionBase
-from django.db import InterfaceError, OperationalError, connection
+from django.db import connection
 from django.http import Http404, HttpRequest, HttpResponse
 from django.utils.dateformat import format as format_date
-from psycopg_pool import PoolTimeout
 
+from onlooker.console.accounts.page_access import PersonRequest, signed_in
 from onlooker.console.event_streams import CONTINUATION, Continuation
 from onlooker.console.numbers import read_numbers
-from onlooker.console.streams.access import PersonRequest, signed_in, visible_stream
+from onlooker.console.streams.access import visible_stream
 from onlooker.console.streams.status import StatusLabel, StreamStatus, read_status
+from onlooker.console.web.request_log import DATABASE_UNAVAILABLE
 from onlooker.database import Pool
 from onlooker.metrics.execution import InView, read_in_view
 
@@ -39,7 +39,6 @@ TRUSTED_S = 30.0
 BEAT_EVERY_S = 10.0
 """A browser that hears nothing for more than twice as long reconnects."""
 
-_AWAY = (OperationalError, InterfaceError, psycopg.OperationalError, PoolTimeout, TimeoutError)
 _checkers = ThreadPoolExecutor(2, "live-check")
 """Threads of their own: they wait while the database is away, and nothing else must wait with them."""
 _NOBODY = InView(0, 0)
@@ -125,7 +124,7 @@ class LiveViewer:
                         return
                     snapshot, checked_at = found, now
                 shown = await read_strip(pool, snapshot) if now - checked_at <= TRUSTED_S else UNKNOWN
-            except _AWAY:
+            except (*DATABASE_UNAVAILABLE, TimeoutError):
                 shown = UNKNOWN
             events = encode_event("view", shown) if shown != before else b""
             if now - refreshed_at >= self.refresh_s:

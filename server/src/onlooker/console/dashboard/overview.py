@@ -16,12 +16,13 @@ from django.utils import timezone
 from django.utils.html import format_html_join
 from django.utils.safestring import SafeString
 
+from onlooker.console.accounts.page_access import PersonRequest, signed_in
 from onlooker.console.dashboard.figures import Figure, make_figure, number_of
 from onlooker.console.dashboard.period import Period, parse_period
 from onlooker.console.dashboard.presentation import describe_gap
 from onlooker.console.dashboard.report import COUNTS, all_buckets, find_gap
 from onlooker.console.numbers import read_numbers
-from onlooker.console.streams.access import PersonRequest, signed_in, visible_streams
+from onlooker.console.streams.access import visible_streams
 from onlooker.console.streams.status import StreamStatus, read_statuses
 from onlooker.database import Pool
 from onlooker.metrics.coverage import read_coverage

@@ -10,12 +10,13 @@ from django.conf import settings
 from django.http import HttpResponse
 from django.shortcuts import render
 
+from onlooker.console.accounts.page_access import PersonRequest, signed_in
 from onlooker.console.dashboard.figures import make_figures
 from onlooker.console.dashboard.period import PeriodError, keep_typed, make_picker, parse_period, present_period
 from onlooker.console.dashboard.presentation import present_report
 from onlooker.console.dashboard.report import read_report
 from onlooker.console.numbers import read_numbers
-from onlooker.console.streams.access import PersonRequest, find_way, signed_in, visible_stream
+from onlooker.console.streams.access import find_way, visible_stream
 from onlooker.console.streams.status import read_status
 
 REFRESHED = "report"

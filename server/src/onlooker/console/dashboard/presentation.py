@@ -17,6 +17,7 @@ from onlooker.metrics.definitions import Number
 from onlooker.metrics.query import Time
 from onlooker.streams.coverage import Reason
 from onlooker.streams.models import Stream
+from onlooker_pipeline.expressions import VALENCES
 
 LEAST_SHARE, LEAST_S, MOST_S = 0.005, 10.0, 300.0
 """Missing time is not mentioned below this share of the whole, within these limits."""
@@ -138,8 +139,20 @@ def _make_breakdown(metric: str, report: Report, off: tuple[str, ...]) -> Breakd
         )
         for part, count in counts.items()
     ]
-    whose = "Interested people of known age and gender" if metric == "category" else "Interested people"
-    return Breakdown(metric, metric.capitalize(), whose, parts, trouble)
+    return Breakdown(metric, metric.capitalize(), describe_people(metric, counts), parts, trouble)
+
+
+def describe_people(metric: str, counts: Mapping[str, Number]) -> str:
+    """Who is counted; with emotions also the coarser words, which are right more often."""
+    if metric == "category":
+        return "Interested people of known age and gender"
+    known = sum(count or 0 for part, count in counts.items() if part != "?")
+    if metric != "emotion" or not known:
+        return "Interested people"
+    shares = {
+        valence: format_share(sum(counts[part] or 0 for part in parts) / known) for valence, parts in VALENCES.items()
+    }
+    return "Interested people: {positive} positive, {neutral} neutral, {negative} negative".format(**shares)
 
 
 def _explain_empty_breakdown(report: Report) -> str:

@@ -9,10 +9,11 @@ from zoneinfo import ZoneInfo
 
 from django.http import HttpResponse
 
+from onlooker.console.accounts.page_access import PersonRequest, signed_in
 from onlooker.console.dashboard.period import SECOND, Period, PeriodError, parse_period
 from onlooker.console.dashboard.report import COUNTS, all_buckets, find_gap, make_query, watched_share
 from onlooker.console.numbers import read_numbers
-from onlooker.console.streams.access import PersonRequest, signed_in, visible_stream
+from onlooker.console.streams.access import visible_stream
 from onlooker.data.table import as_csv, table_header, table_rows
 from onlooker.database import Pool
 from onlooker.metrics.coverage import Absence, BucketCoverage, read_coverage

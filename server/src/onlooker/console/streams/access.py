@@ -1,19 +1,14 @@
-"""Who may do what: pages for signed-in people, the streams they may see or change, how they get an enterprise stream.
+"""Who may do what: the streams that an account may see or change, and how it gets an enterprise stream.
 
 A stream that an account may not see does not exist for it.
 """
 
-from collections.abc import Callable
 from uuid import UUID
 
 from django.conf import settings
-from django.contrib.auth.decorators import login_required
 from django.contrib.auth.models import AnonymousUser
 from django.db.models import QuerySet
-from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404
-from django.views.decorators.http import require_http_methods
-from django_htmx.middleware import HtmxDetails
 
 from onlooker.console.accounts.models import Account
 from onlooker.console.billing.subscriptions import has_subscription
@@ -21,23 +16,6 @@ from onlooker.streams.models import Member, Stream
 from onlooker.streams.options import EnterpriseAccess, enterprise_access
 
 Person = Account | AnonymousUser
-ViewFunction = Callable[..., HttpResponse]
-
-
-class PersonRequest(HttpRequest):
-    """A request by somebody who is signed in."""
-
-    user: Account
-    htmx: HtmxDetails
-
-
-def signed_in(*methods: str) -> Callable[[ViewFunction], ViewFunction]:
-    """Let these methods through for accounts; send everybody else to the sign-in page."""
-
-    def wrap(view: ViewFunction) -> ViewFunction:
-        return login_required(require_http_methods(methods)(view))
-
-    return wrap
 
 
 def visible_streams(account: Person) -> QuerySet[Stream]:

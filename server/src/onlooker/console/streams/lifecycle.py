@@ -9,7 +9,8 @@ from django.http import Http404, HttpResponse
 from django.shortcuts import redirect, render
 
 from onlooker.console.accounts.models import Account
-from onlooker.console.streams.access import PersonRequest, owned_stream, signed_in
+from onlooker.console.accounts.page_access import PersonRequest, signed_in
+from onlooker.console.streams.access import owned_stream
 from onlooker.console.streams.forms import NewStreamForm, RemovalForm, SettingsForm
 from onlooker.console.streams.idempotency import find_result, remember_result
 from onlooker.console.streams.passwords import show_password

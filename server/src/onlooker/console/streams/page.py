@@ -6,7 +6,8 @@ from django.http import HttpResponse
 from django.shortcuts import render
 from django_htmx.http import trigger_client_event
 
-from onlooker.console.streams.access import PersonRequest, find_way, owned_stream, signed_in, visible_stream
+from onlooker.console.accounts.page_access import PersonRequest, signed_in
+from onlooker.console.streams.access import find_way, owned_stream, visible_stream
 from onlooker.console.streams.connection import connection_context
 from onlooker.console.streams.status import count_refusals, read_status
 

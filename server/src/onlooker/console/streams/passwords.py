@@ -7,7 +7,8 @@ from django.http import Http404, HttpResponse
 from django.shortcuts import render
 from django.utils import timezone
 
-from onlooker.console.streams.access import PersonRequest, owned_stream, signed_in
+from onlooker.console.accounts.page_access import PersonRequest, signed_in
+from onlooker.console.streams.access import owned_stream
 from onlooker.console.streams.connection import connection_context
 from onlooker.console.streams.forms import RotationForm
 from onlooker.console.streams.status import read_status

@@ -6,7 +6,8 @@ from django.conf import settings
 from django.http import Http404, HttpResponse, JsonResponse
 from django.shortcuts import render
 
-from onlooker.console.streams.access import PersonRequest, find_way, owned_stream, signed_in
+from onlooker.console.accounts.page_access import PersonRequest, signed_in
+from onlooker.console.streams.access import find_way, owned_stream
 from onlooker.console.streams.status import read_status
 from onlooker.console.web.security import allow_sources
 from onlooker.streams.administration import TRIAL_TIME, add_trial_token

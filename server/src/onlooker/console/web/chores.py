@@ -13,6 +13,7 @@ from django.db import DatabaseError, close_old_connections
 from django.utils.module_loading import import_string
 
 from onlooker.console.web import counters
+from onlooker.database import DATABASE_UNAVAILABLE
 from onlooker.logs import fields
 from onlooker.settings import Settings
 
@@ -70,7 +71,7 @@ async def run_chores(settings: Settings, *, chores: tuple[Chore, ...] = CHORES, 
                     await connection.execute("SELECT 1")  # the lock lives as long as this connection
                     await sync_to_async(schedule.run_due, thread_sensitive=False)()
                     await asyncio.sleep(every_s)
-        except psycopg.OperationalError as error:
+        except DATABASE_UNAVAILABLE as error:
             log.warning("chores put off", extra=fields(error=type(error).__name__))
             await asyncio.sleep(every_s)
 

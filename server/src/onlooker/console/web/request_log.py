@@ -11,14 +11,15 @@ from django.db import InterfaceError, OperationalError
 from django.http import HttpRequest, HttpResponse
 from django.template.loader import render_to_string
 
+from onlooker import database
 from onlooker.console.web import counters
 from onlooker.http.access_log import AccessLog, choose_request_id
 from onlooker.logs import fields
 
 log = logging.getLogger(__name__)
 
-DATABASE_UNAVAILABLE = (OperationalError, InterfaceError)
-"""Django's names for what `onlooker.database` calls so."""
+DATABASE_UNAVAILABLE = (OperationalError, InterfaceError, *database.DATABASE_UNAVAILABLE)
+"""Pages meet Django's names for it as well as psycopg's."""
 RETRY_AFTER_S = 5
 
 _access_log = AccessLog(log, counters.requests, counters.request_time)

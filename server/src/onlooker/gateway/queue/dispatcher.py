@@ -182,7 +182,7 @@ class Dispatcher:
                         await _readable(connection.fileno())
                         async for _ in connection.notifies(timeout=0):
                             self._work_left.set()
-            except psycopg.OperationalError:
+            except DATABASE_UNAVAILABLE:
                 await asyncio.sleep(POLL_EVERY_S)
 
 

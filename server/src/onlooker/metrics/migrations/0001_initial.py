@@ -47,7 +47,7 @@ CREATE TABLE metrics_slot (
 -- Few: slots with a visit that reaches beyond the slot after it. Who looks for visits across a moment looks, by how far
 -- they reach, only at slots so long before it.
 CREATE INDEX metrics_slot_far ON metrics_slot (stream_id, far, slot_at) WHERE far > 0;
--- One row: what the roll-up was made by. When that changes, all slots are marked and filled anew.
+-- One row: what the roll-up was made by. When that changes, all slots are marked and filled again.
 CREATE TABLE metrics_state (
     single boolean PRIMARY KEY DEFAULT true CHECK (single),
     senior_age real NOT NULL,

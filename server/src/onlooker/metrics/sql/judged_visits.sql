@@ -1,6 +1,6 @@
 -- name: judged_visits  what each visit counts as, whole or cut to a range ($clip). No column that is added here is ever
 -- NULL, so that NOT in a metric's condition loses nobody: an unknown gender or emotion is '?', an unknown age band is 0.
--- `age` itself, like every column of the visit, is NULL where it is not known.
+-- `age` itself, like every column of the visit, is NULL where it is not known, and is there where it is only a guess.
 SELECT visit.*, senior_age, begins_at,
        present_for >= interval '$shortest_presence_s s' AS passing_by,
        longest_stop >= interval '$shortest_stop_s s'
@@ -8,7 +8,8 @@ SELECT visit.*, senior_age, begins_at,
        still_for, looking_for,
        coalesce(CASE WHEN gender_confidence > $gender_known_above THEN gender END, '$unknown') AS known_gender,
        $strongest_emotion AS known_emotion,
-       coalesce(width_bucket(age::float8, ARRAY$first_ages::float8[]), 0) AS band
+       CASE WHEN age_confidence > $age_known_above
+            THEN coalesce(width_bucket(age::float8, ARRAY$first_ages::float8[]), 0) ELSE 0 END AS band
 FROM ($visits) visit
 CROSS JOIN metrics_state
 CROSS JOIN LATERAL (SELECT min(lower(part)) AS begins_at, sum(upper(part) - lower(part)) AS present_for
