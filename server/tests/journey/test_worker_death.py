@@ -14,6 +14,7 @@ import pytest
 
 from clients import EXTRA_SERVICES, client_of
 from testkit import Stack, migrated_database, running_stack
+from testkit.stopwatch import Stopwatch
 
 pytestmark = pytest.mark.alone
 
@@ -58,10 +59,10 @@ def _while_calling(client: httpx2.Client, state: dict[str, str], act: Any) -> tu
     """Call for half a second in a session and do something while the call runs."""
     acting = threading.Timer(0.2, act)
     acting.start()
-    started = time.monotonic()
+    watch = Stopwatch()
     body = _call(client, sleep_s=0.5, state=state)
     acting.join()
-    return body, time.monotonic() - started
+    return body, watch.elapsed_s
 
 
 def test_a_job_on_a_worker_that_dies_is_sent_once_more_within_two_seconds(
