@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import IO
 
 import pytest
-from hypothesis import settings
+from hypothesis import HealthCheck, settings
 from xdist.remote import Producer
 from xdist.scheduler import LoadScopeScheduling
 
@@ -41,9 +41,10 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    settings.register_profile("fast", max_examples=FAST_EXAMPLES)
-    if config.getoption("fast"):
-        settings.load_profile("fast")
+    # How long an example takes says more about the machine's other work than about the code.
+    settings.register_profile("all", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+    settings.register_profile("fast", settings.get_profile("all"), max_examples=FAST_EXAMPLES)
+    settings.load_profile("fast" if config.getoption("fast") else "all")
 
 
 def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:

@@ -203,7 +203,7 @@ def test_a_folder_loops(folder: Path) -> None:
 def test_a_damaged_picture_in_a_folder_is_passed_over(folder: Path) -> None:
     (folder / "2.png").write_bytes(b"damaged")
     source = open_source(str(folder), fps=20)
-    assert [number for _, number in play(source, fps=20)] == [0, 1, 9, 10, 11]
+    assert play(source, fps=20) == [0, 1, 9, 10, 11]
     source.close()
 
 

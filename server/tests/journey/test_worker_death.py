@@ -172,3 +172,24 @@ def test_whether_workers_are_live_shows_in_the_service_version(two_workers: Stac
             os.kill(pids[name], signal.SIGCONT)
     _await_workers(two_workers, 2)
     assert caller.get("/services/trouble/1").json()["live"] is True
+
+
+def test_a_worker_that_comes_back_to_a_lost_bus_later_than_the_gateway_is_waited_for(
+    two_workers: Stack, caller: httpx2.Client
+) -> None:
+    state = {"session_id": str(uuid.uuid4())}
+    _call(caller, state=state)
+    pids = [two_workers.children()[name] for name in ("worker-1", "worker-2")]
+    for pid in pids:
+        os.kill(pid, signal.SIGSTOP)
+    try:
+        assert two_workers.kill("nats")
+        with ThreadPoolExecutor(1) as callers:
+            call = callers.submit(_call, caller, state=state)
+            time.sleep(2)
+            for pid in pids:
+                os.kill(pid, signal.SIGCONT)
+            assert call.result()["calls"] == 2
+    finally:
+        for pid in pids:
+            os.kill(pid, signal.SIGCONT)

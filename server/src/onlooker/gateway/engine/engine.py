@@ -70,14 +70,17 @@ class Engine:
                     self._handle_refusal(service, task, reply, avoided)
 
     async def _try_once(self, service: Service, task: Task, payload: bytes, avoided: set[str]) -> Reply:
-        """One worker's reply; a worker that does not give one is avoided from now on."""
+        """One worker's reply; a worker that took the job and does not give one is avoided from now on."""
         worker = await self._choose(service, task, avoided)
         subject = worker.subject_of(service)
         assert subject
         timeout_s = task.deadline - time.time()
         try:
             reply = await self._exchange.send(subject, payload, instance=worker.instance, timeout_s=timeout_s)
-        except (NobodyThere, WorkerDied):
+        except NobodyThere:
+            self._workers.remove(worker.instance)  # until it answers: after the bus was lost we may be back before it
+            raise
+        except WorkerDied:
             self._workers.remove(worker.instance)
             avoided.add(worker.instance)
             raise
