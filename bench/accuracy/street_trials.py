@@ -73,10 +73,11 @@ def _shaken(body: PersonBox, chance: np.random.Generator) -> PersonBox:
     )
 
 
-def run_trial(sequences: Sequence[tuple[TrueTracks, list[BoxFrame]]], *, seed: int) -> TrackScore:
+def run_trial(sequences: Sequence[tuple[TrueTracks, list[BoxFrame]]], *, seed: int, haste: float = 1.0) -> TrackScore:
     scores = []
     for truth, frames in sequences:
-        followed = replay_boxes(disturb(frames, seed=seed), width=truth.width, height=truth.height)
+        lossy = disturb(frames, seed=seed)
+        followed = replay_boxes(lossy, width=truth.width, height=truth.height, haste=haste)
         scores.append(score_tracks(truth, followed))
     return add_scores(f"trial {seed}", scores)
 
@@ -102,6 +103,7 @@ def main() -> None:
     parser.add_argument("folder", type=Path, help="of sequences: <sequence>/img1, gt/gt.txt and seqinfo.ini")
     parser.add_argument("--only", default=",".join(TUNED), help="names of sequences, with commas between them")
     parser.add_argument("--trials", type=int, default=TRIALS, help="two or more")
+    parser.add_argument("--haste", type=float, default=1.0, help="searches for bodies, times the product's")
     arguments = parser.parse_args()
     cv2.setNumThreads(1)
     names = arguments.only.split(",")
@@ -110,7 +112,8 @@ def main() -> None:
         raise SystemExit(f"Needs two trials or more, and sequences in {arguments.folder} called {arguments.only}.")
     say(f"searching {', '.join(truth.name for truth in chosen)}")
     sequences = [(truth, search_sequence(truth)) for truth in chosen]
-    figures = summarise_trials([run_trial(sequences, seed=seed) for seed in range(1, arguments.trials + 1)])
+    seeds = range(1, arguments.trials + 1)
+    figures = summarise_trials([run_trial(sequences, seed=seed, haste=arguments.haste) for seed in seeds])
     print_table(figures)
     people = sum(len(truth.counted) for truth in chosen)
     document = {"ok": all(figure.met for figure in figures), "people": people, "trials": arguments.trials}
