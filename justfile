@@ -114,6 +114,14 @@ conformance:
 quiet *arguments:
     python -m bench.privacy.network_calls {{arguments}}
 
+# A hostile service in a computing process tries to get out; with `--confinement off`, what would succeed.
+escape *arguments:
+    python -m testkit with-postgresql -- python -m bench.abuse.escape {{arguments}}
+
+# What confinement costs a frame, and how long a computing process takes to be replaced.
+bench-confinement *rounds:
+    python -m bench.cost.confinement {{rounds}}
+
 # Accepted jobs and sessions while processes are killed.
 chaos-jobs jobs="1000" *seed:
     python -m bench.chaos.jobs {{jobs}} {{seed}}

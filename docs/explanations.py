@@ -96,7 +96,7 @@ JOB_ERRORS = {
         "Send such a file; `error` describes what this one is.",
     ),
     "time_limit": ("The job did not end within its time limit.", "Send a smaller input, or add workers."),
-    "worker_died": ("Two workers died while running this job.", "Try another input, and report this one."),
+    "worker_died": ("Two computing processes ended while running this job.", "Try another input, and report this one."),
     "result_too_large": ("The result is larger than 1 MiB.", "Send a simpler input."),
     "internal_error": ("The service failed on this input. This is a bug.", "See the server's log, and report it."),
     "service_gone": (
@@ -126,6 +126,12 @@ METRICS = {
     "onlooker_worker_compute_seconds": "The same compute time as above, measured by the worker.",
     "onlooker_worker_session_loads": "Session states read from the bus. `reason`: `unknown` (new to this worker), "
     "`conflict` (another worker wrote since), `unreadable` (another release wrote it).",
+    "onlooker_worker_confined": "1 where the computing process can do nothing but compute, 0 with "
+    "`ONLOOKER_CONFINEMENT=off`.",
+    "onlooker_worker_processes_ended": "Computing processes that ended. `reason`: `violation` (a forbidden system "
+    "call: somebody may have tried to take it over), `exit`, or the name of a signal.",
+    "onlooker_worker_processes_killed": "Computing processes that their worker ended. `reason`: `overdue` (a call took "
+    "too long), `untrue` (an answer that can't be true), `replaced` (after many jobs).",
     "onlooker_worker_visits": "Visits that a worker sent to the bus for a recorder. `outcome`: `published`, or "
     "`refused` (the bus did not accept it; the job is not answered until it does).",
     "onlooker_frames_skipped": "Frames that were answered without being analysed. `reason`: `out_of_order` (older "

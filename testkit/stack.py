@@ -118,7 +118,7 @@ class Stack:
         return stream
 
     def children(self) -> dict[str, int]:
-        """Process id of each running child by name; `nats` is the bus."""
+        """Process id of each running child by name; `nats` is the bus, `worker-1-computing` what computes for it."""
         found: dict[str, int] = {}
         for pid in _child_pids(self.process.pid):
             try:
@@ -133,6 +133,8 @@ class Stack:
             for part in environ.split(b"\0"):
                 if part.startswith(b"ONLOOKER_NATS_USER="):
                     found[part.partition(b"=")[2].decode()] = pid
+        for name in [name for name in found if name.startswith("worker-")]:
+            found |= {f"{name}-computing": pid for pid in _child_pids(found[name])}
         return found
 
     def kill(self, name: str) -> bool:

@@ -148,7 +148,7 @@ def _send(client: httpx2.Client, name: str, frame: bytes) -> None:
 
 
 def _worker_mb(stack: Stack) -> float:
-    return float(psutil.Process(stack.children()["worker-1"]).memory_info().rss) / 1024**2
+    return float(psutil.Process(stack.children()["worker-1-computing"]).memory_info().rss) / 1024**2
 
 
 def page(ratios: dict[str, float], bare_ms: float, memory_mb: float) -> str:

@@ -62,12 +62,16 @@ class Call:
     """Reasons why the service skipped the frame; a skipped frame counts no video time."""
     clock: FrameClock | None = None
     """The session's clock after its last frame."""
+    timed: FrameTime | None = None
+    """The frame's time, where it is known already."""
     idle_state: Any = None
     """State of an earlier session with the same id that timed out; only the first call after it gets this."""
 
     @cached_property
     def time(self) -> FrameTime:
         """When the frame was taken; everything that counts or stores the frame uses this time."""
+        if self.timed:
+            return self.timed
         told_us = read_timestamp_us(self.params, time_zone=self.sender.time_zone)
         return time_frame(told_us, round(self.arrived_at * 1e6), self.clock)
 

@@ -1,7 +1,6 @@
 """Structured logs: one JSON object per line, with named fields only."""
 
 import logging
-import os
 import sys
 from datetime import UTC, datetime
 
@@ -38,18 +37,6 @@ def write_logs(process: str, *, level: str) -> None:
     logging.basicConfig(level=level.upper(), handlers=[handler], force=True)
     logging.getLogger("nats").setLevel(logging.CRITICAL)  # we log ourselves when the bus is lost and found
     logging.getLogger("uvicorn").setLevel(logging.WARNING)
-
-
-def silence_libraries() -> None:
-    """Keep standard error for our own lines: what C libraries print there may repeat what strangers send."""
-    own = os.fdopen(os.dup(2), "w", buffering=1, encoding="utf-8", errors="backslashreplace")
-    nowhere = os.open(os.devnull, os.O_WRONLY)
-    os.dup2(nowhere, 2)
-    os.close(nowhere)
-    sys.stderr = own
-    for handler in logging.getLogger().handlers:
-        if isinstance(handler, logging.StreamHandler):
-            handler.setStream(own)
 
 
 def fields(**values: object) -> dict[str, dict[str, object]]:

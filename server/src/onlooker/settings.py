@@ -222,6 +222,23 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
             pattern="^$|^/",
         ),
     ] = ""
+    confinement: Annotated[
+        str,
+        _about(
+            "Whether what decodes strangers' bytes has no files, no network and no programs: on, or off where the "
+            "kernel can't (docs/concepts/confinement.md).",
+            pattern="^(on|off)$",
+        ),
+    ] = "on"
+    compute_memory_bytes: Annotated[
+        int, _about("Memory that a worker's computing process may take after its start.", ge=256 * 1024**2)
+    ] = 2 * 1024**3
+    compute_time_limit_s: Annotated[
+        Seconds, _about("Time one call may compute; then its process is replaced and the job ends with an error.", gt=0)
+    ] = 25
+    compute_jobs: Annotated[int, _about("Jobs after which a computing process is replaced by a new one.", ge=1)] = (
+        100_000
+    )
     worker_queue_limit: Annotated[int, _about("Jobs that wait in a worker before it refuses.", ge=1)] = 64
     extra_services: Annotated[
         str, _about("Modules, separated by commas, that each add one service to the catalogue (a SERVICE).")

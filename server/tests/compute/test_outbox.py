@@ -12,7 +12,7 @@ from onlooker.bus.connection import BusError, NoAnswer, publish_kept
 from onlooker.bus.messages import Outcome, Reply, Task
 from onlooker.bus.session_store import SessionState, decode_state
 from onlooker.compute.processor import Processor
-from onlooker.compute.service_loader import HostedService
+from onlooker_pipeline.catalogue.service import Service
 from onlooker_pipeline.service_call import Sender
 from onlooker_pipeline.visits.visit import Visit, decode_visit
 from processors import connected, task, with_processors
@@ -57,13 +57,11 @@ def new_session() -> str:
     return f"0.passer-1.{uuid.uuid4().hex}"
 
 
-def run(
-    stack: Stack, check: Callable[[list[Processor], HostedService, Way], Awaitable[None]], *, idle_s: float = 60
-) -> None:
+def run(stack: Stack, check: Callable[[list[Processor], Service, Way], Awaitable[None]], *, idle_s: float = 60) -> None:
     way = Way()
 
-    async def checked(processors: list[Processor], hosted: HostedService) -> None:
-        await check(processors, hosted, way)
+    async def checked(processors: list[Processor], service: Service) -> None:
+        await check(processors, service, way)
 
     with_processors(stack, checked, service="passer", idle_s=idle_s, way=way.over)
 
@@ -82,14 +80,14 @@ def done(reply: Reply | None) -> Reply:
 
 
 def test_a_visit_is_kept_before_the_answer_that_tells_of_it(stack: Stack) -> None:
-    async def check(processors: list[Processor], hosted: HostedService, way: Way) -> None:
+    async def check(processors: list[Processor], service: Service, way: Way) -> None:
         session = new_session()
         for at_s in (0, 0.4):
-            done(await processors[0].process(hosted, frame(session, at_s)))
+            done(await processors[0].process(service, frame(session, at_s)))
         assert way.arrived == []
-        done(await processors[0].process(hosted, frame(session, 0.8)))
+        done(await processors[0].process(service, frame(session, 0.8)))
         assert way.revisions == [(1, False)]
-        done(await processors[1].process(hosted, frame(session, 1.2, leaves=True)))
+        done(await processors[1].process(service, frame(session, 1.2, leaves=True)))
         assert way.revisions[-1] == (2, True)
         start_ms = round(BEGAN.timestamp() * 1000)
         assert way.arrived[-1].present == way.arrived[-1].still == [(start_ms, start_ms + 1_200)]
@@ -99,37 +97,37 @@ def test_a_visit_is_kept_before_the_answer_that_tells_of_it(stack: Stack) -> Non
 
 @pytest.mark.parametrize("again_elsewhere", [False, True], ids=["same worker", "another worker"])
 def test_a_visit_that_is_not_kept_is_published_when_the_job_comes_again(stack: Stack, again_elsewhere: bool) -> None:
-    async def check(processors: list[Processor], hosted: HostedService, way: Way) -> None:
+    async def check(processors: list[Processor], service: Service, way: Way) -> None:
         session = new_session()
-        done(await processors[0].process(hosted, frame(session, 0)))
+        done(await processors[0].process(service, frame(session, 0)))
         way.trouble = NoAnswer("visits")
         job = frame(session, 0.9)
         for _ in range(2):
-            reply = await processors[0].process(hosted, job)
+            reply = await processors[0].process(service, job)
             assert reply is not None
             assert reply.outcome is Outcome.NOT_KEPT
         way.trouble = None
-        reply = done(await processors[again_elsewhere].process(hosted, job))
+        reply = done(await processors[again_elsewhere].process(service, job))
         assert msgspec.json.decode(reply.result) == {"frames": 2}
         assert way.revisions == [(1, False)]
-        done(await processors[0].process(hosted, frame(session, 1.0)))
+        done(await processors[0].process(service, frame(session, 1.0)))
         assert set(way.revisions) == {(1, False)}
 
     run(stack, check)
 
 
 def test_a_later_job_takes_along_what_was_not_kept_and_no_more_piles_up(stack: Stack) -> None:
-    async def check(processors: list[Processor], hosted: HostedService, way: Way) -> None:
+    async def check(processors: list[Processor], service: Service, way: Way) -> None:
         session = new_session()
-        done(await processors[0].process(hosted, frame(session, 0)))
+        done(await processors[0].process(service, frame(session, 0)))
         way.trouble = BusError("full")
         for at_s in (1, 7, 14, 21):
-            reply = await processors[0].process(hosted, frame(session, at_s))
+            reply = await processors[0].process(service, frame(session, at_s))
             assert reply is not None
             assert reply.outcome is Outcome.NOT_KEPT
         assert len((await state_of(processors[0], session)).outbox) == 1
         way.trouble = None
-        reply = done(await processors[1].process(hosted, frame(session, 28)))
+        reply = done(await processors[1].process(service, frame(session, 28)))
         assert msgspec.json.decode(reply.result) == {"frames": 3}
         assert way.revisions == [(1, False), (2, False)]
 
@@ -137,15 +135,15 @@ def test_a_later_job_takes_along_what_was_not_kept_and_no_more_piles_up(stack: S
 
 
 def test_a_worker_killed_between_writing_and_publishing_loses_nothing(stack: Stack) -> None:
-    async def check(processors: list[Processor], hosted: HostedService, way: Way) -> None:
+    async def check(processors: list[Processor], service: Service, way: Way) -> None:
         session = new_session()
-        done(await processors[0].process(hosted, frame(session, 0)))
+        done(await processors[0].process(service, frame(session, 0)))
         way.trouble = Killed()
         job = frame(session, 0.9)
         with pytest.raises(Killed):
-            await processors[0].process(hosted, job)
+            await processors[0].process(service, job)
         way.trouble = None
-        reply = done(await processors[1].process(hosted, job))
+        reply = done(await processors[1].process(service, job))
         assert msgspec.json.decode(reply.result) == {"frames": 2}
         assert way.revisions == [(1, False)]
 
@@ -153,12 +151,12 @@ def test_a_worker_killed_between_writing_and_publishing_loses_nothing(stack: Sta
 
 
 def test_what_was_kept_is_not_written_again_with_the_next_state(stack: Stack) -> None:
-    async def check(processors: list[Processor], hosted: HostedService, way: Way) -> None:
+    async def check(processors: list[Processor], service: Service, way: Way) -> None:
         session = new_session()
         for at_s in (0, 0.9):
-            done(await processors[0].process(hosted, frame(session, at_s)))
+            done(await processors[0].process(service, frame(session, at_s)))
         assert len((await state_of(processors[0], session)).outbox) == 1
-        done(await processors[0].process(hosted, frame(session, 1.0)))
+        done(await processors[0].process(service, frame(session, 1.0)))
         assert (await state_of(processors[0], session)).outbox == []
 
     run(stack, check)
@@ -166,31 +164,31 @@ def test_what_was_kept_is_not_written_again_with_the_next_state(stack: Stack) ->
 
 @pytest.mark.parametrize("elsewhere", [False, True], ids=["same worker", "another worker"])
 def test_a_session_that_begins_anew_after_idling_closes_the_visits_of_the_last(stack: Stack, elsewhere: bool) -> None:
-    async def check(processors: list[Processor], hosted: HostedService, way: Way) -> None:
+    async def check(processors: list[Processor], service: Service, way: Way) -> None:
         session = new_session()
         for at_s in (0, 0.9, 1.8):
-            done(await processors[0].process(hosted, frame(session, at_s)))
+            done(await processors[0].process(service, frame(session, at_s)))
         before = way.arrived[-1]
         await asyncio.sleep(0.6)
-        reply = done(await processors[elsewhere].process(hosted, frame(session, 30)))
+        reply = done(await processors[elsewhere].process(service, frame(session, 30)))
         assert msgspec.json.decode(reply.result) == {"frames": 1}
         closed = way.arrived[-1]
         assert (closed.id, closed.revision, closed.ended) == (before.id, before.revision + 1, True)
         assert closed.present[0][1] - closed.present[0][0] == 2_700
         await asyncio.sleep(0.6)
-        done(await processors[elsewhere].process(hosted, frame(session, 60)))
+        done(await processors[elsewhere].process(service, frame(session, 60)))
         assert way.arrived[-1] == closed
 
     run(stack, check, idle_s=0.5)
 
 
 def test_a_service_that_failed_has_seen_nothing(stack: Stack) -> None:
-    async def check(processors: list[Processor], hosted: HostedService, way: Way) -> None:
+    async def check(processors: list[Processor], service: Service, way: Way) -> None:
         session = new_session()
-        done(await processors[0].process(hosted, frame(session, 0)))
+        done(await processors[0].process(service, frame(session, 0)))
         before = (await state_of(processors[0], session)).visits
         assert before
-        assert done(await processors[0].process(hosted, frame(session, 1, fail=True))).error_code == "told_to_fail"
+        assert done(await processors[0].process(service, frame(session, 1, fail=True))).error_code == "told_to_fail"
         assert (await state_of(processors[0], session)).visits == before
         assert way.arrived == []
 
@@ -198,13 +196,13 @@ def test_a_service_that_failed_has_seen_nothing(stack: Stack) -> None:
 
 
 def test_a_skipped_frame_counts_no_time_and_is_no_last_frame(stack: Stack) -> None:
-    async def check(processors: list[Processor], hosted: HostedService, way: Way) -> None:
+    async def check(processors: list[Processor], service: Service, way: Way) -> None:
         session = new_session()
-        done(await processors[0].process(hosted, frame(session, 10)))
-        skipped = done(await processors[0].process(hosted, frame(session, 9.5, skip=True)))
+        done(await processors[0].process(service, frame(session, 10)))
+        skipped = done(await processors[0].process(service, frame(session, 9.5, skip=True)))
         assert (skipped.video_s, skipped.skipped) == (0, "out_of_order")
         assert skipped.frame_at == BEGAN.timestamp() + 9.5
-        looked = done(await processors[0].process(hosted, frame(session, 10.5)))
+        looked = done(await processors[0].process(service, frame(session, 10.5)))
         assert (looked.video_s, looked.skipped) == (pytest.approx(0.5), "")
 
     run(stack, check)
@@ -214,19 +212,19 @@ def test_a_skipped_frame_counts_no_time_and_is_no_last_frame(stack: Stack) -> No
 def test_an_older_frame_moves_the_last_frame_back_only_with_the_clock(
     stack: Stack, back_s: float, counted_s: float
 ) -> None:
-    async def check(processors: list[Processor], hosted: HostedService, way: Way) -> None:
+    async def check(processors: list[Processor], service: Service, way: Way) -> None:
         session = new_session()
-        done(await processors[0].process(hosted, frame(session, 20)))
-        assert done(await processors[0].process(hosted, frame(session, 20 - back_s))).video_s == pytest.approx(1 / 30)
-        assert done(await processors[0].process(hosted, frame(session, 20.5))).video_s == pytest.approx(counted_s)
+        done(await processors[0].process(service, frame(session, 20)))
+        assert done(await processors[0].process(service, frame(session, 20 - back_s))).video_s == pytest.approx(1 / 30)
+        assert done(await processors[0].process(service, frame(session, 20.5))).video_s == pytest.approx(counted_s)
 
     run(stack, check)
 
 
 def test_a_frame_without_a_timestamp_was_taken_when_it_arrived(stack: Stack) -> None:
-    async def check(processors: list[Processor], hosted: HostedService, way: Way) -> None:
+    async def check(processors: list[Processor], service: Service, way: Way) -> None:
         arrived = [msgspec.structs.replace(task("x", skip=True), arrived_at=at) for at in (0.0, 1_800_000_000.5)]
-        replies = [done(await processors[0].process(hosted, one)) for one in arrived]
+        replies = [done(await processors[0].process(service, one)) for one in arrived]
         assert [reply.frame_at for reply in replies] == pytest.approx([arrived[0].sent_at, 1_800_000_000.5], abs=1e-6)
 
     run(stack, check)
@@ -235,10 +233,10 @@ def test_a_frame_without_a_timestamp_was_taken_when_it_arrived(stack: Stack) -> 
 def test_visits_reach_the_database(stack: Stack) -> None:
     stream = stack.create_stream()
 
-    async def check(processors: list[Processor], hosted: HostedService, way: Way) -> None:
+    async def check(processors: list[Processor], service: Service, way: Way) -> None:
         session = new_session()
         for at_s in (0, 0.9, 1.8):
-            done(await processors[0].process(hosted, frame(session, at_s, stream_id=stream.id)))
+            done(await processors[0].process(service, frame(session, at_s, stream_id=stream.id)))
 
     run(stack, check)
     query = "SELECT began_at, revision, ended FROM visits_visit WHERE stream_id = %s"

@@ -1,6 +1,5 @@
 """What a worker keeps of a session in its memory only."""
 
-import time
 import uuid
 from collections.abc import Iterator
 
@@ -8,12 +7,12 @@ import msgspec
 import pytest
 
 from onlooker.bus.messages import Reply, Task
-from onlooker.bus.session_store import SessionState
-from onlooker.compute import sessions as sessions_module
+from onlooker.compute import service_program
 from onlooker.compute.processor import Processor
-from onlooker.compute.service_loader import HostedService
-from onlooker.compute.sessions import Session, Sessions
-from processors import task, with_processors
+from onlooker.compute.service_program import Memories
+from onlooker.compute.sessions import Session
+from onlooker_pipeline.catalogue.service import Service
+from processors import ThreadComputing, task, with_processors
 from testkit import Stack
 from testkit.pictures import on_a_wall, portrait
 
@@ -28,6 +27,14 @@ def shown(session: str, image: bytes) -> Task:
     return msgspec.structs.replace(task(session), attachments={"image": image})
 
 
+def kept_bytes(processor: Processor, session: Session) -> int:
+    computing = processor._computing
+    assert isinstance(computing, ThreadComputing)
+    memory = computing.program.memories.take(session.memory)
+    computing.program.memories.give_back(session.memory, memory)
+    return memory.size_bytes
+
+
 def targets_of(reply: Reply | None) -> int:
     assert reply is not None
     assert reply.error_code is None, reply.result
@@ -37,27 +44,27 @@ def targets_of(reply: Reply | None) -> int:
 def test_a_session_that_moves_to_another_worker_answers_once_with_no_targets(
     stack: Stack, shots: Iterator[bytes]
 ) -> None:
-    async def check(processors: list[Processor], hosted: HostedService) -> None:
+    async def check(processors: list[Processor], service: Service) -> None:
         session = f"1.motion_detection-1.{uuid.uuid4().hex}"
         route = [0, 0, 0, 1, 1, 0, 0]
-        found = [targets_of(await processors[n].process(hosted, shown(session, next(shots)))) for n in route]
+        found = [targets_of(await processors[n].process(service, shown(session, next(shots)))) for n in route]
         assert found == [0, 1, 1, 0, 1, 0, 1]
 
     with_processors(stack, check, service="motion_detection")
 
 
 def test_an_idle_session_takes_its_memory_along(stack: Stack, shots: Iterator[bytes]) -> None:
-    async def check(processors: list[Processor], hosted: HostedService) -> None:
+    async def check(processors: list[Processor], service: Service) -> None:
         session = f"1.motion_detection-1.{uuid.uuid4().hex}"
         held = processors[0]._sessions.hold(session)
         for _ in range(2):
-            await processors[0].process(hosted, shown(session, next(shots)))
-        assert held.memory.size_bytes > 0
+            await processors[0].process(service, shown(session, next(shots)))
+        assert kept_bytes(processors[0], held) > 0
         processors[0]._sessions.sweep()
         assert processors[0]._sessions.hold(session) is held
         assert held.state is not None
         held.state.last_seen -= 100
-        assert targets_of(await processors[0].process(hosted, shown(session, next(shots)))) == 0
+        assert targets_of(await processors[0].process(service, shown(session, next(shots)))) == 0
         held.state.last_seen -= 100
         processors[0]._sessions.sweep()
         assert processors[0]._sessions.hold(session) is not held
@@ -68,28 +75,41 @@ def test_an_idle_session_takes_its_memory_along(stack: Stack, shots: Iterator[by
 def test_nothing_of_a_picture_is_written_anywhere(stack: Stack, shots: Iterator[bytes]) -> None:
     """What goes over the bus of a session is a few hundred bytes; the smallest picture kept has thousands."""
 
-    async def check(processors: list[Processor], hosted: HostedService) -> None:
+    async def check(processors: list[Processor], service: Service) -> None:
         session = f"1.motion_detection-1.{uuid.uuid4().hex}"
         for _ in range(3):
-            await processors[0].process(hosted, shown(session, next(shots)))
+            await processors[0].process(service, shown(session, next(shots)))
         entry = await processors[0]._sessions._bucket.get(session)
         assert entry is not None
         assert entry.value is not None
         assert len(entry.value) < 600
-        assert processors[0]._sessions.hold(session).memory.size_bytes > 10_000
+        assert kept_bytes(processors[0], processors[0]._sessions.hold(session)) > 10_000
 
     with_processors(stack, check, service="motion_detection")
 
 
 def test_the_oldest_memories_go_first_when_there_are_too_many(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(sessions_module, "MEMORY_LIMIT_BYTES", 250)
-    held = Sessions(None, idle_s=60)  # type: ignore[arg-type]  # the bus is not asked
-    kept: list[Session] = []
-    for number in range(4):
-        session = held.hold(f"session {number}")
-        session.state = SessionState(last_seen=time.time())
-        session.memory.keep(f"picture {number}", size_bytes=100)
-        kept.append(session)
-    held.hold("session 0")
-    held.sweep()
-    assert [session.memory.kept for session in kept] == ["picture 0", None, None, "picture 3"]
+    monkeypatch.setattr(service_program, "MEMORIES_LIMIT_BYTES", 250)
+    memories = Memories()
+    for number in (1, 2, 3, 1, 4):
+        memory = memories.take(number)
+        memory.keep(f"picture {number}", size_bytes=100)
+        memories.give_back(number, memory)
+    assert [memories.take(number).kept for number in (1, 2, 3, 4)] == ["picture 1", None, None, "picture 4"]
+
+
+def test_a_memory_that_was_taken_is_nobody_elses() -> None:
+    memories = Memories()
+    memory = memories.take(1)
+    memory.keep("picture", size_bytes=100)
+    memories.give_back(1, memory)
+    assert memories.take(1) is memory
+    assert memories.take(1).kept is None
+
+
+def test_without_a_session_nothing_is_remembered() -> None:
+    memories = Memories()
+    memory = memories.take(0)
+    memory.keep("picture", size_bytes=100)
+    memories.give_back(0, memory)
+    assert memories.take(0).kept is None

@@ -9,10 +9,10 @@ import httpx2
 from module_walk import ModuleWalk, followed
 from onlooker.bus.messages import Task
 from onlooker.compute.processor import Processor
-from onlooker.compute.service_loader import HostedService
 from onlooker.gateway.app import build_app
 from onlooker.gateway.context import open_context
 from onlooker.settings import Settings
+from onlooker_pipeline.catalogue.service import Service
 from onlooker_pipeline.service_call import Sender
 from processors import with_processors
 from scene_camera import HERE
@@ -51,11 +51,11 @@ async def _send_frame(client: httpx2.AsyncClient) -> None:
 def test_a_worker_computes_a_frame_in_order(stack: Stack) -> None:
     walks: list[ModuleWalk] = []
 
-    async def check(processors: list[Processor], hosted: HostedService) -> None:
+    async def check(processors: list[Processor], service: Service) -> None:
         session = f"0.scene_analysis-1.{uuid.uuid4().hex}"
-        await processors[0].process(hosted, _task(session))
+        await processors[0].process(service, _task(session))
         with followed(*WORKER) as walk:
-            reply = await processors[0].process(hosted, _task(session))
+            reply = await processors[0].process(service, _task(session))
         assert reply
         walks.append(walk)
 

@@ -1,6 +1,7 @@
 """Processors as several workers have them, over a real bus, without the processes around them."""
 
 import asyncio
+import itertools
 import time
 import uuid
 from collections.abc import AsyncIterator, Awaitable, Callable
@@ -10,15 +11,38 @@ from functools import partial
 from onlooker.bus.connection import Bus, connect, publish_kept
 from onlooker.bus.messages import Task
 from onlooker.bus.session_store import SessionBucket
+from onlooker.compute.call_messages import (
+    LENGTH_BYTES,
+    CallAnswer,
+    CallMessage,
+    decode_answer,
+    decode_call,
+    encode_message,
+)
 from onlooker.compute.processor import Processor
-from onlooker.compute.service_loader import HostedService, host_services
+from onlooker.compute.service_loader import host_services
+from onlooker.compute.service_program import ServiceProgram
 from onlooker.compute.sessions import Sessions
 from onlooker.settings import Settings
 from onlooker_pipeline.catalogue import read_catalogue
+from onlooker_pipeline.catalogue.service import Service
 from testkit import Stack
 
-Check = Callable[[list[Processor], HostedService], Awaitable[None]]
+Check = Callable[[list[Processor], Service], Awaitable[None]]
 Publish = Callable[[str, bytes], Awaitable[None]]
+
+
+class ThreadComputing:
+    """Stands for a computing process: the same program and the same messages, in a thread."""
+
+    def __init__(self, program: ServiceProgram) -> None:
+        self.program = program
+        self._numbers = itertools.count(1)
+
+    async def compute(self, call_with: Callable[[int], CallMessage], deadline: float) -> CallAnswer:
+        call = call_with(next(self._numbers))
+        answer = await asyncio.to_thread(self.program.answer, decode_call(encode_message(call)[LENGTH_BYTES:]))
+        return decode_answer(encode_message(answer)[LENGTH_BYTES:], call)
 
 
 @asynccontextmanager
@@ -46,10 +70,15 @@ def with_processors(
     async def run() -> None:
         catalogue = read_catalogue("extra.measure,extra.trouble,extra.passer")
         hosted = next(one for one in host_services(catalogue, "") if one.service.name == service)
+        computing = [ThreadComputing(ServiceProgram([hosted], channel=-1)) for _ in range(count)]
         async with connected(stack) as bus:
             buckets = [SessionBucket(bus, Settings()) for _ in range(count)]
             publish = way(partial(publish_kept, bus))
-            await check([Processor(Sessions(bucket, idle_s=idle_s), publish, threads=1) for bucket in buckets], hosted)
+            processors = [
+                Processor(Sessions(bucket, idle_s=idle_s), publish, own)
+                for bucket, own in zip(buckets, computing, strict=True)
+            ]
+            await check(processors, hosted.service)
 
     asyncio.run(run())
 

@@ -37,6 +37,8 @@ class Outcome(enum.IntEnum):
     """This worker is stopping; ask another."""
     NOT_KEPT = 3
     """The session's state, or visits in it, could not be stored; send the same task again."""
+    KILLED = 4
+    """The computing process ended while it had the task."""
 
 
 class Reply(msgspec.Struct, frozen=True, array_like=True, gc=False):

@@ -1,6 +1,6 @@
 """The worker's Prometheus metrics."""
 
-from prometheus_client import Counter, Histogram
+from prometheus_client import Counter, Gauge, Histogram
 
 from onlooker.monitoring import SECONDS_BUCKETS, by_labels
 
@@ -20,5 +20,20 @@ session_loads = by_labels(
 )
 visits = by_labels(
     Counter("onlooker_worker_visits", "Visits left with the bus for a recorder, or refused by it", ["outcome"])
+)
+confined = Gauge("onlooker_worker_confined", "Whether the computing process has given everything up")
+processes_ended = by_labels(
+    Counter(
+        "onlooker_worker_processes_ended",
+        "Computing processes that ended, by reason (violation: a forbidden system call; exit; a signal's name)",
+        ["reason"],
+    )
+)
+processes_killed = by_labels(
+    Counter(
+        "onlooker_worker_processes_killed",
+        "Computing processes that the worker ended, by reason (overdue, untrue answer, replaced after many jobs)",
+        ["reason"],
+    )
 )
 frames_skipped = by_labels(Counter("onlooker_frames_skipped", "Frames answered without looking, by reason", ["reason"]))

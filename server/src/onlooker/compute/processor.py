@@ -3,8 +3,7 @@
 import logging
 import time
 from collections.abc import Awaitable, Callable
-from functools import partial
-from typing import Any
+from typing import Protocol
 
 import msgspec
 
@@ -13,50 +12,54 @@ from onlooker.bus.messages import Outcome, Reply, Task, failure
 from onlooker.bus.session_store import SessionState
 from onlooker.bus.subjects import visits_subject
 from onlooker.compute import counters
-from onlooker.compute.service_loader import HostedService
+from onlooker.compute.call_messages import CallAnswer, CallMessage
+from onlooker.compute.service_process import ComputedTooLong, ProcessEnded
 from onlooker.compute.sessions import REMEMBERED_JOBS, Session, Sessions, StateConflict, StateNotKept
-from onlooker.compute.threads import ComputeThreads
 from onlooker.logs import fields
 from onlooker.streams.video_time import SINGLE_JOB_S, count_frame
-from onlooker_pipeline.frame_time import FrameClock, FrameTime
-from onlooker_pipeline.service_call import BAD_TIMESTAMP, Call, ComputeError, SessionMemory
+from onlooker_pipeline.catalogue.service import Service
+from onlooker_pipeline.frame_time import FrameClock, FrameTime, read_timestamp_us, time_frame
+from onlooker_pipeline.service_call import BAD_TIMESTAMP
 from onlooker_pipeline.visits.fold import close_session, fold_call
 from onlooker_pipeline.visits.sightings import Seen
 
 log = logging.getLogger(__name__)
 
-RESULT_LIMIT_BYTES = 1024**2
 CONFLICT_TRIES = 4
 
 Publish = Callable[[str, bytes], Awaitable[object]]
 """Publish to a subject; returns once the message is stored, raises BusError if that is not certain."""
 
 
-class Computed(msgspec.Struct, frozen=True):
-    """The outcome of a call."""
+class Computing(Protocol):
+    """What computes calls."""
 
-    result: bytes
-    state: Any
-    error_code: str | None
-    compute_s: float
-    time: FrameTime
-    seen: list[Seen] = []
-    skipped: str = ""
-    """Why the frame was skipped; empty if it was not."""
+    async def compute(self, call_with: Callable[[int], CallMessage], deadline: float) -> CallAnswer:
+        """The answer; raises ProcessEnded where the call, or one beside it, brought its process down."""
 
 
 class Processor:
-    """Processes tasks of the hosted services, at most `threads` at a time."""
+    """Processes tasks: what strangers sent is only ever decoded by `computing`."""
 
-    def __init__(self, sessions: Sessions, publish: Publish, *, threads: int) -> None:
+    def __init__(self, sessions: Sessions, publish: Publish, computing: Computing) -> None:
         self._sessions = sessions
         self._publish_visit = publish
-        self._threads: ComputeThreads[Computed] = ComputeThreads(threads)
+        self._computing = computing
 
-    async def process(self, hosted: HostedService, task: Task) -> Reply | None:
+    async def process(self, service: Service, task: Task) -> Reply | None:
         """The reply, or None if nobody waits for it any more."""
-        if task.session is None:
-            return await self._process_single(hosted, task)
+        try:
+            return await (self._process_single(service, task) if task.session is None else self._process(service, task))
+        except ProcessEnded:
+            return Reply(Outcome.KILLED)
+        except ComputedTooLong:
+            sentence = "The computation took longer than its time limit."
+            return Reply(Outcome.DONE, failure("time_limit", sentence), "time_limit")
+        except TimeoutError:
+            return None
+
+    async def _process(self, service: Service, task: Task) -> Reply | None:
+        assert task.session
         session = self._sessions.hold(task.session)
         async with session.lock:
             for _ in range(CONFLICT_TRIES):
@@ -69,9 +72,9 @@ class Processor:
                         return _kept(Reply(Outcome.DONE, state.result, state.error_code), session)
                     started = time.time()
                     idled = session.state if state is not session.state else None
-                    call = _call_of(task, state, memory=session.memory, idled=idled)
-                    computed = await self._compute(hosted, call, state.service, task)
-                    next_state, video_s = _next_state(hosted, task, state, computed)
+                    frame_time = _time_of(task, state)
+                    computed = await self._compute(service, task, state, frame_time, memory=session.memory, idled=idled)
+                    next_state, video_s = _next_state(service, task, state, computed, frame_time)
                     if idled:
                         next_state.outbox = close_session(idled.visits)
                     self._fold(next_state, task, computed.seen)
@@ -81,7 +84,7 @@ class Processor:
                     continue
                 except StateNotKept:
                     break
-                return _kept(_reply(hosted, task, computed, started, video_s=video_s), session)
+                return _kept(_reply(service, task, computed, started, frame_time, video_s=video_s), session)
         return Reply(Outcome.NOT_KEPT)
 
     def _fold(self, state: SessionState, task: Task, seen: list[Seen]) -> None:
@@ -105,31 +108,54 @@ class Processor:
             raise StateNotKept from error
         session.state.outbox = []
 
-    async def _process_single(self, hosted: HostedService, task: Task) -> Reply | None:
+    async def _process_single(self, service: Service, task: Task) -> Reply | None:
         if time.time() > task.deadline:
             return None
-        started = time.time()
-        computed = await self._compute(hosted, _call_of(task, SessionState(0.0), memory=SessionMemory()), None, task)
-        video_s = SINGLE_JOB_S if hosted.service.takes_media and not computed.skipped else 0.0
-        return _reply(hosted, task, computed, started, video_s=video_s)
+        started, state = time.time(), SessionState(0.0)
+        frame_time = _time_of(task, state)
+        computed = await self._compute(service, task, state, frame_time, memory=0)
+        video_s = SINGLE_JOB_S if service.takes_media and not computed.skipped else 0.0
+        return _reply(service, task, computed, started, frame_time, video_s=video_s)
 
-    async def _compute(self, hosted: HostedService, call: Call, state: Any, task: Task) -> Computed:
-        computed = await self._threads.run(partial(_call_service, hosted, call, state, task.request_id))
+    async def _compute(
+        self,
+        service: Service,
+        task: Task,
+        state: SessionState,
+        frame_time: FrameTime,
+        *,
+        memory: int,
+        idled: SessionState | None = None,
+    ) -> CallAnswer:
+        def call_with(number: int) -> CallMessage:
+            return CallMessage(
+                number=number,
+                service=service.name,
+                version=service.version,
+                params=task.params,
+                attachments=task.attachments,
+                in_session=task.session is not None,
+                memory=memory,
+                arrived_at=task.arrived_at or task.sent_at,
+                sender=task.sender,
+                time=frame_time,
+                previous_ms=frame_time.at_ms if state.last_frame_at is None else round(state.last_frame_at * 1000),
+                state=state.service,
+                idle_state=idled.service if idled else None,
+            )
+
+        computed = await self._computing.compute(call_with, task.deadline)
         counters.compute_time(task.service).observe(computed.compute_s)
+        if computed.fault:
+            said = fields(request_id=task.request_id, service=task.service, exception=computed.fault)
+            log.error("service failed", extra=said)
         return computed
 
 
-def _call_of(task: Task, state: SessionState, *, memory: SessionMemory, idled: SessionState | None = None) -> Call:
-    return Call(
-        task.params,
-        task.attachments,
-        in_session=task.session is not None,
-        memory=memory,
-        arrived_at=task.arrived_at or task.sent_at,
-        sender=task.sender,
-        clock=clock_of(state),
-        idle_state=idled.service if idled else None,
-    )
+def _time_of(task: Task, state: SessionState) -> FrameTime:
+    """When the frame was taken; everything that counts or stores the frame uses this time."""
+    told_us = read_timestamp_us(task.params, time_zone=task.sender.time_zone)
+    return time_frame(told_us, round((task.arrived_at or task.sent_at) * 1e6), clock_of(state))
 
 
 def clock_of(state: SessionState) -> FrameClock | None:
@@ -143,28 +169,8 @@ def clock_of(state: SessionState) -> FrameClock | None:
     return FrameClock(*(round(value * 1e6) for value in seconds))
 
 
-def _call_service(hosted: HostedService, call: Call, state: Any, request_id: str) -> Computed:
-    """Runs in a compute thread; returns a result or an `error`, whatever the service does."""
-    started = time.perf_counter()
-    try:
-        members, next_state = hosted.compute(call, state)
-        result = msgspec.json.encode(members)
-        if len(result) > RESULT_LIMIT_BYTES:
-            raise ComputeError("result_too_large", "The result is larger than 1 MiB.")
-    except ComputeError as error:
-        code, result = error.code, failure(error.code, error.sentence)
-    except Exception:
-        log.exception("service failed", extra=fields(request_id=request_id, service=hosted.service.name))
-        code = "internal_error"
-        result = failure(code, "The service failed on this input. The server's log says why.")
-    else:
-        skipped = call.skipped[-1] if call.skipped else ""
-        return Computed(result, next_state, None, time.perf_counter() - started, call.time, call.seen, skipped)
-    return Computed(result, state, code, time.perf_counter() - started, call.time)
-
-
 def _next_state(
-    hosted: HostedService, task: Task, state: SessionState, computed: Computed
+    service: Service, task: Task, state: SessionState, computed: CallAnswer, frame_time: FrameTime
 ) -> tuple[SessionState, float]:
     """The session's next state, and the video time of the call."""
     next_state = SessionState(
@@ -179,12 +185,12 @@ def _next_state(
         told_since=state.told_since,
         arrived_at=state.arrived_at,
     )
-    if not hosted.service.takes_media or computed.skipped or computed.error_code == BAD_TIMESTAMP:
+    if not service.takes_media or computed.skipped or computed.error_code == BAD_TIMESTAMP:
         return next_state, 0.0
-    gap_s = None if state.last_frame_at is None else computed.time.at_s - state.last_frame_at
+    gap_s = None if state.last_frame_at is None else frame_time.at_s - state.last_frame_at
     # Only an analysed frame moves the clock: a broken one with a time ahead would make later ones look late.
     if computed.error_code is None:
-        _set_clock(next_state, computed.time.clock)
+        _set_clock(next_state, frame_time.clock)
     return next_state, count_frame(gap_s)
 
 
@@ -192,7 +198,9 @@ def _set_clock(state: SessionState, clock: FrameClock) -> None:
     state.told_at, state.told_since, state.arrived_at, state.last_frame_at = (value / 1e6 for value in clock)
 
 
-def _reply(hosted: HostedService, task: Task, computed: Computed, started: float, *, video_s: float) -> Reply:
+def _reply(
+    service: Service, task: Task, computed: CallAnswer, started: float, frame_time: FrameTime, *, video_s: float
+) -> Reply:
     if computed.skipped:
         counters.frames_skipped(computed.skipped).inc()
     return Reply(
@@ -202,8 +210,8 @@ def _reply(hosted: HostedService, task: Task, computed: Computed, started: float
         video_s=video_s,
         queue_s=max(started - task.sent_at, 0.0),
         compute_s=computed.compute_s,
-        frame_at=computed.time.at_s if hosted.service.takes_media else 0.0,
-        skipped=computed.skipped,
+        frame_at=frame_time.at_s if service.takes_media else 0.0,
+        skipped=computed.skipped or "",
     )
 
 

@@ -1,6 +1,7 @@
 """Session states: cached in this worker, written through to the bus with compare-and-set."""
 
 import asyncio
+import itertools
 import time
 from collections import OrderedDict
 from dataclasses import dataclass, field
@@ -9,12 +10,10 @@ from onlooker.bus.buckets import WrongRevision
 from onlooker.bus.connection import BusError
 from onlooker.bus.session_store import SessionBucket, SessionState, decode_state, encode_state
 from onlooker.compute import counters
-from onlooker_pipeline.service_call import SessionMemory
 
 REMEMBERED_JOBS = 16
 SESSIONS_AT_MOST = 10_000
-MEMORY_LIMIT_BYTES = 64 * 1024**2
-"""For what services keep in memory only; the oldest goes first."""
+_memories = itertools.count(1)
 
 
 class StateNotKept(Exception):
@@ -33,11 +32,12 @@ class Session:
     lock: asyncio.Lock = field(default_factory=asyncio.Lock)
     state: SessionState | None = None
     revision: int = 0
-    memory: SessionMemory = field(default_factory=SessionMemory)
+    memory: int = field(default_factory=lambda: next(_memories))
+    """Which memory of the computing process is this session's; with a new number, it remembers nothing."""
 
     def forget(self) -> None:
         self.state = None
-        self.memory.clear()
+        self.memory = next(_memories)
 
 
 class Sessions:
@@ -60,17 +60,11 @@ class Sessions:
         return session
 
     def sweep(self) -> None:
-        """Drop ended sessions, and the oldest memories above the limit; the bus still has the states."""
+        """Drop ended sessions; the bus still has the states."""
         limit = time.time() - self._idle_s
-        kept_bytes = 0
-        for key, session in reversed(list(self._held.items())):
+        for key, session in list(self._held.items()):
             if session.state is None or session.state.last_seen < limit:
                 self._drop(key)
-                continue
-            kept_bytes += session.memory.size_bytes
-            if kept_bytes > MEMORY_LIMIT_BYTES and not session.lock.locked():
-                kept_bytes -= session.memory.size_bytes
-                session.memory.clear()
 
     def _drop(self, key: str) -> None:
         if not self._held[key].lock.locked():
@@ -88,7 +82,7 @@ class Sessions:
             session.revision = entry.revision if entry else 0
             session.state = self._decode(entry.value) if entry and entry.value else None
         if session.state is None or time.time() - session.state.last_seen > self._idle_s:
-            session.memory.clear()
+            session.memory = next(_memories)
             return SessionState(last_seen=time.time())
         return session.state
 

@@ -16,12 +16,14 @@ from onlooker.bus.session_store import SessionBucket
 from onlooker.bus.subjects import COMPUTE, worker_subject
 from onlooker.compute import counters
 from onlooker.compute.processor import Processor
-from onlooker.compute.service_loader import HostedService, host_services, load_models
+from onlooker.compute.service_loader import chosen_services
+from onlooker.compute.service_process import ServiceProcess
 from onlooker.compute.sessions import Sessions
-from onlooker.logs import fields, silence_libraries
+from onlooker.logs import fields
 from onlooker.monitoring import serve_monitoring, stop_signal
 from onlooker.settings import Settings
 from onlooker_pipeline.catalogue import read_catalogue
+from onlooker_pipeline.catalogue.service import Service
 
 log = logging.getLogger(__name__)
 
@@ -40,7 +42,7 @@ class Worker:
         self._in_progress: set[asyncio.Task[None]] = set()
         self._leaving = False
 
-    def handler_of(self, hosted: HostedService) -> Callable[[Request], Awaitable[None]]:
+    def handler_of(self, service: Service) -> Callable[[Request], Awaitable[None]]:
         """The handler for tasks of one service; it never waits."""
 
         async def take(request: Request) -> None:
@@ -48,24 +50,24 @@ class Worker:
                 await request.respond(LEAVING)
                 return
             if len(self._in_progress) >= self._queue_limit:
-                counters.jobs(hosted.service.name, "refused").inc()
+                counters.jobs(service.name, "refused").inc()
                 await request.respond(BUSY)
                 return
-            work = asyncio.create_task(self._answer(hosted, request))
+            work = asyncio.create_task(self._answer(service, request))
             self._in_progress.add(work)
             work.add_done_callback(self._in_progress.discard)
 
         return take
 
-    async def _answer(self, hosted: HostedService, request: Request) -> None:
-        name = hosted.service.name
+    async def _answer(self, service: Service, request: Request) -> None:
+        name = service.name
         try:
             task = decode_task(request.data)
         except msgspec.DecodeError:
             counters.jobs(name, "undecodable").inc()
             return
         try:
-            reply = await self._processor.process(hosted, task)
+            reply = await self._processor.process(service, task)
         except Exception:
             log.exception("task failed", extra=fields(request_id=task.request_id, service=name))
             reply = Reply(
@@ -97,13 +99,13 @@ async def _sweep(sessions: Sessions) -> None:
 
 async def run_worker(settings: Settings) -> None:
     """Run until SIGTERM or SIGINT, then finish the tasks in progress."""
-    silence_libraries()
-    hosted_services = host_services(read_catalogue(settings.extra_services), settings.worker_services)
-    load_models(hosted_services, settings)
+    services = chosen_services(read_catalogue(settings.extra_services), settings.worker_services)
+    computing = ServiceProcess(settings)
+    await computing.start()
     bus = await connect(settings, name=settings.worker_name)
     stop = stop_signal()
     sessions = Sessions(SessionBucket(bus, settings), idle_s=settings.session_idle_s)
-    processor = Processor(sessions, partial(publish_kept, bus), threads=settings.worker_threads)
+    processor = Processor(sessions, partial(publish_kept, bus), computing)
     worker = Worker(processor, queue_limit=settings.worker_queue_limit)
     announced = await add_service(
         bus.client,
@@ -112,19 +114,20 @@ async def run_worker(settings: Settings) -> None:
         description="An Onlooker worker",
         metadata={"worker": settings.worker_name},
     )
-    for hosted in hosted_services:
-        service = hosted.service
+    for service in services:
         await announced.add_endpoint(
             name=f"{service.name}-{service.version}",
             subject=worker_subject(settings.worker_name, announced.id, service.name, service.version),
-            handler=worker.handler_of(hosted),
+            handler=worker.handler_of(service),
         )
     await bus.client.flush()
-    names = [hosted.service.name for hosted in hosted_services]
+    names = [service.name for service in services]
+    if not computing.is_confined:
+        log.warning("computing is not confined: an attacker who takes over a decoder has all that this user has")
     log.info("worker ready", extra=fields(worker=settings.worker_name, instance=announced.id, services=names))
 
     async with asyncio.TaskGroup() as group:
-        checks = lambda: {"bus": bus.is_connected}  # noqa: E731
+        checks = lambda: {"bus": bus.is_connected, "computing": computing.is_ready}  # noqa: E731
         sweeping = group.create_task(_sweep(sessions))
         monitoring = group.create_task(serve_monitoring(settings.monitoring_port, checks))
         await stop.wait()
@@ -132,5 +135,6 @@ async def run_worker(settings: Settings) -> None:
         await announced.stop()
         monitoring.cancel()
         sweeping.cancel()
+    await computing.stop()
     await bus.client.drain()
     log.info("worker stopped")

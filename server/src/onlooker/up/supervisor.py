@@ -48,6 +48,10 @@ DATA_SECRETS = ("database_url",)
 SECRETS = {name.removeprefix(PREFIX).lower() for name, meta, _ in describe_settings() if (meta.extra or {})["secret"]}
 PASSED_TO_WORKERS = (
     "bucket_shards",
+    "compute_jobs",
+    "compute_memory_bytes",
+    "compute_time_limit_s",
+    "confinement",
     "extra_services",
     "inference_provider",
     "inference_threads",

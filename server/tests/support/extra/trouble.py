@@ -32,4 +32,4 @@ def compute(call: Call, state: Any) -> tuple[dict[str, Any], Any]:
     if params.get("die"):
         os._exit(139)
     calls = (state or 0) + 1
-    return {"slept_s": params.get("sleep_s", 0), "calls": calls, "pid": os.getpid()}, calls
+    return {"slept_s": params.get("sleep_s", 0), "calls": calls, "pid": os.getpid(), "worker": os.getppid()}, calls

@@ -84,6 +84,8 @@ class Engine:
             self._workers.remove(worker.instance)
             avoided.add(worker.instance)
             raise
+        if reply.outcome is Outcome.KILLED:
+            raise WorkerDied  # the worker itself lives, and has a new process soon
         if reply.outcome not in (Outcome.DONE, Outcome.NOT_KEPT):
             avoided.add(worker.instance)
         return reply
