@@ -115,7 +115,8 @@ METRICS = {
     "later `finished` for async ones. `reason` is the `error_code`, empty on success.",
     "onlooker_job_queue_seconds": "Time from sending a job to a worker until the worker starts it.",
     "onlooker_job_compute_seconds": "Time a worker spent on a job.",
-    "onlooker_job_resends": "Jobs sent again. `reason`: `worker_died`, `worker_left` (it stopped), `bus_lost`.",
+    "onlooker_job_resends": "Jobs sent again. `reason`: `worker_died`, `process_ended` (a computing process), "
+    "`worker_left` (it stopped), `bus_lost`.",
     "onlooker_results_not_stored": "Results that were returned but could not be stored. A later GET of them is 404.",
     "onlooker_live_workers": "Workers that replied to this process on the bus in the last few seconds.",
     "onlooker_swept": "Deleted expired items. `kind`: `result`, `blob`, `orphan` (attachment without job), "

@@ -14,10 +14,17 @@ from onlooker.gateway.engine.workers import LiveWorker, Workers
 from onlooker_pipeline.catalogue.service import Service
 
 DEATHS_LIMIT = 2
-"""A job that two workers died on is not tried a third time."""
+"""A job on which two computing processes ended is not tried a third time."""
+LOST_WORKERS_LIMIT = 4
+"""A worker decodes nothing, so its death is hardly the fault of its jobs; still, no job goes on without end."""
+BROUGHT_DOWN = "The computation brought its process down, twice. Try another input."
 WAIT_FOR_WORKER_S = 5.0
 WAIT_FOR_BUS_S = 5.0
 PAUSE_S = 0.2
+
+
+async def _not_counted() -> None:
+    """The count of a job that ends with its request."""
 
 
 class Engine:
@@ -30,17 +37,23 @@ class Engine:
         self._suspects = asyncio.Lock()
 
     async def run(
-        self, service: Service, task: Task, *, deaths: int = 0, count_death: Callable[[], Awaitable[None]] | None = None
+        self,
+        service: Service,
+        task: Task,
+        *,
+        deaths: int = 0,
+        count_death: Callable[[], Awaitable[None]] = _not_counted,
     ) -> Reply:
         """The reply; raises an `overloaded` problem where there is no capacity.
 
-        `deaths` is how many workers died on this job before; `count_death` keeps count where the job outlives us.
-        All jobs that a dead worker had are suspects. An engine tries its suspects one at a time, so that the one that
+        `deaths` is how many processes ended on this job before; `count_death` keeps count where the job outlives us.
+        All jobs that such a process had are suspects. An engine tries its suspects one at a time, so that the one that
         kills takes none of the others with it; suspects of other engines may still meet it.
         """
         payload = encode_task(task)
         avoided: set[str] = set()
         not_kept_since: float | None = None
+        lost_workers = 0
         while True:
             try:
                 async with self._suspects_turn(task) if deaths else nullcontext():
@@ -49,11 +62,9 @@ class Engine:
                 continue
             except WorkerDied:
                 counters.resends("worker_died").inc()
-                deaths += 1
-                if count_death:
-                    await count_death()
-                if deaths >= DEATHS_LIMIT:
-                    return _failed("worker_died", "The computation brought its process down, twice. Try another input.")
+                lost_workers += 1
+                if lost_workers >= LOST_WORKERS_LIMIT:
+                    return _failed("worker_died", "The workers that had this job died, one after the other. Try again.")
             except BusLost:
                 counters.resends("bus_lost").inc()
                 await self._await_bus()
@@ -63,7 +74,13 @@ class Engine:
             else:
                 if reply.outcome is Outcome.DONE:
                     return reply
-                if reply.outcome is Outcome.NOT_KEPT:
+                if reply.outcome is Outcome.KILLED:
+                    counters.resends("process_ended").inc()
+                    deaths += 1
+                    await count_death()
+                    if deaths >= DEATHS_LIMIT:
+                        return _failed("worker_died", BROUGHT_DOWN)
+                elif reply.outcome is Outcome.NOT_KEPT:
                     not_kept_since = not_kept_since or time.monotonic()
                     await self._pause(not_kept_since)
                 else:
@@ -84,9 +101,7 @@ class Engine:
             self._workers.remove(worker.instance)
             avoided.add(worker.instance)
             raise
-        if reply.outcome is Outcome.KILLED:
-            raise WorkerDied  # the worker itself lives, and has a new process soon
-        if reply.outcome not in (Outcome.DONE, Outcome.NOT_KEPT):
+        if reply.outcome not in (Outcome.DONE, Outcome.NOT_KEPT, Outcome.KILLED):
             avoided.add(worker.instance)
         return reply
 
