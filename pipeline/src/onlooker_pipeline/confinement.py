@@ -135,7 +135,7 @@ def forgo_files(*, keep: Iterable[int], memory_bytes: int) -> None:
 def forgo_calls() -> None:
     """No system call except ALLOWED, for all threads of this process; some fail as REFUSED says, others end it."""
     pyseccomp = _seccomp()
-    allow, process = pyseccomp.ALLOW, os.getpid()
+    allow = pyseccomp.ALLOW
     rules = pyseccomp.SyscallFilter(pyseccomp.KILL_PROCESS)
     rules.set_attr(pyseccomp.Attr.CTL_TSYNC, 1)
     for name in ALLOWED:
@@ -147,8 +147,7 @@ def forgo_calls() -> None:
     for name in ("mmap", "mprotect"):
         rules.add_rule(allow, name, without_code)
         rules.add_rule(pyseccomp.ERRNO(errno.EPERM), name, with_code)
-    for name in ("tgkill", "tkill"):  # abort()
-        rules.add_rule(allow, name, pyseccomp.Arg(0, pyseccomp.EQ, process))
+    rules.add_rule(allow, "tgkill", pyseccomp.Arg(0, pyseccomp.EQ, os.getpid()))  # abort()
     rules.load()
 
 

@@ -34,6 +34,10 @@ class FrameClock(NamedTuple):
     """The time that was assigned to the frame."""
 
 
+def as_milliseconds(at_us: int) -> int:
+    return (at_us + STEP_US // 2) // STEP_US
+
+
 class FrameTime(NamedTuple):
     """The time assigned to one frame."""
 
@@ -44,7 +48,7 @@ class FrameTime(NamedTuple):
 
     @property
     def at_ms(self) -> int:
-        return (self.at_us + STEP_US // 2) // STEP_US
+        return as_milliseconds(self.at_us)
 
     @property
     def at_s(self) -> float:

@@ -22,13 +22,13 @@ BASELINE_M = 0.2
 def warm_up(service: Service, compute: Compute) -> None:
     """What the calls lead to does not matter."""
     state, memory = None, SessionMemory()
-    for attachments in _inputs(service):
+    for number, attachments in enumerate(_inputs(service)):
         call = Call(
             {"store": True, "baseline": BASELINE_M},
             attachments,
             in_session=True,
             memory=memory,
-            timed=time_frame(None, round(time.time() * 1e6), None),
+            timed=time_frame(None, round((time.time() + number) * 1e6), None),
         )
         with suppress(Exception):
             _, state = compute(call, state)

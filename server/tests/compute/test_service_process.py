@@ -13,12 +13,22 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from onlooker.compute.call_messages import LENGTH_BYTES, CallAnswer, CallMessage, Untrue, decode_answer, encode_message
+from onlooker.compute.call_messages import (
+    ANSWER_LIMIT_BYTES,
+    LENGTH_BYTES,
+    CallAnswer,
+    CallMessage,
+    Untrue,
+    decode_answer,
+    encode_message,
+)
 from onlooker.compute.service_process import ComputedTooLong, ProcessEnded, ServiceProcess
+from onlooker.compute.service_program import encode_answer
 from onlooker.settings import Settings, SettingsError
 from onlooker_pipeline.frame_time import FrameTime, time_frame
 from onlooker_pipeline.service_call import Sender
 from onlooker_pipeline.visits.sightings import Estimate, Seen, SeenFrame, Sighting
+from testkit.pictures import on_a_wall, portrait
 
 NOW_MS = 1_800_000_000_000
 SUPPORT = Path(__file__).parents[1] / "support"
@@ -143,6 +153,48 @@ def test_after_so_many_jobs_it_is_replaced() -> None:
         assert pids[0] == pids[1] != pids[2] == pids[3]
 
     with_process(check, compute_jobs=2)
+
+
+def test_the_previous_picture_is_gone_once_its_session_has_been_idle() -> None:
+    """As PRIVACY.md says, also where no other frame comes; before, it is still there."""
+    shots = [on_a_wall(portrait(), left=20 + 12 * step, top=100) for step in range(4)]
+
+    async def targets(process: ServiceProcess, shot: bytes) -> int:
+        def call_with(number: int) -> CallMessage:
+            return msgspec.structs.replace(call(number, "motion_detection"), attachments={"image": shot})
+
+        answer = await process.compute(call_with, time.time() + 30)
+        return int(msgspec.json.decode(answer.result)["nb_targets"])
+
+    async def check(process: ServiceProcess) -> None:
+        assert [await targets(process, shot) for shot in shots[:2]] == [0, 1]
+        await asyncio.sleep(3)
+        assert await targets(process, shots[2]) == 0
+        assert await targets(process, shots[3]) == 1
+
+    with_process(check, worker_services="motion_detection", session_idle_s=1)
+
+
+def test_the_signal_for_all_of_a_unit_ends_its_worker_only() -> None:
+    """A supervisor may signal every process: what is under way is still computed."""
+
+    async def check(process: ServiceProcess) -> None:
+        pid = (await computed(process))["pid"]
+        for number in (signal.SIGTERM, signal.SIGINT):
+            slow = asyncio.create_task(computed(process, sleep_s=0.5))
+            await asyncio.sleep(0.2)
+            os.kill(pid, number)
+            assert (await slow)["pid"] == pid
+
+    with_process(check)
+
+
+def test_a_state_that_can_not_be_passed_on_is_an_error() -> None:
+    for state in (object(), b"x" * ANSWER_LIMIT_BYTES):
+        body = encode_answer(CallAnswer(1, b"{}", None, state))[LENGTH_BYTES:]
+        answer = decode_answer(body, ASKED)
+        assert (answer.error_code, answer.state) == ("internal_error", None)
+        assert "answer" in answer.fault
 
 
 def test_without_confinement_it_says_so() -> None:

@@ -1,5 +1,6 @@
 """What a worker keeps of a session in its memory only."""
 
+import time
 import uuid
 from collections.abc import Iterator
 
@@ -90,7 +91,7 @@ def test_nothing_of_a_picture_is_written_anywhere(stack: Stack, shots: Iterator[
 
 def test_the_oldest_memories_go_first_when_there_are_too_many(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(service_program, "MEMORIES_LIMIT_BYTES", 250)
-    memories = Memories()
+    memories = Memories(idle_s=60)
     for number in (1, 2, 3, 1, 4):
         memory = memories.take(number)
         memory.keep(f"picture {number}", size_bytes=100)
@@ -99,7 +100,7 @@ def test_the_oldest_memories_go_first_when_there_are_too_many(monkeypatch: pytes
 
 
 def test_a_memory_that_was_taken_is_nobody_elses() -> None:
-    memories = Memories()
+    memories = Memories(idle_s=60)
     memory = memories.take(1)
     memory.keep("picture", size_bytes=100)
     memories.give_back(1, memory)
@@ -108,8 +109,24 @@ def test_a_memory_that_was_taken_is_nobody_elses() -> None:
 
 
 def test_without_a_session_nothing_is_remembered() -> None:
-    memories = Memories()
+    memories = Memories(idle_s=60)
     memory = memories.take(0)
     memory.keep("picture", size_bytes=100)
     memories.give_back(0, memory)
     assert memories.take(0).kept is None
+
+
+def test_what_a_session_left_goes_when_it_has_been_idle() -> None:
+    memories = Memories(idle_s=0.2)
+    for number in (1, 2):
+        memory = memories.take(number)
+        memory.keep("picture", size_bytes=100)
+        memories.give_back(number, memory)
+    memories.sweep()
+    assert len(memories) == 2
+    time.sleep(0.15)
+    memories.give_back(1, memories.take(1))
+    time.sleep(0.1)
+    memories.sweep()
+    assert len(memories) == 1
+    assert memories.take(1).kept == "picture"

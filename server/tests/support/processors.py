@@ -70,7 +70,7 @@ def with_processors(
     async def run() -> None:
         catalogue = read_catalogue("extra.measure,extra.trouble,extra.passer")
         hosted = next(one for one in host_services(catalogue, "") if one.service.name == service)
-        computing = [ThreadComputing(ServiceProgram([hosted], channel=-1)) for _ in range(count)]
+        computing = [ThreadComputing(ServiceProgram([hosted], channel=-1, idle_s=idle_s)) for _ in range(count)]
         async with connected(stack) as bus:
             buckets = [SessionBucket(bus, Settings()) for _ in range(count)]
             publish = way(partial(publish_kept, bus))

@@ -18,7 +18,7 @@ from onlooker.compute.sessions import REMEMBERED_JOBS, Session, Sessions, StateC
 from onlooker.logs import fields
 from onlooker.streams.video_time import SINGLE_JOB_S, count_frame
 from onlooker_pipeline.catalogue.service import Service
-from onlooker_pipeline.frame_time import FrameClock, FrameTime, read_timestamp_us, time_frame
+from onlooker_pipeline.frame_time import FrameClock, FrameTime, as_milliseconds, read_timestamp_us, time_frame
 from onlooker_pipeline.service_call import BAD_TIMESTAMP
 from onlooker_pipeline.visits.fold import close_session, fold_call
 from onlooker_pipeline.visits.sightings import Seen
@@ -127,6 +127,8 @@ class Processor:
         memory: int,
         idled: SessionState | None = None,
     ) -> CallAnswer:
+        clock = clock_of(state)
+
         def call_with(number: int) -> CallMessage:
             return CallMessage(
                 number=number,
@@ -139,7 +141,7 @@ class Processor:
                 arrived_at=task.arrived_at or task.sent_at,
                 sender=task.sender,
                 time=frame_time,
-                previous_ms=frame_time.at_ms if state.last_frame_at is None else round(state.last_frame_at * 1000),
+                previous_ms=as_milliseconds(clock.at_us) if clock else frame_time.at_ms,
                 state=state.service,
                 idle_state=idled.service if idled else None,
             )

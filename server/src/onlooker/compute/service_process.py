@@ -13,6 +13,7 @@ from contextlib import suppress
 
 import msgspec
 
+from onlooker.child_process import prepare_child
 from onlooker.compute import counters
 from onlooker.compute.call_messages import (
     ANSWER_LIMIT_BYTES,
@@ -44,6 +45,7 @@ SETTINGS_IT_NEEDS = (
     "inference_provider",
     "inference_threads",
     "person_model",
+    "session_idle_s",
     "worker_services",
     "worker_threads",
 )
@@ -251,8 +253,5 @@ def _environment(settings: Settings) -> dict[str, str]:
 
 
 def _prepare() -> None:
-    """In the child: ends when the worker ends, and lets others run first."""
-    import ctypes
-
-    ctypes.CDLL(None).prctl(1, signal.SIGKILL)
+    prepare_child(ended_by=signal.SIGKILL)
     os.nice(PRIORITY)

@@ -1,15 +1,19 @@
 """The computing process of a worker: decodes what strangers send, with no bus, no network, no file and no program."""
 
 import os
+import signal
 import sys
 import threading
 import time
 import traceback
 from collections import OrderedDict
+from typing import NamedTuple, NoReturn
 
 import msgspec
 
+from onlooker.bus.messages import failure
 from onlooker.compute.call_messages import (
+    ANSWER_LIMIT_BYTES,
     FAULT_LIMIT_CHARACTERS,
     LENGTH_BYTES,
     RESULT_LIMIT_BYTES,
@@ -30,39 +34,71 @@ from onlooker_pipeline.warm_up import warm_up
 MEMORIES_LIMIT_BYTES = 64 * 1024**2
 """For what services keep of sessions; the oldest goes first."""
 MEMORIES_AT_MOST = 10_000
+SWEEP_EVERY_S = 1.0
+SERVICE_FAILED = "The service failed on this input. The server's log says why."
+FAILED = failure("internal_error", SERVICE_FAILED)
+
+
+class HeldMemory(NamedTuple):
+    """What a service keeps of one session, and since when."""
+
+    memory: SessionMemory
+    since_s: float
 
 
 class Memories:
-    """What services keep of sessions from one frame to the next, in this process only."""
+    """What services keep of sessions from one frame to the next, in this process only; the oldest comes first."""
 
-    def __init__(self) -> None:
-        self._held: OrderedDict[int, SessionMemory] = OrderedDict()
+    def __init__(self, *, idle_s: float) -> None:
+        self._idle_s = idle_s
+        self._held: OrderedDict[int, HeldMemory] = OrderedDict()
+        self._held_bytes = 0
         self._lock = threading.Lock()
+
+    def __len__(self) -> int:
+        return len(self._held)
 
     def take(self, number: int) -> SessionMemory:
         """An empty one where it is new or was dropped; while it is used, it is nobody else's."""
         if not number:
             return SessionMemory()
         with self._lock:
-            return self._held.pop(number, None) or SessionMemory()
+            held = self._held.pop(number, None)
+            self._held_bytes -= held.memory.size_bytes if held else 0
+        return held.memory if held else SessionMemory()
 
     def give_back(self, number: int, memory: SessionMemory) -> None:
         if not number or memory.kept is None:
             return
         with self._lock:
-            self._held[number] = memory
-            total = sum(one.size_bytes for one in self._held.values())
-            while total > MEMORIES_LIMIT_BYTES or len(self._held) > MEMORIES_AT_MOST:
-                total -= self._held.popitem(last=False)[1].size_bytes
+            self._held[number] = HeldMemory(memory, time.monotonic())
+            self._held_bytes += memory.size_bytes
+            while self._held_bytes > MEMORIES_LIMIT_BYTES or len(self._held) > MEMORIES_AT_MOST:
+                self._drop_oldest()
+
+    def sweep(self) -> None:
+        """Drop what sessions left that have been idle."""
+        limit_s = time.monotonic() - self._idle_s
+        with self._lock:
+            while self._held and next(iter(self._held.values())).since_s < limit_s:
+                self._drop_oldest()
+
+    def keep_sweeping(self) -> NoReturn:
+        while True:
+            time.sleep(SWEEP_EVERY_S)
+            self.sweep()
+
+    def _drop_oldest(self) -> None:
+        self._held_bytes -= self._held.popitem(last=False)[1].memory.size_bytes
 
 
 class ServiceProgram:
     """Reads calls from a socket and writes answers to it, one in each thread."""
 
-    def __init__(self, hosted_services: list[HostedService], channel: int) -> None:
+    def __init__(self, hosted_services: list[HostedService], channel: int, *, idle_s: float) -> None:
         self._hosted = {(hosted.service.name, hosted.service.version): hosted for hosted in hosted_services}
         self._channel = channel
-        self.memories = Memories()
+        self.memories = Memories(idle_s=idle_s)
         self._reading, self._writing = threading.Lock(), threading.Lock()
 
     def serve(self, confined: threading.Event) -> None:
@@ -71,7 +107,7 @@ class ServiceProgram:
         while True:
             with self._reading:
                 message = self._read_message()
-            answer = encode_message(self.answer(decode_call(message)))
+            answer = encode_answer(self.answer(decode_call(message)))
             with self._writing:
                 self.write(answer)
 
@@ -126,10 +162,22 @@ def compute_call(hosted: HostedService, call: Call, message: CallMessage) -> Cal
     except ComputeError as error:
         code, sentence = error.code, error.sentence
     except Exception:  # noqa: BLE001
-        code, sentence = "internal_error", "The service failed on this input. The server's log says why."
+        code, sentence = "internal_error", SERVICE_FAILED
         fault = traceback.format_exc()[-FAULT_LIMIT_CHARACTERS:]
-    result = msgspec.json.encode({"error": sentence, "error_code": code})
+    result = failure(code, sentence)
     return CallAnswer(message.number, result, code, message.state, compute_s=time.perf_counter() - began, fault=fault)
+
+
+def encode_answer(answer: CallAnswer) -> bytes:
+    """The answer, or an error where the service's state, or what it saw, can't be passed on."""
+    try:
+        encoded = encode_message(answer)
+        if len(encoded) <= ANSWER_LIMIT_BYTES:
+            return encoded
+        fault = f"The answer has {len(encoded)} bytes; at most {ANSWER_LIMIT_BYTES} are taken."
+    except (TypeError, ValueError, OverflowError, RecursionError) as error:
+        fault = f"The answer can't be encoded: {error}"
+    return encode_message(CallAnswer(answer.number, FAILED, "internal_error", fault=fault[-FAULT_LIMIT_CHARACTERS:]))
 
 
 def start(settings: Settings, channel: int) -> None:
@@ -139,7 +187,10 @@ def start(settings: Settings, channel: int) -> None:
     for hosted in hosted_services:
         if hosted.service in SERVICES:
             warm_up(hosted.service, hosted.compute)
-    program, confined = ServiceProgram(hosted_services, channel), threading.Event()
+    program = ServiceProgram(hosted_services, channel, idle_s=settings.session_idle_s)
+    confined = threading.Event()
+    for number in (signal.SIGTERM, signal.SIGINT):
+        signal.signal(number, signal.SIG_IGN)  # it ends with its worker, which finishes what it took
     is_confined = settings.confinement == "on"
     if is_confined:
         require_confinement()
@@ -150,6 +201,7 @@ def start(settings: Settings, channel: int) -> None:
         threading.Thread(target=program.serve, args=[confined], name=f"compute-{number}", daemon=True)
         for number in range(settings.worker_threads)
     ]
+    threading.Thread(target=program.memories.keep_sweeping, name="sweep", daemon=True).start()
     for thread in threads:
         thread.start()
     if is_confined:

@@ -1,14 +1,13 @@
 """Child processes: started, watched, restarted when they die, stopped in order."""
 
 import asyncio
-import ctypes
 import logging
-import os
-import resource
 import signal
 import time
 from dataclasses import dataclass, field
+from functools import partial
 
+from onlooker.child_process import prepare_child
 from onlooker.logs import fields
 
 log = logging.getLogger(__name__)
@@ -17,8 +16,6 @@ STOP_LIMIT_S = 15.0
 FIRST_WAIT_S = 0.1
 LONGEST_WAIT_S = 5.0
 STEADY_AFTER_S = 10.0
-_PR_SET_PDEATHSIG = 1
-_libc = ctypes.CDLL(None)
 
 
 @dataclass
@@ -43,7 +40,7 @@ class Child:
             env=self.environment,
             stdin=asyncio.subprocess.DEVNULL,
             stdout=asyncio.subprocess.DEVNULL,
-            preexec_fn=_prepare_child,
+            preexec_fn=partial(prepare_child, ended_by=signal.SIGTERM),
         )
         self.starts += 1
 
@@ -76,10 +73,3 @@ class Child:
             log.error("process killed: it did not stop", extra=fields(child=self.name))
             self.process.kill()
             await self.process.wait()
-
-
-def _prepare_child() -> None:
-    """In the child: ends when we end, leaves no core dump, ignores the terminal's Ctrl-C (we pass it on)."""
-    _libc.prctl(_PR_SET_PDEATHSIG, signal.SIGTERM)
-    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
-    os.setpgid(0, 0)
