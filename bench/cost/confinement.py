@@ -47,12 +47,9 @@ class ConfinedCamera:
         at_s = 1_700_000_000 + self.sent / 10
         timed = time_frame(None, round(at_s * 1e6), None)
 
-        def call_with(number: int) -> CallMessage:
-            fields = {"image": frame}
-            name, at_ms = "scene_analysis", timed.at_ms
-            return CallMessage(number, name, 1, {}, fields, True, 1, at_s, Sender(), timed, at_ms, self.state)
-
-        answer = await self.process.compute(call_with, time.time() + 30)
+        fields, at_ms = {"image": frame}, timed.at_ms
+        call = CallMessage(0, "scene_analysis", 1, {}, fields, True, 1, at_s, Sender(), timed, at_ms, self.state)
+        answer = await self.process.compute(call, time.time() + 30)
         assert answer.error_code is None, answer.result
         self.state = answer.state
 

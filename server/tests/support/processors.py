@@ -1,7 +1,6 @@
 """Processors as several workers have them, over a real bus, without the processes around them."""
 
 import asyncio
-import itertools
 import time
 import uuid
 from collections.abc import AsyncIterator, Awaitable, Callable
@@ -37,10 +36,8 @@ class ThreadComputing:
 
     def __init__(self, program: ServiceProgram) -> None:
         self.program = program
-        self._numbers = itertools.count(1)
 
-    async def compute(self, call_with: Callable[[int], CallMessage], deadline: float) -> CallAnswer:
-        call = call_with(next(self._numbers))
+    async def compute(self, call: CallMessage, deadline: float) -> CallAnswer:
         answer = await asyncio.to_thread(self.program.answer, decode_call(encode_message(call)[LENGTH_BYTES:]))
         return decode_answer(encode_message(answer)[LENGTH_BYTES:], call)
 

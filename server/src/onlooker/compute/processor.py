@@ -13,6 +13,7 @@ from onlooker.bus.session_store import SessionState
 from onlooker.bus.subjects import visits_subject
 from onlooker.compute import counters
 from onlooker.compute.call_messages import CallAnswer, CallMessage
+from onlooker.compute.fair_turns import Crowded
 from onlooker.compute.service_process import ComputedTooLong, ProcessEnded
 from onlooker.compute.sessions import REMEMBERED_JOBS, Session, Sessions, StateConflict, StateNotKept
 from onlooker.logs import fields
@@ -34,7 +35,7 @@ Publish = Callable[[str, bytes], Awaitable[object]]
 class Computing(Protocol):
     """What computes calls."""
 
-    async def compute(self, call_with: Callable[[int], CallMessage], deadline: float) -> CallAnswer:
+    async def compute(self, call: CallMessage, deadline: float) -> CallAnswer:
         """The answer; raises ProcessEnded where the call, or one beside it, brought its process down."""
 
 
@@ -52,6 +53,8 @@ class Processor:
             return await (self._process_single(service, task) if task.session is None else self._process(service, task))
         except ProcessEnded:
             return Reply(Outcome.KILLED)
+        except Crowded:
+            return Reply(Outcome.BUSY)
         except ComputedTooLong:
             sentence = "The computation took longer than its time limit."
             return Reply(Outcome.DONE, failure("time_limit", sentence), "time_limit")
@@ -129,24 +132,22 @@ class Processor:
     ) -> CallAnswer:
         clock = clock_of(state)
 
-        def call_with(number: int) -> CallMessage:
-            return CallMessage(
-                number=number,
-                service=service.name,
-                version=service.version,
-                params=task.params,
-                attachments=task.attachments,
-                in_session=task.session is not None,
-                memory=memory,
-                arrived_at=task.arrived_at or task.sent_at,
-                sender=task.sender,
-                time=frame_time,
-                previous_ms=as_milliseconds(clock.at_us) if clock else frame_time.at_ms,
-                state=state.service,
-                idle_state=idled.service if idled else None,
-            )
-
-        computed = await self._computing.compute(call_with, task.deadline)
+        call = CallMessage(
+            number=0,
+            service=service.name,
+            version=service.version,
+            params=task.params,
+            attachments=task.attachments,
+            in_session=task.session is not None,
+            memory=memory,
+            arrived_at=task.arrived_at or task.sent_at,
+            sender=task.sender,
+            time=frame_time,
+            previous_ms=as_milliseconds(clock.at_us) if clock else frame_time.at_ms,
+            state=state.service,
+            idle_state=idled.service if idled else None,
+        )
+        computed = await self._computing.compute(call, task.deadline)
         counters.compute_time(task.service).observe(computed.compute_s)
         if computed.fault:
             said = fields(request_id=task.request_id, service=task.service, exception=computed.fault)

@@ -8,10 +8,11 @@ import signal
 import socket
 import sys
 import time
-from collections.abc import Callable
-from contextlib import suppress
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 
 import msgspec
+from msgspec.structs import replace
 
 from onlooker.child_process import prepare_child
 from onlooker.compute import counters
@@ -25,6 +26,7 @@ from onlooker.compute.call_messages import (
     decode_ready,
     encode_message,
 )
+from onlooker.compute.fair_turns import FairTurns
 from onlooker.logs import fields
 from onlooker.settings import Settings, SettingsError, variable_name
 from onlooker_pipeline.model_runtime import TELEMETRY_SWITCHES
@@ -61,11 +63,11 @@ class ComputedTooLong(Exception):
 
 
 class ServiceProcess:
-    """Computes calls, at most `worker_threads` at a time."""
+    """Computes calls, as many at a time as their turns allow."""
 
     def __init__(self, settings: Settings) -> None:
         self._settings = settings
-        self._places = asyncio.Semaphore(settings.worker_threads)
+        self._turns = FairTurns(settings.worker_threads)
         self._numbers = itertools.count(1)
         self._waiting: dict[int, tuple[CallMessage, asyncio.Future[CallAnswer]]] = {}
         self._ready = asyncio.Event()
@@ -91,19 +93,23 @@ class ServiceProcess:
                 await self._keeping
         await self._end()
 
-    async def compute(self, call_with: Callable[[int], CallMessage], deadline: float) -> CallAnswer:
-        """The answer to the call that a number makes.
+    async def compute(self, call: CallMessage, deadline: float) -> CallAnswer:
+        """The answer to a call, which gets a number of ours.
 
-        Raises ProcessEnded, ComputedTooLong, or TimeoutError after the deadline: then nobody waits for it.
+        Raises ProcessEnded, ComputedTooLong, Crowded, or TimeoutError after the deadline: then nobody waits for it.
         """
         async with asyncio.timeout(max(deadline - time.time(), 0) + OVERDUE_S):
-            async with self._places:
+            async with self._turns.take(call.sender.stream_id, call.service) as turn:
                 await self._ready.wait()
                 try:
                     async with asyncio.timeout(self._settings.compute_time_limit_s):
-                        return await self._exchange(call_with(next(self._numbers)))
+                        return await self._exchange(replace(call, number=next(self._numbers), is_long=turn.is_long))
                 except TimeoutError:
                     raise ComputedTooLong from None
+
+    def send_away(self, stream_id: int) -> bool:
+        """Refuse a call of this stream that waits; False if none does."""
+        return self._turns.send_away(stream_id)
 
     async def _exchange(self, call: CallMessage) -> CallAnswer:
         answer: asyncio.Future[CallAnswer] = asyncio.get_running_loop().create_future()
@@ -124,7 +130,7 @@ class ServiceProcess:
     async def _launch(self) -> asyncio.StreamReader:
         """Start a process and wait until it has given everything up."""
         ours, its = socket.socketpair()
-        with its:
+        with its, closed_on_failure(ours):
             self._process = await asyncio.create_subprocess_exec(
                 sys.executable,
                 "-m",
@@ -136,7 +142,7 @@ class ServiceProcess:
                 pass_fds=[its.fileno()],
                 preexec_fn=_prepare,
             )
-        reader, self._writer = await asyncio.open_connection(sock=ours, limit=ANSWER_LIMIT_BYTES)
+            reader, self._writer = await asyncio.open_connection(sock=ours, limit=ANSWER_LIMIT_BYTES)
         try:
             async with asyncio.timeout(READY_LIMIT_S):
                 self.is_confined = decode_ready(await _read_message(reader)).confined
@@ -212,6 +218,15 @@ class ServiceProcess:
             self._writer.close()
         self._send_kill()
         return await self._process.wait()
+
+
+@contextmanager
+def closed_on_failure(ours: socket.socket) -> Iterator[None]:
+    try:
+        yield
+    except BaseException:
+        ours.close()
+        raise
 
 
 async def _read_message(reader: asyncio.StreamReader) -> bytes:

@@ -2,6 +2,7 @@
 
 import asyncio
 import logging
+from collections import Counter
 from collections.abc import Awaitable, Callable
 from functools import partial
 
@@ -11,7 +12,7 @@ from nats.micro import add_service
 from nats.micro.request import Request
 
 from onlooker.bus.connection import connect, publish_kept
-from onlooker.bus.messages import Outcome, Reply, decode_task, encode_reply, failure
+from onlooker.bus.messages import Outcome, Reply, Task, decode_task, encode_reply, failure
 from onlooker.bus.session_store import SessionBucket
 from onlooker.bus.subjects import COMPUTE, worker_subject
 from onlooker.compute import counters
@@ -33,13 +34,19 @@ DRAIN_LIMIT_S = 10
 SWEEP_EVERY_S = 1
 
 
-class Worker:
-    """Takes tasks from the bus; refuses them when its queue is full."""
+SendAway = Callable[[int], bool]
+"""Refuse a task of this stream that waits to be computed; False if none does."""
 
-    def __init__(self, processor: Processor, *, queue_limit: int) -> None:
+
+class Worker:
+    """Takes tasks from the bus. When its queue is full, the stream that has most tasks in it makes room."""
+
+    def __init__(self, processor: Processor, send_away: SendAway, *, queue_limit: int) -> None:
         self._processor = processor
+        self._send_away = send_away
         self._queue_limit = queue_limit
         self._in_progress: set[asyncio.Task[None]] = set()
+        self._by_stream: Counter[int] = Counter()
         self._leaving = False
 
     def handler_of(self, service: Service) -> Callable[[Request], Awaitable[None]]:
@@ -49,23 +56,35 @@ class Worker:
             if self._leaving:
                 await request.respond(LEAVING)
                 return
-            if len(self._in_progress) >= self._queue_limit:
+            try:
+                task = decode_task(request.data)
+            except msgspec.DecodeError:
+                counters.jobs(service.name, "undecodable").inc()
+                return
+            if len(self._in_progress) >= self._queue_limit and not self._make_room(task.sender.stream_id):
                 counters.jobs(service.name, "refused").inc()
                 await request.respond(BUSY)
                 return
-            work = asyncio.create_task(self._answer(service, request))
+            work = asyncio.create_task(self._answer(service, task, request))
             self._in_progress.add(work)
-            work.add_done_callback(self._in_progress.discard)
+            self._by_stream[task.sender.stream_id] += 1
+            work.add_done_callback(partial(self._forget, task.sender.stream_id))
 
         return take
 
-    async def _answer(self, service: Service, request: Request) -> None:
+    def _forget(self, stream_id: int, work: asyncio.Task[None]) -> None:
+        self._in_progress.discard(work)
+        self._by_stream[stream_id] -= 1
+        if not self._by_stream[stream_id]:
+            del self._by_stream[stream_id]
+
+    def _make_room(self, stream_id: int) -> bool:
+        """For a task of a stream that has fewer here than another; that one loses its last."""
+        most, count = self._by_stream.most_common(1)[0]
+        return self._by_stream[stream_id] + 1 < count and self._send_away(most)
+
+    async def _answer(self, service: Service, task: Task, request: Request) -> None:
         name = service.name
-        try:
-            task = decode_task(request.data)
-        except msgspec.DecodeError:
-            counters.jobs(name, "undecodable").inc()
-            return
         try:
             reply = await self._processor.process(service, task)
         except Exception:
@@ -106,7 +125,7 @@ async def run_worker(settings: Settings) -> None:
     stop = stop_signal()
     sessions = Sessions(SessionBucket(bus, settings), idle_s=settings.session_idle_s)
     processor = Processor(sessions, partial(publish_kept, bus), computing)
-    worker = Worker(processor, queue_limit=settings.worker_queue_limit)
+    worker = Worker(processor, computing.send_away, queue_limit=settings.worker_queue_limit)
     announced = await add_service(
         bus.client,
         name=COMPUTE,
