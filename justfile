@@ -118,6 +118,10 @@ quiet *arguments:
 escape *arguments:
     python -m testkit with-postgresql -- python -m bench.abuse.escape {{arguments}}
 
+# A camera alone, and beside another stream that attacks in ten ways; 8 minutes.
+neighbours *arguments:
+    python -m testkit with-postgresql -- python -m bench.abuse.neighbours {{arguments}}
+
 # What confinement costs a frame, and how long a computing process takes to be replaced.
 bench-confinement *rounds:
     python -m bench.cost.confinement {{rounds}}

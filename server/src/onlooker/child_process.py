@@ -1,4 +1,4 @@
-"""What a child process does to itself before its program starts, so that it does not outlive its parent."""
+"""What a process does to itself when it starts: it does not outlive its parent, and may have many files open."""
 
 import ctypes
 import os
@@ -14,3 +14,9 @@ def prepare_child(*, ended_by: signal.Signals) -> None:
     _libc.prctl(_PR_SET_PDEATHSIG, ended_by)
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     os.setpgid(0, 0)
+
+
+def allow_many_files() -> None:
+    """As many as the system lets this user have: every connection is one. Children inherit it."""
+    _, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))

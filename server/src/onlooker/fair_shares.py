@@ -1,8 +1,12 @@
 """Fair shares of compute time: of the streams that wait, the one that has had the least is next."""
 
+from collections import OrderedDict
 from collections.abc import Iterable
 
 STREAMS_REMEMBERED = 10_000
+PRICES_REMEMBERED = 10_000
+FADING = 0.9
+"""What is left of a price after the next call was cheaper: a stream that alternates stays dear."""
 
 
 class FairShares:
@@ -29,3 +33,19 @@ class FairShares:
 
     def _of(self, stream: int) -> float:
         return max(self._had_s.get(stream, 0.0), self._floor_s)
+
+
+class Prices:
+    """How long a call of a stream to a service takes, by those before it."""
+
+    def __init__(self) -> None:
+        self._seconds: OrderedDict[tuple[int, str], float] = OrderedDict()
+
+    def of(self, stream: int, service: str) -> float:
+        return self._seconds.get((stream, service), 0.0)
+
+    def note(self, stream: int, service: str, seconds: float) -> None:
+        faded = self._seconds.pop((stream, service), 0.0) * FADING
+        self._seconds[stream, service] = max(seconds, faded)
+        if len(self._seconds) > PRICES_REMEMBERED:
+            self._seconds.popitem(last=False)

@@ -91,6 +91,26 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     body_time_limit_s: Annotated[Seconds, _about("Time that a request body may take to arrive.", gt=0)] = 60
     rate_limit_per_second: Annotated[float, _about("Requests a second for one stream, at each gateway.", gt=0)] = 100
     rate_limit_burst: Annotated[int, _about("Requests a stream may send at once above that.", ge=1)] = 200
+    stream_share: Annotated[
+        float, _about("Part of a gateway's requests, bodies and jobs in progress that one stream may have.", gt=0, le=1)
+    ] = 0.25
+    address_share: Annotated[
+        float,
+        _about("Part of a gateway's requests, bodies and jobs in progress that one address may have.", gt=0, le=1),
+    ] = 0.5
+    connections_limit: Annotated[int, _about("Connections that a process of HTTP holds at once.", ge=10)] = 20_000
+    connections_per_address: Annotated[
+        int, _about("Connections from one address; trusted proxies may have more.", ge=1)
+    ] = 1000
+    new_sessions_per_second: Annotated[float, _about("Sessions a second that one stream may begin.", gt=0)] = 10
+    new_sessions_burst: Annotated[int, _about("Sessions that a stream may begin at once above that.", ge=1)] = 200
+    body_bytes_per_second: Annotated[
+        float, _about("Bytes of bodies a second that are read of one stream; more wait.", ge=65_536)
+    ] = 16 * 1024**2
+    result_bytes_per_second: Annotated[
+        float, _about("Bytes of results a second that one stream may have, on average over a minute.", ge=1024)
+    ] = 1024**2
+    gateway_requests_limit: Annotated[int, _about("Requests in progress at a gateway before it refuses.", ge=1)] = 4096
     gateway_jobs_limit: Annotated[int, _about("Synchronous jobs in progress at a gateway before it refuses.", ge=1)] = (
         256
     )
@@ -103,6 +123,9 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     job_time_limit_s: Annotated[Seconds, _about("Time a job may compute before it ends with an error.", gt=0)] = 30
     async_time_limit_s: Annotated[Seconds, _about("Time within which an accepted job ends in any case.", gt=0)] = 600
     async_jobs_per_stream: Annotated[int, _about("Accepted jobs of one stream that may wait.", ge=1)] = 10_000
+    async_bytes_per_stream: Annotated[
+        int, _about("Bytes of attachments of one stream's accepted jobs that may wait.", ge=1)
+    ] = 1024**3
     dispatcher_jobs: Annotated[int, _about("Accepted jobs in progress at a dispatcher.", ge=1)] = 8
     lease_s: Annotated[Seconds, _about("How long a dispatcher holds a job before it must renew.", gt=1)] = 6
 

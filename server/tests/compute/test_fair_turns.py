@@ -100,16 +100,10 @@ def test_an_unexpectedly_long_call_lets_others_have_its_place() -> None:
 )
 def test_places_are_never_exceeded_nor_lost(places: int, calls: list[tuple[int, float, bool]]) -> None:
     async def check(turns: FairTurns) -> None:
-        running = [0]
-
         async def one(stream: int, seconds: float) -> None:
             async with turns.take(stream, "any"):
-                running[0] += 1
-                try:
-                    assert running[0] <= places
-                    await asyncio.sleep(seconds)
-                finally:
-                    running[0] -= 1
+                assert turns._short.running <= places >= turns._long.running
+                await asyncio.sleep(seconds)
 
         tasks = [asyncio.create_task(one(stream, seconds)) for stream, seconds, _ in calls]
         await asyncio.sleep(0)
@@ -120,8 +114,9 @@ def test_places_are_never_exceeded_nor_lost(places: int, calls: list[tuple[int, 
             with suppress(asyncio.CancelledError):
                 await task
             assert cancelled or not task.cancelled()
-        assert not turns._short.waiting
-        assert turns._short.running == 0
+        for lane in (turns._short, turns._long):
+            assert not lane.waiting
+            assert lane.running == 0
 
     with_turns(check, places)
 
@@ -137,5 +132,20 @@ def test_the_last_of_a_crowd_is_sent_away() -> None:
             await tasks[2]
         await asyncio.gather(*tasks[:2])
         assert done == [1, 1]
+
+    with_turns(check)
+
+
+def test_calls_that_came_before_their_price_was_known_do_not_hold_up_a_short_one() -> None:
+    async def check(turns: FairTurns) -> None:
+        done: list[int] = []
+        crowd = [asyncio.create_task(hold(turns, 1, 3 * LONG_S, done)) for _ in range(5)]
+        await asyncio.sleep(1.5 * LONG_S)
+        started = time.monotonic()
+        await hold(turns, 2, 0.001, done)
+        assert time.monotonic() - started < LONG_S / 2
+        for task in crowd:
+            task.cancel()
+        await asyncio.gather(*crowd, return_exceptions=True)
 
     with_turns(check)

@@ -115,13 +115,12 @@ def test_one_that_dies_costs_its_call_and_is_replaced() -> None:
 def test_one_that_is_killed_is_replaced_while_others_wait() -> None:
     async def check(process: ServiceProcess) -> None:
         first = await computed(process)
-        slow = [asyncio.create_task(computed(process, sleep_s=5)) for _ in range(2)]
+        slow = asyncio.create_task(computed(process, sleep_s=5))
         waiting = [asyncio.create_task(computed(process)) for _ in range(5)]
         await asyncio.sleep(0.3)
         os.kill(first["pid"], signal.SIGKILL)
-        for one in slow:
-            with pytest.raises(ProcessEnded):
-                await one
+        with pytest.raises(ProcessEnded):
+            await slow
         assert {(await one)["calls"] for one in waiting} == {1}
 
     with_process(check)
@@ -139,11 +138,21 @@ def test_a_call_that_takes_too_long_ends_and_its_process_too() -> None:
 
 def test_a_call_that_nobody_waits_for_any_more_is_not_computed() -> None:
     async def check(process: ServiceProcess) -> None:
-        slow = [asyncio.create_task(computed(process, sleep_s=3)) for _ in range(2)]
-        await asyncio.sleep(0.1)
+        slow = asyncio.create_task(computed(process, sleep_s=3))
+        await asyncio.sleep(0.3)
         with pytest.raises(TimeoutError):
             await computed(process, in_s=0)
-        assert [(await one)["slept_s"] for one in slow] == [3, 3]
+        assert (await slow)["slept_s"] == 3
+
+    with_process(check)
+
+
+def test_a_call_past_its_deadline_goes_on_and_takes_nobody_with_it() -> None:
+    async def check(process: ServiceProcess) -> None:
+        first = await computed(process)
+        with pytest.raises(TimeoutError):
+            await computed(process, sleep_s=2.5, in_s=0.5)
+        assert (await computed(process))["pid"] == first["pid"]
 
     with_process(check)
 

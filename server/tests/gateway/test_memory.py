@@ -8,34 +8,57 @@ from hypothesis import strategies as st
 
 from clients import EXTRA_SERVICES, client_of
 from onlooker.errors import Problem
-from onlooker.gateway.concurrency import BodyMemory
+from onlooker.gateway.shared_room import Holder, SharedRoom
+from onlooker.settings import Settings
 from testkit import migrated_database, running_stack
 
 LIMIT = 100
 
 
-@given(st.lists(st.tuples(st.integers(0, 4), st.integers(0, 70)), max_size=40))
-def test_requests_never_hold_more_than_the_limit(changes: list[tuple[int, int]]) -> None:
+HOLDERS = [Holder(1, "a"), Holder(1, "b"), Holder(2, "b"), Holder(3, "b"), Holder(4, None)]
+
+
+@given(
+    st.lists(st.tuples(st.integers(0, 4), st.integers(0, 70)), max_size=40),
+    st.sampled_from([0.3, 0.5, 1.0]),
+    st.sampled_from([0.5, 0.8, 1.0]),
+)
+def test_nobody_ever_holds_more_than_a_share_nor_all_more_than_all(
+    changes: list[tuple[int, int]], stream_share: float, address_share: float
+) -> None:
     """Oracle: a dictionary of what each request holds."""
-    memory, held = BodyMemory(LIMIT), dict.fromkeys(range(5), 0)
-    holdings = [memory.open() for _ in held]
+    settings = Settings(stream_share=stream_share, address_share=address_share)
+    room, held = SharedRoom(LIMIT, "bytes", settings=settings), dict.fromkeys(range(5), 0)
+    holdings = [room.open(holder) for holder in HOLDERS]
+
+    def held_by(**wanted: object) -> int:
+        (name, value), *_ = wanted.items()
+        return sum(held[number] for number, holder in enumerate(HOLDERS) if getattr(holder, name) == value)
+
     for number, size in changes:
-        fits = sum(held.values()) - held[number] + size <= LIMIT or size <= held[number]
-        if fits:
+        before, own = held[number], HOLDERS[number]
+        held[number] = size
+        fits = (
+            held_by(stream_id=own.stream_id) <= LIMIT * stream_share
+            and (own.address is None or held_by(address=own.address) <= LIMIT * address_share)
+            and sum(held.values()) <= LIMIT
+        )
+        if fits or size <= before:
             holdings[number].hold(size)
-            held[number] = size
         else:
+            held[number] = before
             with pytest.raises(Problem):
                 holdings[number].hold(size)
-        assert memory.held_bytes == sum(held.values())
+        assert room.held == sum(held.values())
     for holding in holdings:
         holding.hold(0)
-    assert memory.held_bytes == 0
+    assert room.held == 0
 
 
 def test_bodies_over_the_memory_are_refused_and_room_comes_back() -> None:
     body = {"image": "x" * 60_000, "async": False, "sleep_s": 0.3}
-    settings = {"body_memory_bytes": 100_000, "extra_services": EXTRA_SERVICES}
+    whole = {"stream_share": 1.0, "address_share": 1.0}
+    settings = {"body_memory_bytes": 100_000, "extra_services": EXTRA_SERVICES} | whole
     with (
         migrated_database() as url,
         running_stack(url, **settings) as stack,

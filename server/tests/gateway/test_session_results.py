@@ -1,5 +1,6 @@
 """Results of calls in a session: read from its past states, by their owner and under their own id only."""
 
+import itertools
 import uuid
 
 import httpx2
@@ -7,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from clients import client_of
-from onlooker.gateway.results import is_session_job, name_job
+from onlooker.gateway.results import JobNames, is_session_job
 from testkit import Stack
 
 JOBS = "/services/dummy/1/jobs"
@@ -20,16 +21,27 @@ def call(client: httpx2.Client, session_id: str, echo: str) -> dict[str, object]
     return body
 
 
-@given(st.uuids(version=4), st.integers(0, 63), st.integers(1, 2**48 - 2))
-def test_an_id_is_a_uuid_that_says_where_and_is_told_apart(task: uuid.UUID, shard: int, revision: int) -> None:
-    job_id = name_job(task.hex, shard=shard, revision=revision)
+@given(st.uuids(version=4), st.integers(0, 63), st.integers(1, 2**48 - 2), st.text())
+def test_an_id_is_a_uuid_that_says_where_and_is_told_apart(
+    task: uuid.UUID, shard: int, revision: int, secret: str
+) -> None:
+    names = JobNames(secret)
+    job_id = names.name(task.hex, shard=shard, revision=revision)
     assert uuid.UUID(str(job_id)) == job_id
     assert (job_id.version, job_id.variant) == (8, uuid.RFC_4122)
     assert is_session_job(job_id)
     assert not is_session_job(task)
-    assert job_id.int >> 80 == revision
-    assert (job_id.int >> 64) & 63 == shard
-    assert job_id != name_job(task.hex, shard=shard, revision=revision + 1)
+    assert names.find(job_id) == (shard, revision)
+    assert job_id != names.name(task.hex, shard=shard, revision=revision + 1)
+
+
+@given(st.lists(st.uuids(version=4), min_size=30, max_size=30, unique=True), st.integers(1, 2**40))
+def test_an_id_does_not_tell_how_many_calls_others_have_made(tasks: list[uuid.UUID], revision: int) -> None:
+    """Of two of a client's own ids, the later one is the larger as often as not."""
+    ids = [JobNames("secret").name(task.hex, shard=0, revision=revision + n) for n, task in enumerate(tasks)]
+    rises = sum(later > earlier for earlier, later in itertools.pairwise(ids))
+    assert 3 <= rises <= 26
+    assert all(job_id.int >> 80 not in range(revision, revision + 30) for job_id in ids)
 
 
 def test_every_call_can_be_read_again_when_the_session_has_moved_on(client: httpx2.Client) -> None:

@@ -23,6 +23,8 @@ def narrow() -> Iterator[Stack]:
             extra_services=EXTRA_SERVICES,
             worker_queue_limit=2,
             gateway_jobs_limit=6,
+            stream_share=1.0,
+            address_share=1.0,
             session_queue_limit=2,
             async_jobs_per_stream=5,
             rate_limit_per_second=1e5,

@@ -8,6 +8,7 @@ from typing import Any
 import click
 
 from onlooker import logs
+from onlooker.child_process import allow_many_files
 from onlooker.cli.administration import account, keys, open_django, stream
 from onlooker.settings import SettingsError, describe_settings, read_settings
 from onlooker_pipeline.model_runtime import ModelsUnavailable
@@ -47,6 +48,7 @@ def _explain(error: Exception) -> str | None:
 @click.version_option(package_name="onlooker")
 def main() -> None:
     """Audience analytics you host yourself."""
+    allow_many_files()
 
 
 @main.command()

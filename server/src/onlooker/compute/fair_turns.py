@@ -6,38 +6,19 @@ own, at a lower priority: a short call never waits for a long one.
 
 import asyncio
 import time
-from collections import OrderedDict, deque
+from collections import deque
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 
-from onlooker.fair_shares import FairShares
+from onlooker.fair_shares import FairShares, Prices
 
 LONG_S = 0.1
 """From here on a call is a long one."""
-FADING = 0.9
-"""What is left of a price after the next call was cheaper: a stream that alternates stays dear."""
-PRICES_REMEMBERED = 10_000
 
 
 class Crowded(Exception):
     """This call gave up its place in the queue, because its stream has more waiting than any other."""
-
-
-class Prices:
-    """How long a call of a stream to a service takes, by those before it."""
-
-    def __init__(self) -> None:
-        self._seconds: OrderedDict[tuple[int, str], float] = OrderedDict()
-
-    def of(self, stream: int, service: str) -> float:
-        return self._seconds.get((stream, service), 0.0)
-
-    def note(self, stream: int, service: str, seconds: float) -> None:
-        faded = self._seconds.pop((stream, service), 0.0) * FADING
-        self._seconds[stream, service] = max(seconds, faded)
-        if len(self._seconds) > PRICES_REMEMBERED:
-            self._seconds.popitem(last=False)
 
 
 @dataclass(eq=False)
@@ -88,8 +69,8 @@ class FairTurns:
     @asynccontextmanager
     async def take(self, stream: int, service: str) -> AsyncIterator[Turn]:
         """Wait for a place and hold it; raises Crowded."""
-        price_s = self._prices.of(stream, service)
         loop = asyncio.get_running_loop()
+        price_s = self._prices.of(stream, service)
         turn = Turn(stream, service, price_s, price_s >= LONG_S, loop.create_future())
         self._lane_of(turn).add(turn)
         self._grant()
@@ -129,6 +110,11 @@ class FairTurns:
                 lane.remove(turn)
                 if turn.granted.done():
                     continue  # it was cancelled
+                turn.price_s = self._prices.of(turn.stream, turn.service)
+                if lane is self._short and turn.price_s >= LONG_S:
+                    turn.is_long = True  # as was learnt while it waited
+                    self._long.add(turn)
+                    continue
                 lane.running += 1
                 turn.began = time.monotonic()
                 self._shares.charge(turn.stream, turn.price_s)
@@ -136,6 +122,7 @@ class FairTurns:
 
     def _make_long(self, turn: Turn) -> None:
         """It takes longer than expected: let others have its place, if there is one among the long ones."""
+        self._prices.note(turn.stream, turn.service, LONG_S)
         if self._long.has_place:
             turn.is_long = True
             self._short.running -= 1

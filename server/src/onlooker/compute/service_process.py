@@ -35,7 +35,7 @@ log = logging.getLogger(__name__)
 
 READY_LIMIT_S = 60.0
 OVERDUE_S = 1.0
-"""After a call's deadline its process is ended: nobody waits for the answer."""
+"""So long after a call's deadline nobody waits for the answer any more."""
 STARTS_AT_MOST = 5
 """In a row without a single answer."""
 PRIORITY = 5
@@ -68,6 +68,7 @@ class ServiceProcess:
     def __init__(self, settings: Settings) -> None:
         self._settings = settings
         self._turns = FairTurns(settings.worker_threads)
+        self._overdue: set[asyncio.Task[CallAnswer]] = set()
         self._numbers = itertools.count(1)
         self._waiting: dict[int, tuple[CallMessage, asyncio.Future[CallAnswer]]] = {}
         self._ready = asyncio.Event()
@@ -98,14 +99,37 @@ class ServiceProcess:
 
         Raises ProcessEnded, ComputedTooLong, Crowded, or TimeoutError after the deadline: then nobody waits for it.
         """
-        async with asyncio.timeout(max(deadline - time.time(), 0) + OVERDUE_S):
-            async with self._turns.take(call.sender.stream_id, call.service) as turn:
-                await self._ready.wait()
-                try:
-                    async with asyncio.timeout(self._settings.compute_time_limit_s):
-                        return await self._exchange(replace(call, number=next(self._numbers), is_long=turn.is_long))
-                except TimeoutError:
-                    raise ComputedTooLong from None
+        begun = asyncio.Event()
+        computing = asyncio.create_task(self._compute(call, deadline, begun))
+        try:
+            await asyncio.wait([computing], timeout=max(deadline - time.time(), 0) + OVERDUE_S)
+        finally:
+            if not begun.is_set():
+                computing.cancel()
+        if computing.done():
+            return await computing
+        if begun.is_set():
+            self._overdue.add(computing)
+            computing.add_done_callback(self._forget)
+        raise TimeoutError
+
+    async def _compute(self, call: CallMessage, deadline: float, begun: asyncio.Event) -> CallAnswer:
+        """Once begun it goes on to its end: to stop it would stop those that are computed beside it."""
+        async with self._turns.take(call.sender.stream_id, call.service) as turn:
+            await self._ready.wait()
+            if time.time() + turn.price_s > deadline + OVERDUE_S:
+                raise TimeoutError
+            begun.set()
+            try:
+                async with asyncio.timeout(self._settings.compute_time_limit_s):
+                    return await self._exchange(replace(call, number=next(self._numbers), is_long=turn.is_long))
+            except TimeoutError:
+                raise ComputedTooLong from None
+
+    def _forget(self, overdue: asyncio.Task[CallAnswer]) -> None:
+        self._overdue.discard(overdue)
+        if not overdue.cancelled():
+            overdue.exception()
 
     def send_away(self, stream_id: int) -> bool:
         """Refuse a call of this stream that waits; False if none does."""

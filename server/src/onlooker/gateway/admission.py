@@ -12,12 +12,14 @@ from starlette.types import Scope
 from onlooker.errors import Code, Problem
 from onlooker.gateway import counters
 from onlooker.gateway.context import GatewayContext, find_service, stream_of
+from onlooker.gateway.shared_room import Holder, address_of
 from onlooker.http.routes import Handler, RouteRow
 from onlooker.streams.coverage import reason_of
 from onlooker.streams.credentials import StreamRecord
 
 _REPEATED = (Code.RATE_LIMITED, Code.QUOTA_EXCEEDED, Code.STREAM_DISABLED)
 """A camera that may not compute keeps sending; logged, it would fill the log with identical lines."""
+_TOO_MUCH = (Code.RATE_LIMITED, Code.OVERLOADED, Code.TOO_LARGE, Code.REQUEST_TIMEOUT)
 _FRAME_PATH = re.compile(r"/services/([^/]+)/([^/]+)/(?:jobs|streams/[^/]+/(input))")
 
 
@@ -37,7 +39,10 @@ class GatewayAdmission:
         scope["stream_id"] = stream.id
         scope["check_again"] = check
         self._context.rates.take(stream.id)
-        scope["held_bytes"] = self._context.memory.open()
+        holder = scope["holder"] = Holder(stream.id, address_of(scope))
+        scope["held_bytes"] = self._context.body_bytes.open(holder)
+        scope["in_progress"] = self._context.requests.open(holder)
+        scope["in_progress"].hold(1)
 
     async def _check(self, client_id: str, access_token: str) -> StreamRecord:
         stream = await self._context.credentials.check(client_id, access_token)
@@ -46,13 +51,16 @@ class GatewayAdmission:
         return stream
 
     def release(self, scope: Scope) -> None:
-        if "held_bytes" in scope:
-            scope["held_bytes"].hold(0)
+        for held in ("held_bytes", "in_progress"):
+            if held in scope:
+                scope[held].hold(0)
 
     def note_refusal(self, scope: Scope, code: Code, broken: bool) -> None:
         """A feed's output that breaks off is no refusal."""
         if not broken:
             counters.refusals(code).inc()
+            if code in _TOO_MUCH and "stream_id" in scope:
+                counters.name_refused(scope["stream_id"], code)
             count_refused_frame(self._context, scope, code)
 
 

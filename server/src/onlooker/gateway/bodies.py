@@ -17,12 +17,14 @@ from multipart import (
 from starlette.requests import Request
 
 from onlooker.errors import Code, Problem, bad_request
-from onlooker.gateway.context import held_bytes_of
+from onlooker.gateway.context import context_of, held_bytes_of, stream_of
 from onlooker.http.limits import require_uncompressed
 from onlooker.settings import Settings
 
 PARTS_LIMIT = 32
 META_LIMIT_BYTES = 1024**2
+VALUES_LIMIT = 20_000
+"""In one JSON object: more would keep all other requests waiting while it is read."""
 DEPTH_LIMIT = 64
 TOO_DEEP = f"The JSON is nested too deep. Keep to {DEPTH_LIMIT} levels."
 INTEGERS = range(-(2**63), 2**64)
@@ -63,7 +65,7 @@ async def read_body(request: Request, settings: Settings) -> Body:
 
 async def _arriving(request: Request, limit_bytes: int) -> AsyncIterator[bytes]:
     """The chunks of a body that is not too large."""
-    held_bytes = held_bytes_of(request)
+    held_bytes, allowance, stream_id = held_bytes_of(request), context_of(request).read_bytes, stream_of(request).id
     announced = request.headers.get("content-length", "0")
     received = int(announced) if announced.isdecimal() and len(announced) < 20 else 0
     if received <= limit_bytes:
@@ -74,6 +76,8 @@ async def _arriving(request: Request, limit_bytes: int) -> AsyncIterator[bytes]:
                 break
             held_bytes.hold(received)
             if chunk:
+                allowance.charge(stream_id, len(chunk))
+                await asyncio.sleep(allowance.owing_s(stream_id))  # meanwhile no more is read
                 yield chunk
     if received > limit_bytes:
         raise Problem(Code.TOO_LARGE, f"This request may have {limit_bytes} bytes. Send a smaller one.", headers=CLOSE)
@@ -125,6 +129,8 @@ def parse_object(data: bytes) -> dict[str, Any]:
     data = data.removeprefix(BOM_UTF8)
     if not data.strip():
         raise bad_request("There is no JSON: the body, or its part `meta`, is empty.")
+    if data.count(b",") + data.count(b"[") + data.count(b"{") > VALUES_LIMIT:
+        raise bad_request(f"The JSON has more than {VALUES_LIMIT} values. Send binary data as an attachment.")
     try:
         value = msgspec.json.decode(data)
     except RecursionError:

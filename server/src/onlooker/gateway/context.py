@@ -15,18 +15,24 @@ from onlooker.bus.subjects import FEEDS, RESULTS
 from onlooker.database import Pool, open_pool
 from onlooker.errors import not_found
 from onlooker.gateway.blobstore import BlobStore, open_store
-from onlooker.gateway.concurrency import BodyMemory, ConcurrentJobs, HeldBytes, SessionTurns
+from onlooker.gateway.byte_allowance import ByteAllowance
 from onlooker.gateway.engine.engine import Engine
 from onlooker.gateway.engine.exchange import Exchange
 from onlooker.gateway.engine.workers import Workers
 from onlooker.gateway.meters import StreamMeters
+from onlooker.gateway.new_sessions import NewSessions
 from onlooker.gateway.queue.session_order import SessionOrder
 from onlooker.gateway.results import Results
+from onlooker.gateway.session_turns import SessionTurns
+from onlooker.gateway.shared_room import Holder, Holding, SharedRoom
 from onlooker.settings import Settings
 from onlooker.streams.credentials import Credentials, StreamRecord
 from onlooker.streams.rate_limit import RateLimit
 from onlooker_pipeline.catalogue import Catalogue, read_catalogue
 from onlooker_pipeline.catalogue.service import Service
+
+BODY_BURST_S, RESULT_BURST_S = 2, 60
+"""Of how many seconds a stream may send bodies, and have results, at once."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -48,9 +54,13 @@ class GatewayContext:
     sessions: SessionBucket
     feeds: Bucket
     blobs: BlobStore
-    memory: BodyMemory
-    concurrent_jobs: ConcurrentJobs
-    """Synchronous jobs that have no answer yet."""
+    requests: SharedRoom
+    body_bytes: SharedRoom
+    new_sessions: NewSessions
+    read_bytes: ByteAllowance
+    result_bytes: ByteAllowance
+    jobs: SharedRoom
+    """Synchronous ones that have no answer yet."""
 
     def url(self, path: str) -> str:
         """An absolute URL, from the configured public address and never from the request."""
@@ -90,8 +100,12 @@ async def open_context(settings: Settings) -> AsyncIterator[GatewayContext]:
             meters=StreamMeters(pool, settings),
             workers=workers,
             engine=engine,
-            memory=BodyMemory(settings.body_memory_bytes),
-            concurrent_jobs=ConcurrentJobs(settings.gateway_jobs_limit),
+            requests=SharedRoom(settings.gateway_requests_limit, "requests in progress", settings=settings),
+            body_bytes=SharedRoom(settings.body_memory_bytes, "bytes of requests in memory", settings=settings),
+            jobs=SharedRoom(settings.gateway_jobs_limit, "jobs in progress", settings=settings),
+            new_sessions=NewSessions(per_second=settings.new_sessions_per_second, burst=settings.new_sessions_burst),
+            read_bytes=ByteAllowance(per_second=settings.body_bytes_per_second, burst_s=BODY_BURST_S),
+            result_bytes=ByteAllowance(per_second=settings.result_bytes_per_second, burst_s=RESULT_BURST_S),
             turns=SessionTurns(limit=settings.session_queue_limit),
             order=SessionOrder(pool, wait_limit_s=settings.job_time_limit_s),
             results=Results(Bucket(bus, RESULTS, shards=settings.bucket_shards), sessions, settings),
@@ -127,10 +141,17 @@ def stream_of(request: Request) -> StreamRecord:
     return stream
 
 
-def held_bytes_of(request: Request) -> HeldBytes:
+def holder_of(request: Request) -> Holder:
+    """For whom the request takes room."""
+    holder = request.scope["holder"]
+    assert isinstance(holder, Holder)
+    return holder
+
+
+def held_bytes_of(request: Request) -> Holding:
     """What the request holds of the gateway's memory; released when it ends."""
     held_bytes = request.scope["held_bytes"]
-    assert isinstance(held_bytes, HeldBytes)
+    assert isinstance(held_bytes, Holding)
     return held_bytes
 
 

@@ -1,5 +1,7 @@
 """Prometheus metrics of a gateway and a dispatcher."""
 
+from collections import OrderedDict
+
 from prometheus_client import Counter, Gauge, Histogram
 
 from onlooker.monitoring import SECONDS_BUCKETS, by_labels
@@ -9,6 +11,11 @@ request_time = by_labels(
     Histogram("onlooker_request_seconds", "From the first byte to the answer", ["route"], buckets=SECONDS_BUCKETS)
 )
 refusals = by_labels(Counter("onlooker_refusals", "Refused requests by code", ["code"]))
+refused_streams = Counter(
+    "onlooker_stream_refusals",
+    "Requests refused as too many, too large or too slow, by code, for the streams that were refused last",
+    ["stream", "code"],
+)
 jobs = by_labels(
     Counter(
         "onlooker_jobs",
@@ -32,3 +39,16 @@ resends = by_labels(
 results_not_stored = Counter("onlooker_results_not_stored", "Results that were answered but could not be kept")
 live_workers = Gauge("onlooker_live_workers", "Workers that answer on the bus")
 swept = by_labels(Counter("onlooker_swept", "What was removed after its time", ["kind"]))
+
+STREAMS_NAMED = 200
+_named: OrderedDict[tuple[str, str], None] = OrderedDict()
+
+
+def name_refused(stream_id: int, code: str) -> None:
+    """Count a refusal under the stream's own name; only so many names are kept."""
+    labels = (str(stream_id), str(code))
+    _named[labels] = None
+    _named.move_to_end(labels)
+    refused_streams.labels(*labels).inc()
+    if len(_named) > STREAMS_NAMED:
+        refused_streams.remove(*_named.popitem(last=False)[0])

@@ -13,13 +13,22 @@ from onlooker.bus.messages import Reply, Task
 from onlooker.errors import not_found
 from onlooker.gateway import counters
 from onlooker.gateway.bodies import read_body
-from onlooker.gateway.context import GatewayContext, context_of, id_of, service_of, service_path, stream_of
+from onlooker.gateway.context import (
+    GatewayContext,
+    context_of,
+    holder_of,
+    id_of,
+    service_of,
+    service_path,
+    stream_of,
+)
 from onlooker.gateway.engine.engine import no_worker
 from onlooker.gateway.engine.tasks import new_task, sender_of
 from onlooker.gateway.meters import is_for_visits
-from onlooker.gateway.permits import permit_job
+from onlooker.gateway.permits import permit_job, permit_results
 from onlooker.gateway.queue.acceptance import accept_job, find_accepted, remove_accepted
 from onlooker.gateway.requests import collect_attachments, read_job_request, read_trial_request, session_key
+from onlooker.gateway.shared_room import Holder
 from onlooker.http.answers import encode_json, format_time
 from onlooker.http.openapi import Moment, Url
 from onlooker.streams.credentials import StreamRecord
@@ -66,7 +75,7 @@ async def create_job(request: Request) -> Response:
             return job_answer(job_url(context, service, job_id), job_id, status=202)
         await context.order.await_accepted(session)
         task = prepare(attachments)
-        reply = await compute(context, stream, service, task)
+        reply = await compute(context, stream, service, task, holder=holder_of(request))
     kept = await context.results.keep(stream.id, task, reply)
     url = job_url(context, service, kept.job_id)
     return job_answer(url, kept.job_id, status=201, expires_at=kept.expires_at, result=reply.result)
@@ -88,10 +97,16 @@ def job_url(context: GatewayContext, service: Service, job_id: uuid.UUID) -> str
     return context.url(f"{service_path(service)}/jobs/{job_id}")
 
 
-async def compute(context: GatewayContext, stream: StreamRecord, service: Service, task: Task) -> Reply:
+async def compute(
+    context: GatewayContext, stream: StreamRecord, service: Service, task: Task, *, holder: Holder
+) -> Reply:
     """Have a task computed, and count it."""
-    with context.concurrent_jobs:
+    permit_results(context, stream)
+    if task.session:
+        context.new_sessions.permit(stream.id, task.session)
+    with context.jobs.holding(holder):
         reply = await context.engine.run(service, task)
+    context.result_bytes.charge(stream.id, len(reply.result))
     context.meters.count_reply(stream.id, service, task, reply, is_trial=stream.is_trial)
     counters.jobs(service.name, "failed" if reply.error_code else "computed", reply.error_code or "").inc()
     counters.queue_time(service.name).observe(reply.queue_s)

@@ -16,6 +16,7 @@ class Job(models.Model):
     request_id = models.TextField()
     params = models.BinaryField()
     attachments = ArrayField(models.TextField())
+    size_bytes = models.BigIntegerField(db_default=0)
     accepted_at = models.DateTimeField()
     deadline_at = models.DateTimeField()
     leased_until = models.DateTimeField(null=True)
@@ -32,7 +33,12 @@ class Job(models.Model):
                 name="job_waiting_in_session",
                 condition=models.Q(finished_at=None, session__isnull=False),
             ),
-            models.Index(fields=["stream"], name="job_waiting_of_stream", condition=models.Q(finished_at=None)),
+            models.Index(
+                fields=["stream", "number"],
+                name="job_waiting_of_stream",
+                include=["size_bytes"],
+                condition=models.Q(finished_at=None),
+            ),
             models.Index(fields=["expires_at"], name="job_expiry"),
         ]
 

@@ -1,5 +1,6 @@
 """Whether a stream may compute and store now: it is enabled and has some of its month left."""
 
+import math
 import time
 
 from onlooker.errors import Code, Problem
@@ -48,3 +49,12 @@ def permit_stream(stream: StreamRecord) -> None:
     """Refuse a stream that is disabled."""
     if not stream.enabled:
         raise Problem(Code.STREAM_DISABLED, "This stream or its owner's account is disabled. Enable it to go on.")
+
+
+def permit_results(context: GatewayContext, stream: StreamRecord) -> None:
+    """Refuse a stream whose results have been too large: they are kept for a while, in room that all share."""
+    owing_s = context.result_bytes.owing_s(stream.id)
+    if owing_s:
+        limit = f"{context.result_bytes.per_second:.0f} bytes a second"
+        detail = f"The results of this stream have more than {limit}. Wait, then go on."
+        raise Problem(Code.RATE_LIMITED, detail, headers={"Retry-After": str(math.ceil(owing_s))})

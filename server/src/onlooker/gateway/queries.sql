@@ -1,12 +1,13 @@
--- name: accept_job  take a job in; refused (no row) when the stream has too many waiting
-INSERT INTO gateway_job (job_id, stream_id, service, version, session, request_id, params, attachments,
+-- name: accept_job  take a job in; refused (no row) when the stream has too many waiting, or too many bytes
+INSERT INTO gateway_job (job_id, stream_id, service, version, session, request_id, params, attachments, size_bytes,
                          accepted_at, deadline_at, worker_deaths, expires_at)
 SELECT %(job_id)s, %(stream_id)s, %(service)s, %(version)s, %(session)s, %(request_id)s, %(params)s, %(attachments)s,
-       now(), now() + %(time_limit_s)s * interval '1 second', 0,
+       %(size_bytes)s, now(), now() + %(time_limit_s)s * interval '1 second', 0,
        now() + (%(time_limit_s)s + %(retention_s)s) * interval '1 second'
-WHERE (SELECT count(*) FROM (SELECT 1 FROM gateway_job
-                             WHERE stream_id = %(stream_id)s AND finished_at IS NULL
-                             LIMIT %(waiting_limit)s) waiting) < %(waiting_limit)s
+WHERE (SELECT count(*) < %(waiting_limit)s AND coalesce(sum(size_bytes), 0) + %(size_bytes)s <= %(bytes_limit)s
+       FROM (SELECT size_bytes FROM gateway_job
+             WHERE stream_id = %(stream_id)s AND finished_at IS NULL
+             LIMIT %(waiting_limit)s) waiting)
 RETURNING expires_at, pg_notify('jobs', '');
 
 -- name: find_job  an accepted job of one stream, unless it is past its retention
@@ -23,21 +24,31 @@ RETURNING job_id, attachments;
 -- name: waiting_in_session  whether a session has accepted jobs that have not ended
 SELECT 1 FROM gateway_job WHERE session = %(session)s AND finished_at IS NULL LIMIT 1;
 
--- name: lease_jobs  the oldest waiting jobs that nobody holds, a session's one at a time; and their streams' switches now
-WITH free AS (
-    SELECT number FROM gateway_job waiting
-    WHERE finished_at IS NULL
-      AND (leased_until IS NULL OR leased_until < now())
+-- name: waiting_jobs  the oldest waiting jobs of every stream that nobody holds, a session's one at a time
+WITH RECURSIVE waiting AS (
+    (SELECT stream_id FROM gateway_job WHERE finished_at IS NULL ORDER BY stream_id LIMIT 1)
+    UNION ALL
+    SELECT (SELECT stream_id FROM gateway_job
+            WHERE finished_at IS NULL AND stream_id > waiting.stream_id ORDER BY stream_id LIMIT 1)
+    FROM waiting WHERE waiting.stream_id IS NOT NULL)
+SELECT waiting.stream_id, free.number, free.service
+FROM waiting, LATERAL (
+    SELECT number, service FROM (
+        SELECT number, service, session, leased_until FROM gateway_job
+        WHERE stream_id = waiting.stream_id AND finished_at IS NULL ORDER BY number LIMIT 100) oldest
+    WHERE (leased_until IS NULL OR leased_until < now())
       AND (session IS NULL OR NOT EXISTS (
               SELECT 1 FROM gateway_job earlier
-              WHERE earlier.session = waiting.session AND earlier.finished_at IS NULL
-                AND earlier.number < waiting.number))
+              WHERE earlier.session = oldest.session AND earlier.finished_at IS NULL
+                AND earlier.number < oldest.number))
     ORDER BY number
-    LIMIT %(limit)s
-    FOR UPDATE SKIP LOCKED)
+    LIMIT %(limit)s) free;
+
+-- name: lease_jobs  those of them that still nobody holds; and their streams' switches now
 UPDATE gateway_job SET leased_until = now() + %(lease_s)s * interval '1 second'
-FROM free, streams_stream stream
-WHERE gateway_job.number = free.number AND stream.id = gateway_job.stream_id
+FROM streams_stream stream
+WHERE gateway_job.number = ANY(%(numbers)s) AND stream.id = gateway_job.stream_id
+  AND finished_at IS NULL AND (leased_until IS NULL OR leased_until < now())
 RETURNING gateway_job.number, job_id, stream_id, service, version, session, request_id, params, attachments,
           extract(epoch FROM accepted_at)::float AS accepted, extract(epoch FROM deadline_at)::float AS deadline,
           worker_deaths, reads_age, reads_gender, reads_expression, retention_days, time_zone;

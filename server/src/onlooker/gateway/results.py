@@ -3,6 +3,7 @@
 import logging
 import time
 import uuid
+from hashlib import blake2b
 
 import msgspec
 
@@ -48,14 +49,15 @@ class Results:
     def __init__(self, results: Bucket, sessions: SessionBucket, settings: Settings) -> None:
         self._results = results
         self._sessions = sessions
-        self._session_results = SessionResults(sessions)
+        self._names = JobNames(settings.nats_password)
+        self._session_results = SessionResults(sessions, self._names)
         self._settings = settings
 
     async def keep(self, stream_id: int, task: Task, reply: Reply) -> ResultReference:
         """Store a result, if its session's state does not hold it already."""
         settings = self._settings
         if task.session and reply.revision:
-            job_id = name_job(task.id, shard=self._sessions.shard(task.session), revision=reply.revision)
+            job_id = self._names.name(task.id, shard=self._sessions.shard(task.session), revision=reply.revision)
             return ResultReference(job_id, reply.kept_at + settings.session_result_retention_s)
         retention_s = settings.session_result_retention_s if task.session else settings.result_retention_s
         kept = ResultReference(uuid.UUID(task.id), time.time() + retention_s)
@@ -99,11 +101,31 @@ VERSION = 8
 _SEQUENCE_BITS, _SHARD_BITS, _TASK_BITS = 48, 6, 62
 
 
-def name_job(task_id: str, *, shard: int, revision: int) -> uuid.UUID:
-    """The job's id: where its state is, and enough of the task's own random id to be unique."""
-    task = uuid.UUID(task_id).int & ((1 << _TASK_BITS) - 1)
-    bits = (revision << 80) | (VERSION << 76) | (shard << 64) | (0b10 << 62) | task
-    return uuid.UUID(int=bits)
+class JobNames:
+    """Ids of jobs in sessions: where the state is, and enough of the task's own random id to be unique.
+
+    Where it is counts the writes of all streams, so it is masked, differently for each task.
+    """
+
+    def __init__(self, secret: str) -> None:
+        self._key = blake2b(secret.encode(), digest_size=32, person=b"job ids").digest()
+
+    def name(self, task_id: str, *, shard: int, revision: int) -> uuid.UUID:
+        task = uuid.UUID(task_id).int & ((1 << _TASK_BITS) - 1)
+        place = (revision << _SHARD_BITS | shard) ^ self._mask(task)
+        high, low = place >> _SHARD_BITS, place & ((1 << _SHARD_BITS) - 1)
+        return uuid.UUID(int=(high << 80) | (VERSION << 76) | (low << 64) | (0b10 << 62) | task)
+
+    def find(self, job_id: uuid.UUID) -> tuple[int, int]:
+        """Shard and revision of its state; of an id that is not ours, any."""
+        task = job_id.int & ((1 << _TASK_BITS) - 1)
+        low = (job_id.int >> 64) & ((1 << _SHARD_BITS) - 1)
+        place = ((job_id.int >> 80) << _SHARD_BITS | low) ^ self._mask(task)
+        return place & ((1 << _SHARD_BITS) - 1), place >> _SHARD_BITS
+
+    def _mask(self, task: int) -> int:
+        digest = blake2b(task.to_bytes(8, "big"), key=self._key, digest_size=8).digest()
+        return int.from_bytes(digest, "big") >> (64 - _SEQUENCE_BITS - _SHARD_BITS)
 
 
 def is_session_job(job_id: uuid.UUID) -> bool:
@@ -113,13 +135,13 @@ def is_session_job(job_id: uuid.UUID) -> bool:
 class SessionResults:
     """Results of calls in a session: read from its own past states, so that a frame costs one write, not two."""
 
-    def __init__(self, sessions: SessionBucket) -> None:
+    def __init__(self, sessions: SessionBucket, names: JobNames) -> None:
         self._sessions = sessions
+        self._names = names
 
     async def find(self, stream_id: int, service: Service, job_id: uuid.UUID) -> SessionState | None:
         """The state after a job, if the job was this stream's and this service's."""
-        revision = job_id.int >> 80
-        shard = (job_id.int >> 64) & ((1 << _SHARD_BITS) - 1)
+        shard, revision = self._names.find(job_id)
         found = await self._sessions.get_past(shard, revision)
         if found is None or not found.key.startswith(f"{stream_id}.{service.name}-{service.version}."):
             return None

@@ -1,6 +1,7 @@
 """Limits on what arrives over HTTP before any route sees it: heads, hosts, encodings of bodies."""
 
 import asyncio
+from collections.abc import Callable
 
 from starlette.types import ASGIApp, Receive, Scope, Send
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
@@ -13,6 +14,8 @@ HEAD_LIMIT_BYTES = 64 * 1024
 UNREAD_LIMIT_BYTES = 10 * 1024**2
 """Of a body that goes on after its answer; below this, the connection stays usable."""
 HEAD_TIME_LIMIT_S = 20.0
+STRANGER_TIME_LIMIT_S = 10
+"""How long a connection that has not shown valid credentials may be idle, or take to send a head."""
 
 
 class BoundedProtocol(HttpToolsProtocol):
@@ -22,6 +25,17 @@ class BoundedProtocol(HttpToolsProtocol):
     _unread_bytes = 0
     _awaits_head = True
     _head_timer: asyncio.TimerHandle | None = None
+    _is_known = False
+    """Whether a request on this connection was admitted with credentials."""
+    _when_lost: Callable[[], None] | None = None
+    _is_lost = False
+
+    def call_when_lost(self, action: Callable[[], None]) -> None:
+        """At once, if the connection is lost already."""
+        if self._is_lost:
+            action()
+        else:
+            self._when_lost = action
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         super().connection_made(transport)
@@ -29,7 +43,11 @@ class BoundedProtocol(HttpToolsProtocol):
 
     def connection_lost(self, exc: Exception | None) -> None:
         self._stop_timer()
+        self._unset_keepalive_if_required()
         super().connection_lost(exc)
+        self._is_lost = True
+        if self._when_lost:
+            self._when_lost()
 
     def data_received(self, data: bytes) -> None:
         self._head_bytes += len(data)
@@ -72,8 +90,14 @@ class BoundedProtocol(HttpToolsProtocol):
         self._head_bytes = 0
         super().on_message_complete()
 
+    def on_response_complete(self) -> None:
+        self._is_known = self._is_known or "stream_id" in self.scope
+        self.timeout_keep_alive = self.config.timeout_keep_alive if self._is_known else STRANGER_TIME_LIMIT_S
+        super().on_response_complete()
+
     def _start_timer(self) -> None:
-        self._head_timer = self.loop.call_later(HEAD_TIME_LIMIT_S, self.transport.close)
+        limit_s = HEAD_TIME_LIMIT_S if self._is_known else STRANGER_TIME_LIMIT_S
+        self._head_timer = self.loop.call_later(limit_s, self.transport.close)
 
     def _stop_timer(self) -> None:
         if self._head_timer is not None:

@@ -7,8 +7,9 @@ from dataclasses import dataclass
 import uvicorn
 from starlette.types import ASGIApp
 
+from onlooker.http.connections import ConnectionLimits, LimitedServer
 from onlooker.http.limits import BoundedProtocol, RequiredHost
-from onlooker.monitoring import EmbeddedServer, listen
+from onlooker.monitoring import listen
 from onlooker.settings import Settings
 
 GRACE_S = 5
@@ -29,8 +30,14 @@ def open_listeners(settings: Settings, *, https: str, http: str) -> list[Listene
     return [Listener(listen(host, port, setting=name), tls) for host, port, name, tls in ports if port]
 
 
-def make_server(settings: Settings, app: ASGIApp, listener: Listener) -> EmbeddedServer:
-    return EmbeddedServer(
+def connection_limits(settings: Settings) -> ConnectionLimits:
+    """Of one process, over all its listeners."""
+    proxies = {proxy.strip() for proxy in settings.trusted_proxies.split(",")}
+    return ConnectionLimits(settings.connections_limit, settings.connections_per_address, frozenset(proxies))
+
+
+def make_server(settings: Settings, app: ASGIApp, listener: Listener, limits: ConnectionLimits) -> LimitedServer:
+    return LimitedServer(
         uvicorn.Config(
             RequiredHost(app),
             http=BoundedProtocol,
@@ -45,15 +52,17 @@ def make_server(settings: Settings, app: ASGIApp, listener: Listener) -> Embedde
             timeout_graceful_shutdown=GRACE_S,
             ssl_certfile=settings.tls_certificate_file if listener.tls else None,
             ssl_keyfile=settings.tls_key_file if listener.tls else None,
-        )
+        ),
+        limits,
     )
 
 
 def start_servers(
     group: asyncio.TaskGroup, settings: Settings, app: ASGIApp, listeners: list[Listener]
-) -> list[EmbeddedServer]:
+) -> list[LimitedServer]:
     """One server for each listener, running as tasks of the group until they are told to leave."""
-    servers = [make_server(settings, app, listener) for listener in listeners]
+    limits = connection_limits(settings)
+    servers = [make_server(settings, app, listener, limits) for listener in listeners]
     for server, listener in zip(servers, listeners, strict=True):
         group.create_task(server.serve(sockets=[listener.listening]))
     return servers

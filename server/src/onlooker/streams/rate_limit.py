@@ -12,7 +12,8 @@ STREAMS_REMEMBERED = 50_000
 class RateLimit:
     """Refuses a stream that sends too fast. Streams do not affect one another."""
 
-    def __init__(self, *, per_second: float, burst: int) -> None:
+    def __init__(self, *, per_second: float, burst: int, what: str = "requests") -> None:
+        self._what = what
         self._per_second = per_second
         self._burst = burst
         self._levels: OrderedDict[int, tuple[float, float]] = OrderedDict()
@@ -24,7 +25,7 @@ class RateLimit:
         if wait_s > 0:
             raise Problem(
                 Code.RATE_LIMITED,
-                f"This stream may send {self._per_second:g} requests a second. Wait, then go on.",
+                f"This stream may send {self._per_second:g} {self._what} a second. Wait, then go on.",
                 headers={"Retry-After": str(math.ceil(wait_s))},
             )
 

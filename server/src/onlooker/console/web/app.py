@@ -22,7 +22,7 @@ from onlooker.console.web.health import is_database_there
 from onlooker.console.web.request_limits import RequestLimits
 from onlooker.console.web.secret_key import require_secret_key
 from onlooker.database import Pool, open_pool
-from onlooker.http.servers import make_server, open_listeners
+from onlooker.http.servers import connection_limits, make_server, open_listeners
 from onlooker.logs import fields
 from onlooker.monitoring import serve_monitoring, stop_signal
 from onlooker.settings import Settings
@@ -65,7 +65,8 @@ async def run_console(settings: Settings) -> None:
     async with open_pool(settings, statement_limit_s=settings.data_time_limit_s) as pool, asyncio.TaskGroup() as group:
         stop = stop_signal()
         app = build_app(settings, pool)
-        servers = [make_server(settings, app, listener) for listener in listeners]
+        limits = connection_limits(settings)
+        servers = [make_server(settings, app, listener, limits) for listener in listeners]
         for server, listener in zip(servers, listeners, strict=True):
             group.create_task(server.serve(sockets=[listener.listening]))
         background = [

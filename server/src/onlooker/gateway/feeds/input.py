@@ -16,7 +16,7 @@ from onlooker.bus.messages import Task, failure
 from onlooker.bus.subjects import feed_subject
 from onlooker.errors import Code, Problem, bad_request
 from onlooker.gateway.bodies import CLOSE, parse_object
-from onlooker.gateway.context import GatewayContext, held_bytes_of
+from onlooker.gateway.context import GatewayContext, held_bytes_of, holder_of
 from onlooker.gateway.engine.tasks import new_task, sender_of
 from onlooker.gateway.feeds.multipart_reader import MultipartPart, MultipartReader
 from onlooker.gateway.feeds.output import AGAIN, END, FeedRecord, feed_key
@@ -107,7 +107,7 @@ class FeedInput:
             task = self._task(frame, request.scope["request_id"], arrived_at)
             async with self._context.turns.take(self._record.session):
                 await self._context.order.await_accepted(self._record.session)
-                reply = await compute(self._context, self._stream, self._service, task)
+                reply = await compute(self._context, self._stream, self._service, task, holder=holder_of(request))
         except Problem as problem:
             self._count_refused(frame, problem.code)
             return failure(problem.code, problem.detail)

@@ -3,7 +3,9 @@
 import asyncio
 import logging
 import time
+from collections import deque
 from functools import partial
+from operator import itemgetter
 from typing import Any
 
 import msgspec
@@ -12,6 +14,7 @@ import psycopg
 from onlooker.bus.messages import failure
 from onlooker.database import DATABASE_UNAVAILABLE, Pool, load_queries, open_pool
 from onlooker.errors import Problem
+from onlooker.fair_shares import FairShares, Prices
 from onlooker.gateway import counters
 from onlooker.gateway.blobstore import BlobStore, StoreError, attachment_path, open_store
 from onlooker.gateway.context import open_engine
@@ -31,6 +34,8 @@ log = logging.getLogger(__name__)
 POLL_EVERY_S = 2.0
 """How often expired leases are looked for; new jobs wake the dispatcher at once."""
 RELEASE_WAIT_S = 1.0
+UNKNOWN_PRICE_S = 0.05
+"""What a stream's first job is expected to take."""
 STOP_LIMIT_S = 10.0
 
 _queries = load_queries("onlooker.gateway")
@@ -47,6 +52,9 @@ class Dispatcher:
         self._meters = StreamMeters(pool, settings)
         self._catalogue: Catalogue = read_catalogue(settings.extra_services)
         self._held: dict[int, asyncio.Task[None]] = {}
+        self._shares, self._prices = FairShares(), Prices()
+        self._charged_s: dict[int, float] = {}
+        """What the jobs that are held are expected to take."""
         self._work_left = asyncio.Event()
         self.ready = False
 
@@ -79,16 +87,40 @@ class Dispatcher:
         room = self._settings.dispatcher_jobs - len(self._held)
         if room <= 0:
             return 0
-        values = {"limit": room, "lease_s": self._settings.lease_s}
         async with self._pool.connection() as connection:
+            waiting = await (await connection.execute(_queries["waiting_jobs"], {"limit": room})).fetchall()
+            if not waiting:
+                return 0
+            values = {"numbers": self._choose(waiting, room), "lease_s": self._settings.lease_s}
             rows = await (await connection.execute(_queries["lease_jobs"], values)).fetchall()
-        for row in rows:
+        leased = {row["number"] for row in rows}
+        for job in waiting:
+            if job["number"] not in leased:
+                self._settle(job, 0.0)  # another dispatcher has it, or its turn comes later
+        for row in sorted(rows, key=itemgetter("number")):
             number = row["number"]
             if number in self._held:
                 continue
             self._held[number] = task = asyncio.create_task(self._finish(row))
             task.add_done_callback(partial(self._forget, number))
         return len(rows)
+
+    def _choose(self, waiting: list[dict[str, Any]], room: int) -> list[int]:
+        """The numbers of so many jobs: streams take turns by the compute time that they have had."""
+        by_stream: dict[int, deque[dict[str, Any]]] = {}
+        for row in waiting:
+            by_stream.setdefault(row["stream_id"], deque()).append(row)
+        numbers: list[int] = []
+        while by_stream and len(numbers) < room:
+            stream = self._shares.next(by_stream)
+            row = by_stream[stream].popleft()
+            if not by_stream[stream]:
+                del by_stream[stream]
+            price_s = self._prices.of(stream, row["service"]) or UNKNOWN_PRICE_S
+            self._shares.charge(stream, price_s)
+            self._charged_s[row["number"]] = price_s
+            numbers.append(row["number"])
+        return numbers
 
     def _forget(self, number: int, _: asyncio.Task[None]) -> None:
         del self._held[number]
@@ -115,6 +147,8 @@ class Dispatcher:
             log.warning("a job waits for the database or the blob store", extra=fields(request_id=row["request_id"]))
         except Exception:
             log.exception("job could not be finished", extra=fields(request_id=row["request_id"]))
+        finally:
+            self._settle(row, 0.0)  # where it was not computed
 
     async def _compute(self, row: dict[str, Any]) -> bytes | None:
         """The result, or None when there is no capacity now."""
@@ -145,11 +179,17 @@ class Dispatcher:
         except Problem:
             return None
         self._meters.count_reply(row["stream_id"], service, task, reply)
+        self._settle(row, reply.compute_s)
+        self._prices.note(row["stream_id"], service.name, reply.compute_s)
         counters.jobs(service.name, "finished", reply.error_code or "").inc()
         counters.queue_time(service.name).observe(reply.queue_s)
         counters.compute_time(service.name).observe(reply.compute_s)
         log.debug("job finished", extra=fields(request_id=task.request_id, job=task.id))
         return reply.result
+
+    def _settle(self, job: dict[str, Any], took_s: float) -> None:
+        """A stream pays what its job took, not what was expected of it."""
+        self._shares.charge(job["stream_id"], took_s - self._charged_s.pop(job["number"], took_s))
 
     def count_failed(self, row: dict[str, Any]) -> None:
         """A job that ended without having been computed: if it was a frame for visits, its coverage misses it."""

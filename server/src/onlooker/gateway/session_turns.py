@@ -1,4 +1,4 @@
-"""Limits on what happens at once in one gateway: requests of a session, synchronous jobs, bytes of bodies."""
+"""Turns: requests of one session are handled one after the other."""
 
 import asyncio
 from dataclasses import dataclass, field
@@ -59,49 +59,3 @@ class SessionTurns:
 
     def take(self, session: str | None) -> SessionTurn:
         return SessionTurn(self._queues, session, self._limit)
-
-
-class ConcurrentJobs:
-    """How many synchronous jobs one gateway computes at a time: `with jobs:` counts one, or refuses it."""
-
-    def __init__(self, limit: int) -> None:
-        self._free = limit
-
-    def __enter__(self) -> None:
-        if self._free <= 0:
-            raise overloaded("This gateway has as many jobs in progress as it may. Send less, or add workers.")
-        self._free -= 1
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self._free += 1
-
-
-class BodyMemory:
-    """How many bytes of bodies one gateway holds, over all its requests; more are refused."""
-
-    def __init__(self, limit_bytes: int) -> None:
-        self._limit_bytes = limit_bytes
-        self.held_bytes = 0
-
-    def open(self) -> "HeldBytes":
-        return HeldBytes(self)
-
-    def change(self, by_bytes: int) -> None:
-        if by_bytes > 0 and self.held_bytes + by_bytes > self._limit_bytes:
-            raise overloaded("This gateway holds as many bytes of requests as it may. Send again in a moment.")
-        self.held_bytes += by_bytes
-
-
-class HeldBytes:
-    """What one request holds now."""
-
-    def __init__(self, memory: BodyMemory) -> None:
-        self._memory = memory
-        self._bytes = 0
-
-    def hold(self, size_bytes: int) -> None:
-        """From now on this request holds so much; refused when all together would hold too much."""
-        self._memory.change(size_bytes - self._bytes)
-        self._bytes = size_bytes

@@ -1,0 +1,1 @@
+"""What one stream can do to another that shares its server."""
