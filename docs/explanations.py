@@ -56,7 +56,8 @@ PROBLEMS = {
         "`detail` names the field or parameter and how to fix it. Repeating the request does not help.",
     ),
     "rate_limited": (
-        "The stream sends too many requests a second. At the token endpoint: too many failures in the last minute.",
+        "The stream sends too many requests a second, begins too many sessions, has more in progress than its share of "
+        "the gateway, or its results are too large. At the token endpoint: too many failures in the last minute.",
         "Wait `Retry-After` seconds, then continue.",
     ),
     "overloaded": (
@@ -111,6 +112,12 @@ METRICS = {
     "was refused before routing; status 499: the client disconnected.",
     "onlooker_request_seconds": "Time from the first byte of a request to the end of its response.",
     "onlooker_refusals": "Requests answered with a problem. `code` is one of [errors.md](errors.md).",
+    "onlooker_stream_refusals": "Requests refused as too many, too large or too slow, by stream and code, for the 200 "
+    "streams that were refused last: who a bad neighbour is.",
+    "onlooker_connections": "Connections that are open.",
+    "onlooker_connections_refused": "Connections that were closed at once. `reason`: `address` (it has too many), "
+    "`limit` (there are too many), `files` (the system allows no more open files), `handshake` (TLS failed or took "
+    "longer than 5 seconds).",
     "onlooker_jobs": "Jobs. `state` is `computed` or `failed` for synchronous jobs and frames of feeds, `accepted` and "
     "later `finished` for async ones. `reason` is the `error_code`, empty on success.",
     "onlooker_job_queue_seconds": "Time from sending a job to a worker until the worker starts it.",
