@@ -15,6 +15,7 @@ from multiprocessing.connection import Connection
 import httpx2
 
 from bench.abuse.neighbours.attacks import ATTACKS, Attack, Target, attack
+from bench.abuse.neighbours.devices import keep_devices
 from bench.cost.drawn_scene import FPS, draw_standing
 from bench.lib.clients import open_client
 from bench.lib.product import conclude, concluding, running_product, say
@@ -154,16 +155,20 @@ def main() -> None:
             say(f"{name} ...")
             verdicts[name] = endure(stack, camera, name, arguments.seconds)
             say(f"  {verdicts[name].judge(0.0)}")
+        say("5,000 devices that keep their connections ...")
+        devices = keep_devices(stack)
+        say(f"  {devices}")
     alone_ms = p95([took for verdict in verdicts.values() for took in verdict.alone_ms])
     limit_ms = TIMES_ALONE * alone_ms + PLUS_MS
     judged = {name: verdict.judge(limit_ms) for name, verdict in verdicts.items()}
     conclude(
         {
-            "ok": bool(judged) and all(verdict["ok"] for verdict in judged.values()),
+            "ok": bool(judged) and all(verdict["ok"] for verdict in judged.values()) and devices["ok"] is True,
             "p95_alone_ms": round(alone_ms, 1),
             "p95_beside_at_most_ms": round(limit_ms, 1),
             "failed_frames_target": 0,
             "attacks": judged,
+            "devices_that_keep_their_connections": devices,
             "first_faults": camera.faults[:5],
         }
     )

@@ -1,0 +1,62 @@
+"""The dispatcher takes jobs of all streams in turn: one with many waiting holds up nobody."""
+
+import time
+
+import httpx2
+import pytest
+
+from clients import EXTRA_SERVICES, client_of
+from testkit import Stack, migrated_database, running_stack
+
+JOBS = "/services/trouble/1/jobs"
+
+
+def await_results(client: httpx2.Client, urls: list[str]) -> None:
+    give_up_at = time.monotonic() + 60
+    for url in urls:
+        while client.get(url).status_code == 202:
+            assert time.monotonic() < give_up_at
+            time.sleep(0.05)
+
+
+def ended(stack: Stack) -> int:
+    (row,) = stack.execute("SELECT count(*) FROM gateway_job WHERE finished_at IS NOT NULL")
+    return int(row[0])
+
+
+@pytest.mark.alone
+def test_a_stream_with_many_accepted_jobs_does_not_hold_up_another() -> None:
+    roomy = {"rate_limit_per_second": 1e5, "rate_limit_burst": 10**5}
+    with (
+        migrated_database() as url,
+        running_stack(url, extra_services=EXTRA_SERVICES, dispatcher_jobs=2, **roomy) as stack,
+        client_of(stack, stack.create_stream()) as greedy,
+        client_of(stack, stack.create_stream()) as modest,
+    ):
+        for _ in range(100):
+            assert greedy.post(JOBS, json={"sleep_s": 0.3}).status_code == 202
+        ended_before = ended(stack)
+        few = [modest.post(JOBS, json={"sleep_s": 0.3}).json()["url"] for _ in range(5)]
+        await_results(modest, few)
+        assert ended(stack) - ended_before <= 25, "first come, first served would be a hundred"
+
+
+@pytest.mark.alone
+def test_bytes_that_wait_are_limited_for_each_stream() -> None:
+    body = {"sleep_s": 1.0, "image": "attachment://image"}
+    with (
+        migrated_database() as url,
+        running_stack(url, extra_services=EXTRA_SERVICES, async_bytes_per_stream=250_000) as stack,
+        client_of(stack, stack.create_stream()) as client,
+        client_of(stack, stack.create_stream()) as other,
+    ):
+
+        def send(sender: httpx2.Client) -> httpx2.Response:
+            meta = httpx2.Request("POST", "http://any", json=body).content
+            parts = {"meta": (None, meta, "application/json"), "attachment://image": ("image", b"x" * 100_000)}
+            return sender.post("/services/face_detection/1/jobs", files=parts)
+
+        codes = [send(client).status_code for _ in range(4)]
+        assert codes[:2] == [202, 202]
+        assert 503 in codes
+        assert send(other).status_code == 202
