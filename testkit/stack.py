@@ -134,7 +134,8 @@ class Stack:
                 if part.startswith(b"ONLOOKER_NATS_USER="):
                     found[part.partition(b"=")[2].decode()] = pid
         for name in [name for name in found if name.startswith("worker-")]:
-            found |= {f"{name}-computing": pid for pid in _child_pids(found[name])}
+            computing = sorted(_child_pids(found[name]), key=_started_at)
+            found |= {f"{name}-computing": pid for pid in computing[:1]}  # the others are its spares
         return found
 
     def kill(self, name: str) -> bool:
@@ -163,6 +164,14 @@ class Stack:
         except subprocess.TimeoutExpired:
             self.process.kill()
             self.process.wait()
+
+
+def _started_at(pid: int) -> int:
+    """In ticks since the machine started; one that is gone comes last."""
+    try:
+        return int(Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[19])
+    except OSError:
+        return sys.maxsize
 
 
 def _child_pids(parent: int) -> list[int]:

@@ -13,7 +13,7 @@ from urllib.parse import urlsplit
 
 import httpx2
 
-from bench.abuse.escape.attempts import Surroundings, attempts
+from bench.abuse.escape.attempts import EAVESDROP, Surroundings, attempts
 from bench.lib.clients import open_client
 from bench.lib.product import EXTRA_SERVICES, ROOT, conclude, concluding, say
 from testkit import Stack, fresh_database, running_stack
@@ -21,6 +21,7 @@ from testkit import Stack, fresh_database, running_stack
 ATTEMPTS_TARGET = 30
 BYSTANDERS, BYSTANDER_THREADS = 80, 8
 PAUSE_S = 0.05
+EAVESDROP_S = 3
 WORKER = "worker-1"
 ROOMY = {"rate_limit_per_second": 1e6, "rate_limit_burst": 10**6, "compute_time_limit_s": 3}
 ENDS = re.compile(r'^onlooker_worker_processes_(?:ended|killed)_total\{reason="(\w+)"\} (\d+)', re.MULTILINE)
@@ -64,7 +65,8 @@ class Bystanders:
         self.calls += 1
         said = answer.json()
         if answer.status_code != 201 or said.get("calls") != number:
-            self.faults.append(f"call {number}: {answer.status_code} {answer.text[:150]}")
+            told = {name: said.get(name) for name in ("calls", "error_code", "error_msg", "code")}
+            self.faults.append(f"call {number}: {answer.status_code} {told}")
 
 
 @dataclass
@@ -85,6 +87,14 @@ class Attack:
                 self._clean_up()
             ends = [reason for reason, count in self._ends().items() if count > before.get(reason, 0)]
             self._judge(name, body, ends)
+
+    def overhear(self, seconds: float) -> int:
+        """How many other streams' calls the attacker's process is given meanwhile."""
+        self._make(EAVESDROP)
+        time.sleep(seconds)
+        overheard = self._make(EAVESDROP)["got"]
+        say(f"  streams whose calls the attacker's process was given, its own included: {len(overheard)}")
+        return len(overheard) - 1
 
     def _clean_up(self) -> None:
         """What succeeded must not be in the way of the next attempt: a worker that is stopped or traced, say."""
@@ -143,9 +153,11 @@ class Attack:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--confinement", choices=("on", "off"), default="on", help="off: to see what succeeds")
+    parser.add_argument("--processes", choices=("shared", "stream"), default="shared", help="computing processes")
     arguments = parser.parse_args()
     os.environ["PYTHONPATH"] = f"{EXTRA_SERVICES}{os.pathsep}{ROOT}"
     hostile = {"extra_services": "bench.abuse.escape.hostile_service", "confinement": arguments.confinement}
+    hostile |= {"compute_processes": arguments.processes, "compute_processes_limit": BYSTANDER_THREADS + 1}
     with fresh_database() as url, running_stack(url, **(ROOMY | hostile)) as stack:
         bystanders = Bystanders(stack)
         with open_client(stack, stack.create_stream()) as client:
@@ -153,6 +165,7 @@ def main() -> None:
             bystanders.start()
             began = time.monotonic()
             try:
+                overheard = attack.overhear(EAVESDROP_S)
                 attack.make_all()
             finally:
                 bystanders.stop()
@@ -165,6 +178,9 @@ def main() -> None:
         "attempts_target": ATTEMPTS_TARGET,
         "succeeded": attack.escaped,
         "succeeded_target": 0,
+        "processes": arguments.processes,
+        "streams_overheard": overheard,
+        **({"streams_overheard_target": 0} if arguments.processes == "stream" else {}),
         "bystanders": BYSTANDERS,
         "bystander_calls": bystanders.calls,
         "bystander_faults": len(bystanders.faults),
@@ -173,6 +189,7 @@ def main() -> None:
         "outcomes": attack.outcomes,
     }
     ok = len(attack.outcomes) >= ATTEMPTS_TARGET and not attack.escaped and not bystanders.faults
+    ok &= arguments.processes == "shared" or not overheard
     conclude({"ok": ok} | figures)
 
 

@@ -248,6 +248,24 @@ def attempts(around: Surroundings) -> dict[str, Callable[[], str]]:
     }
 
 
+EAVESDROP = "eavesdrop"
+_overheard: set[int] = set()
+
+
+def eavesdrop() -> list[int]:
+    """From the first time on notes whose calls this process is given; the streams so far."""
+    program: Any = sys.modules["__main__"].ServiceProgram
+    if not hasattr(program, "answer_quietly"):
+        program.answer_quietly = program.answer
+
+        def answer(self: Any, message: CallMessage) -> Any:
+            _overheard.add(message.sender.stream_id)
+            return self.answer_quietly(message)
+
+        program.answer = answer
+    return sorted(_overheard)
+
+
 def number_of_this_call() -> int:
     """On the stack of the program below."""
     frame = sys._getframe()

@@ -3,7 +3,7 @@
 from pathlib import Path
 from typing import Any
 
-from bench.abuse.escape.attempts import Surroundings, attempts
+from bench.abuse.escape.attempts import EAVESDROP, Surroundings, attempts, eavesdrop
 from onlooker_pipeline.catalogue.service import Field, FieldKind, Service
 from onlooker_pipeline.service_call import Call
 
@@ -21,6 +21,8 @@ SERVICE = Service(
 
 
 def compute(call: Call, state: Any) -> tuple[dict[str, Any], Any]:
+    if call.params["attempt"] == EAVESDROP:
+        return {"got": eavesdrop()}, state
     home, worker, others, database_port, bus_port = call.params["around"].split("|")
     pids = [int(pid) for pid in others.split(",")]
     around = Surroundings(Path(home), int(worker), pids, int(database_port), int(bus_port))

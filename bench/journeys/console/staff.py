@@ -29,6 +29,7 @@ STAFF_PAGES = {
     "staff-streams": "/staff/streams/stream/",
     "staff-usage": "/staff/streams/usage/",
     "staff-jobs": "/staff/gateway/job/",
+    "staff-workers": "/staff/gateway/listedworker/",
     "staff-viewers": "/staff/streams/member/",
     "staff-invitations": "/staff/members/invitation/",
 }

@@ -30,6 +30,9 @@ def by_labels(metric: Metric) -> Callable[..., Metric]:
 
 
 Readiness = Callable[[], dict[str, bool]]
+"""What a process needs before it can serve: all of it must be true."""
+Facts = Callable[[], dict[str, bool]]
+"""What else is told about a process; it does not make it ready or not."""
 
 
 def stop_signal() -> asyncio.Event:
@@ -62,7 +65,11 @@ class EmbeddedServer(uvicorn.Server):
         yield
 
 
-def monitoring_app(readiness: Readiness) -> Starlette:
+def _no_facts() -> dict[str, bool]:
+    return {}
+
+
+def monitoring_app(readiness: Readiness, facts: Facts = _no_facts) -> Starlette:
     """/livez, /readyz and /metrics of one process."""
 
     async def live(request: Request) -> Response:
@@ -71,7 +78,7 @@ def monitoring_app(readiness: Readiness) -> Starlette:
     async def ready(request: Request) -> Response:
         checks = readiness()
         ready = all(checks.values())
-        return JSONResponse({"ready": ready, "checks": checks}, status_code=200 if ready else 503)
+        return JSONResponse({"ready": ready, "checks": checks} | facts(), status_code=200 if ready else 503)
 
     async def metrics(request: Request) -> Response:
         return Response(generate_latest(), media_type=CONTENT_TYPE_LATEST)
@@ -93,9 +100,9 @@ def _family(host: str) -> socket.AddressFamily:
     return socket.AF_INET6 if ":" in host else socket.AF_INET
 
 
-async def serve_monitoring(port: int, readiness: Readiness) -> None:
+async def serve_monitoring(port: int, readiness: Readiness, facts: Facts = _no_facts) -> None:
     """Serve them on loopback until cancelled; port 0 serves nothing."""
     if not port:
         await asyncio.Event().wait()
-    config = uvicorn.Config(monitoring_app(readiness), lifespan="off", log_config=None, access_log=False)
+    config = uvicorn.Config(monitoring_app(readiness, facts), lifespan="off", log_config=None, access_log=False)
     await EmbeddedServer(config).serve(sockets=[listen("127.0.0.1", port, setting="monitoring_port")])

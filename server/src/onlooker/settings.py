@@ -253,6 +253,24 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
             pattern="^(on|off)$",
         ),
     ] = "on"
+    compute_processes: Annotated[
+        str,
+        _about(
+            "Whether all streams of a worker share one computing process, or each stream has one of its own: shared "
+            "or stream.",
+            pattern="^(shared|stream)$",
+        ),
+    ] = "shared"
+    compute_processes_limit: Annotated[
+        int,
+        _about(
+            "Computing processes of a worker where each stream has its own; the one used least recently makes room.",
+            ge=1,
+        ),
+    ] = 8
+    compute_spares: Annotated[
+        int, _about("Computing processes that a worker keeps ready for when one ends or a stream comes.", ge=0, le=16)
+    ] = 1
     compute_memory_bytes: Annotated[
         int, _about("Memory that a worker's computing process may take after its start.", ge=256 * 1024**2)
     ] = 2 * 1024**3

@@ -13,6 +13,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from onlooker.compute import fair_turns
 from onlooker.compute.call_messages import (
     ANSWER_LIMIT_BYTES,
     LENGTH_BYTES,
@@ -22,7 +23,8 @@ from onlooker.compute.call_messages import (
     decode_answer,
     encode_message,
 )
-from onlooker.compute.service_process import ComputedTooLong, ProcessEnded, ServiceProcess
+from onlooker.compute.process_pool import SharedProcesses
+from onlooker.compute.service_process import ComputedTooLong, ProcessEnded
 from onlooker.compute.service_program import encode_answer
 from onlooker.settings import Settings, SettingsError
 from onlooker_pipeline.frame_time import FrameTime, time_frame
@@ -43,11 +45,12 @@ def call(service: str = "trouble", *, state: Any = None, **params: object) -> Ca
     return CallMessage(0, service, 1, params, {}, True, 1, now_ms / 1000, Sender(), time_at(now_ms), now_ms, state)
 
 
-def with_process(check: Callable[[ServiceProcess], Awaitable[None]], **settings: Any) -> None:
-    chosen = {"extra_services": "extra.trouble", "worker_services": "trouble", "nats_password": "of the bus"} | settings
+def with_process(check: Callable[[SharedProcesses], Awaitable[None]], **settings: Any) -> None:
+    chosen = {"extra_services": "extra.trouble", "worker_services": "trouble", "nats_password": "of the bus"}
+    chosen |= {"compute_spares": 0} | settings
 
     async def run() -> None:
-        process = ServiceProcess(Settings(**chosen))
+        process = SharedProcesses(Settings(**chosen))
         await process.start()
         try:
             await check(process)
@@ -57,7 +60,7 @@ def with_process(check: Callable[[ServiceProcess], Awaitable[None]], **settings:
     asyncio.run(run())
 
 
-async def computed(process: ServiceProcess, *, in_s: float = 30, **params: object) -> dict[str, Any]:
+async def computed(process: SharedProcesses, *, in_s: float = 30, **params: object) -> dict[str, Any]:
     answer = await process.compute(call(**params), time.time() + in_s)  # type: ignore[arg-type]
     found: dict[str, Any] = msgspec.json.decode(answer.result)
     return found
@@ -68,8 +71,14 @@ def support_on_path(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PYTHONPATH", str(SUPPORT))
 
 
+@pytest.fixture(autouse=True)
+def one_process_for_all_calls(monkeypatch: pytest.MonkeyPatch) -> None:
+    """None of them counts as long."""
+    monkeypatch.setattr(fair_turns, "LONG_S", 1000.0)
+
+
 def test_it_computes_and_keeps_the_state_that_it_is_given() -> None:
-    async def check(process: ServiceProcess) -> None:
+    async def check(process: SharedProcesses) -> None:
         assert process.is_confined
         answers = [await computed(process, state=state) for state in (None, 1, 7)]
         assert [answer["calls"] for answer in answers] == [1, 2, 8]
@@ -79,7 +88,7 @@ def test_it_computes_and_keeps_the_state_that_it_is_given() -> None:
 
 
 def test_it_has_no_password_and_nothing_open() -> None:
-    async def check(process: ServiceProcess) -> None:
+    async def check(process: SharedProcesses) -> None:
         pid = (await computed(process))["pid"]
         variables = Path(f"/proc/{pid}/environ").read_bytes()
         assert b"of the bus" not in variables
@@ -93,7 +102,7 @@ def test_it_has_no_password_and_nothing_open() -> None:
 
 
 def test_a_fault_is_told_with_its_reason() -> None:
-    async def check(process: ServiceProcess) -> None:
+    async def check(process: SharedProcesses) -> None:
         answer = await process.compute(call(crash=True), time.time() + 30)
         assert answer.error_code == "internal_error"
         assert "told to crash" in answer.fault
@@ -102,7 +111,7 @@ def test_a_fault_is_told_with_its_reason() -> None:
 
 
 def test_one_that_dies_costs_its_call_and_is_replaced() -> None:
-    async def check(process: ServiceProcess) -> None:
+    async def check(process: SharedProcesses) -> None:
         first = await computed(process)
         with pytest.raises(ProcessEnded):
             await computed(process, die=True)
@@ -113,7 +122,7 @@ def test_one_that_dies_costs_its_call_and_is_replaced() -> None:
 
 
 def test_one_that_is_killed_is_replaced_while_others_wait() -> None:
-    async def check(process: ServiceProcess) -> None:
+    async def check(process: SharedProcesses) -> None:
         first = await computed(process)
         slow = asyncio.create_task(computed(process, sleep_s=5))
         waiting = [asyncio.create_task(computed(process)) for _ in range(5)]
@@ -127,7 +136,7 @@ def test_one_that_is_killed_is_replaced_while_others_wait() -> None:
 
 
 def test_a_call_that_takes_too_long_ends_and_its_process_too() -> None:
-    async def check(process: ServiceProcess) -> None:
+    async def check(process: SharedProcesses) -> None:
         first = await computed(process)
         with pytest.raises(ComputedTooLong):
             await computed(process, sleep_s=60)
@@ -137,7 +146,7 @@ def test_a_call_that_takes_too_long_ends_and_its_process_too() -> None:
 
 
 def test_a_call_that_nobody_waits_for_any_more_is_not_computed() -> None:
-    async def check(process: ServiceProcess) -> None:
+    async def check(process: SharedProcesses) -> None:
         slow = asyncio.create_task(computed(process, sleep_s=3))
         await asyncio.sleep(0.3)
         with pytest.raises(TimeoutError):
@@ -148,7 +157,7 @@ def test_a_call_that_nobody_waits_for_any_more_is_not_computed() -> None:
 
 
 def test_a_call_past_its_deadline_goes_on_and_takes_nobody_with_it() -> None:
-    async def check(process: ServiceProcess) -> None:
+    async def check(process: SharedProcesses) -> None:
         first = await computed(process)
         with pytest.raises(TimeoutError):
             await computed(process, sleep_s=2.5, in_s=0.5)
@@ -158,7 +167,7 @@ def test_a_call_past_its_deadline_goes_on_and_takes_nobody_with_it() -> None:
 
 
 def test_after_so_many_jobs_it_is_replaced() -> None:
-    async def check(process: ServiceProcess) -> None:
+    async def check(process: SharedProcesses) -> None:
         pids = [(await computed(process))["pid"] for _ in range(4)]
         assert pids[0] == pids[1] != pids[2] == pids[3]
 
@@ -169,12 +178,12 @@ def test_the_previous_picture_is_gone_once_its_session_has_been_idle() -> None:
     """As PRIVACY.md says, also where no other frame comes; before, it is still there."""
     shots = [on_a_wall(portrait(), left=20 + 12 * step, top=100) for step in range(4)]
 
-    async def targets(process: ServiceProcess, shot: bytes) -> int:
+    async def targets(process: SharedProcesses, shot: bytes) -> int:
         sent = msgspec.structs.replace(call("motion_detection"), attachments={"image": shot})
         answer = await process.compute(sent, time.time() + 30)
         return int(msgspec.json.decode(answer.result)["nb_targets"])
 
-    async def check(process: ServiceProcess) -> None:
+    async def check(process: SharedProcesses) -> None:
         assert [await targets(process, shot) for shot in shots[:2]] == [0, 1]
         await asyncio.sleep(3)
         assert await targets(process, shots[2]) == 0
@@ -186,7 +195,7 @@ def test_the_previous_picture_is_gone_once_its_session_has_been_idle() -> None:
 def test_the_signal_for_all_of_a_unit_ends_its_worker_only() -> None:
     """A supervisor may signal every process: what is under way is still computed."""
 
-    async def check(process: ServiceProcess) -> None:
+    async def check(process: SharedProcesses) -> None:
         pid = (await computed(process))["pid"]
         for number in (signal.SIGTERM, signal.SIGINT):
             slow = asyncio.create_task(computed(process, sleep_s=0.5))
@@ -206,14 +215,14 @@ def test_a_state_that_can_not_be_passed_on_is_an_error() -> None:
 
 
 def test_without_confinement_it_says_so() -> None:
-    async def check(process: ServiceProcess) -> None:
+    async def check(process: SharedProcesses) -> None:
         assert not process.is_confined
 
     with_process(check, confinement="off")
 
 
 def test_one_that_can_not_start_is_told(capfd: pytest.CaptureFixture[str]) -> None:
-    async def check(process: ServiceProcess) -> None:
+    async def check(process: SharedProcesses) -> None:
         pass
 
     with pytest.raises(SettingsError, match="did not start"):

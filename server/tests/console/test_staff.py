@@ -14,7 +14,7 @@ from django.utils import timezone
 
 from onlooker.console.accounts.models import Account
 from onlooker.console.members.models import Invitation
-from onlooker.gateway.models import Job
+from onlooker.gateway.models import Job, ListedWorker
 from onlooker.streams.administration import NewStream, create_stream, remove_stream
 from onlooker.streams.models import AccessToken, Member, StateChange, Stream, Usage
 from onlooker.streams.state import State
@@ -24,7 +24,7 @@ pytest_plugins = ["pages"]
 SignIn = Callable[[Account | None], Client]
 LISTS = {
     *("accounts/account", "streams/stream", "streams/usage", "streams/member"),
-    *("members/invitation", "gateway/job"),
+    *("members/invitation", "gateway/job", "gateway/listedworker"),
 }
 HIDDEN = "gFz7-this-is-secret"
 
@@ -46,6 +46,7 @@ def made(owner: Account, viewer: Account) -> NewStream:
         stream=made.stream, month=timezone.now().date().replace(day=1), video_s=5400, last_frame_at=timezone.now()
     )
     add_job(made.stream)
+    add_worker("worker-1")
     return made
 
 
@@ -55,6 +56,19 @@ def add_job(stream: Stream, **values: object) -> Job:
     texts = {"service": "measure", "version": 1, "request_id": "r", "session": f"s.{HIDDEN}", "attachments": [HIDDEN]}
     content = {"params": HIDDEN.encode(), "result": HIDDEN.encode()}
     return Job.objects.create(job_id=uuid.uuid4(), stream=stream, **times | texts | content | values)
+
+
+def add_worker(name: str, *, confined: bool = True, silent_s: float = 0) -> ListedWorker:
+    seen_at = timezone.now() - timedelta(seconds=silent_s)
+    services = ["face_detection-1", "scene_analysis-1"]
+    return ListedWorker.objects.create(
+        instance=f"instance-of-{name}",
+        name=name,
+        version="0.1.0",
+        services=services,
+        confined=confined,
+        seen_at=seen_at,
+    )
 
 
 def rows_in(answer) -> list[object]:
@@ -165,6 +179,26 @@ def test_jobs_are_counted_and_found_by_state(door: Client, made: NewStream) -> N
     for state, job in jobs.items():
         assert f"{state} (1)" in page
         assert rows_in(door.get("/staff/gateway/job/", {"state": state})) == [job]
+
+
+def test_live_workers_are_shown_with_their_services(door: Client) -> None:
+    live = add_worker("worker-1")
+    add_worker("worker-2", silent_s=60)
+    answer = door.get("/staff/gateway/listedworker/")
+    assert rows_in(answer) == [live]
+    for word in ("worker-1", "0.1.0", "face_detection-1, scene_analysis-1", ">Yes<"):
+        assert word in answer.content.decode()
+    assert "not confined" not in door.get("/staff/").content.decode()
+
+
+def test_a_worker_that_is_not_confined_is_warned_of_while_it_is_live(door: Client) -> None:
+    worker = add_worker("worker-1", confined=False)
+    assert "A worker is not confined" in door.get("/staff/").content.decode()
+    for path in ("", f"{worker.pk}/change/"):
+        page = door.get(f"/staff/gateway/listedworker/{path}").content.decode()
+        assert "Set ONLOOKER_CONFINEMENT=on" in page, path
+    ListedWorker.objects.update(seen_at=timezone.now() - timedelta(minutes=1))
+    assert "A worker is not confined" not in door.get("/staff/").content.decode()
 
 
 def test_an_account_can_be_switched_off_and_is_out_at_once(door: Client, owner: Account, sign_in: SignIn) -> None:

@@ -5,11 +5,12 @@ from collections import Counter
 from hypothesis import given
 from hypothesis import strategies as st
 
+from onlooker.bus.worker_announcement import Announcement
 from onlooker.gateway.engine.workers import LiveWorker, _hash
 
 
 def worker(name: str) -> LiveWorker:
-    return LiveWorker(instance=name, name_hash=_hash(name), subjects={}, seen_at=0.0)
+    return LiveWorker(instance=name, name_hash=_hash(name), subjects={}, seen_at=0.0, said=Announcement(name))
 
 
 def chosen(workers: list[LiveWorker], session: str) -> str:

@@ -12,7 +12,10 @@ from pathlib import Path
 from typing import Any
 
 from onlooker_client.errors import SourceError
-from onlooker_client.sources.opencv import load_opencv, network_options
+from onlooker_client.sources.camera_answer import address_of, ask_camera, leads_elsewhere
+from onlooker_client.sources.kinds import scheme_of
+from onlooker_client.sources.network_options import network_options, require_obedience
+from onlooker_client.sources.opencv import load_opencv
 
 LISTED = Path("/sys/class/video4linux")
 DEVICES = Path("/dev")
@@ -28,6 +31,10 @@ READING_MS = 12_000
 """From one picture to the next, and to the first, which may come only after many seconds."""
 LONGEST_SKIP_S = 2.0
 WAITED_S = 0.004
+UNOPENED = (
+    "can't be opened. Check that the camera is on, that its address opens in a video player (VLC) on this machine, and "
+    "user and password in it."
+)
 
 
 @dataclass(frozen=True)
@@ -143,26 +150,37 @@ class CameraFeed(_Captured):
 class NetworkFeed(_Captured):
     """A camera in the network; its address may hold a password and is never said."""
 
-    def __init__(self, address: str, *, name: str) -> None:
+    def __init__(self, address: str, *, name: str, opening_ms: int | None = None) -> None:
         super().__init__(f"{name} ended or lost its connection.")
+        self._opening_ms = OPENING_MS if opening_ms is None else opening_ms
         self._address = address
         self._name = name
 
     def open(self) -> None:
         cv2 = load_opencv()
         settings = [
-            *(cv2.CAP_PROP_OPEN_TIMEOUT_MSEC, OPENING_MS),
+            *(cv2.CAP_PROP_OPEN_TIMEOUT_MSEC, self._opening_ms),
             *(cv2.CAP_PROP_READ_TIMEOUT_MSEC, READING_MS),
             *(cv2.CAP_PROP_N_THREADS, 1),  # each further one holds a picture back
         ]
-        with network_options():
+        scheme = scheme_of(self._address)
+        require_obedience(cv2, scheme)
+        began_s = time.monotonic()
+        with network_options(scheme):
             self._capture = cv2.VideoCapture(self._address, cv2.CAP_FFMPEG, settings)
         if not self._capture.isOpened():
-            raise SourceError(
-                f"{self._name} can't be opened. Check that the camera is on, that its address opens in a video "
-                "player (VLC) on this machine, and user and password in it."
-            )
+            has_answered = time.monotonic() - began_s < self._opening_ms / 1000
+            raise SourceError(f"{self._name} {self._why_not_open() if has_answered else UNOPENED}")
         self._skip_the_past()
+
+    def _why_not_open(self) -> str:
+        """FFmpeg does not say, so the camera is asked once more."""
+        address = address_of(self._address)
+        try:
+            leading = leads_elsewhere(ask_camera(address)) if address else None
+        except (OSError, ValueError):
+            leading = None
+        return f"{leading.what}. {leading.remedy}" if leading else UNOPENED
 
     def _skip_the_past(self) -> None:
         """What came while it was opened is there at once; the first picture that is waited for is new."""

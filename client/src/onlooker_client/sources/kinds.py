@@ -58,6 +58,12 @@ def camera_device(text: str) -> int | str:
     return int(found[1]) if found[1] else found[2]
 
 
+def scheme_of(text: str) -> str:
+    """Of an address, in small letters; empty where it has none."""
+    address = _ADDRESS.match(text.strip())
+    return address[1].lower() if address else ""
+
+
 def describe(text: str) -> str:
     """A name that may be logged: without user, password, query, or a path that has them."""
     text = text.strip()

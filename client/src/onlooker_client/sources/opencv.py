@@ -4,9 +4,6 @@ from __future__ import annotations
 
 import importlib
 import os
-import threading
-from collections.abc import Iterator
-from contextlib import contextmanager
 from typing import Any
 
 from onlooker_client.errors import SourceError
@@ -20,11 +17,6 @@ _SETTINGS = {
 }
 """OpenCV reads these from the environment only. What somebody set there themselves stays."""
 _SILENT = 0
-_NETWORK_SETTING = "OPENCV_FFMPEG_CAPTURE_OPTIONS"
-_NETWORK_OPTIONS = "rtsp_transport;tcp|fpsprobesize;0"
-"""Without the second, opening takes seconds longer, as the rate is measured, which nobody asks for. Not `nobuffer`:
-it throws away what was read while opening, with the whole picture in it, and the next may come 10 s later."""
-_setting_options = threading.Lock()
 
 
 def load_opencv() -> Any:
@@ -39,17 +31,3 @@ def load_opencv() -> Any:
     set_level = opencv.setLogLevel if hasattr(opencv, "setLogLevel") else opencv.utils.logging.setLogLevel
     set_level(_SILENT)
     return opencv
-
-
-@contextmanager
-def network_options() -> Iterator[None]:
-    """While a network camera is opened: for files these options would be wrong, and OpenCV has no other way in."""
-    with _setting_options:
-        is_ours = _NETWORK_SETTING not in os.environ
-        if is_ours:
-            os.environ[_NETWORK_SETTING] = _NETWORK_OPTIONS
-        try:
-            yield
-        finally:
-            if is_ours:
-                del os.environ[_NETWORK_SETTING]

@@ -48,5 +48,14 @@ def _feed(kind: SourceKind, text: str, options: SourceOptions) -> Feed:
     if kind is SourceKind.CAMERA:
         return CameraFeed(camera_device(text), width_px=options.width_px, height_px=options.height_px, fps=options.fps)
     if kind is SourceKind.NETWORK:
-        return NetworkFeed(text, name=describe(text))
+        return _network_feed(text)
     return PipeFeed(sys.stdin.buffer if sys.stdin else None)
+
+
+def _network_feed(text: str) -> Feed:
+    """In a process of its own where pictures can be handed over in sealed memory: on Linux."""
+    if not sys.platform.startswith("linux"):
+        return NetworkFeed(text, name=describe(text))
+    from onlooker_client.sources.camera_process import ProcessFeed
+
+    return ProcessFeed(text, name=describe(text))

@@ -38,8 +38,6 @@ class CallMessage(msgspec.Struct, frozen=True, array_like=True, gc=False):
     """Unix time of the session's last frame, or of this one."""
     state: Any = None
     idle_state: Any = None
-    is_long: bool = False
-    """Whether it is expected to take long."""
 
 
 class CallAnswer(msgspec.Struct, frozen=True, array_like=True, gc=False):

@@ -32,7 +32,8 @@ processes_ended = by_labels(
 processes_killed = by_labels(
     Counter(
         "onlooker_worker_processes_killed",
-        "Computing processes that the worker ended, by reason (overdue, untrue answer, replaced after many jobs)",
+        "Computing processes that the worker ended, by reason (overdue, untrue answer, replaced after many "
+        "jobs, evicted for another stream)",
         ["reason"],
     )
 )

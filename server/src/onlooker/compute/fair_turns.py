@@ -7,7 +7,7 @@ own, at a lower priority: a short call never waits for a long one.
 import asyncio
 import time
 from collections import deque
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 
@@ -32,6 +32,8 @@ class Turn:
     is_long: bool
     granted: asyncio.Future[None]
     began: float = 0.0
+    makes_way: Callable[[], bool] = lambda: True
+    """Asked when it takes longer than expected: whether others can be computed meanwhile."""
 
 
 class Lane:
@@ -123,7 +125,7 @@ class FairTurns:
     def _make_long(self, turn: Turn) -> None:
         """It takes longer than expected: let others have its place, if there is one among the long ones."""
         self._prices.note(turn.stream, turn.service, LONG_S)
-        if self._long.has_place:
+        if self._long.has_place and turn.makes_way():
             turn.is_long = True
             self._short.running -= 1
             self._long.running += 1

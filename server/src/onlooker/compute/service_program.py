@@ -1,7 +1,6 @@
 """The computing process of a worker: decodes what strangers send, with no bus, no network, no file and no program."""
 
 import os
-import queue
 import signal
 import sys
 import threading
@@ -36,7 +35,8 @@ MEMORIES_LIMIT_BYTES = 64 * 1024**2
 """For what services keep of sessions; the oldest goes first."""
 MEMORIES_AT_MOST = 10_000
 SWEEP_EVERY_S = 1.0
-LONG_CALLS_NICER = 10
+THREADS_PER_PLACE = 2
+"""A short call and a long one of the same stream may come at once."""
 SERVICE_FAILED = "The service failed on this input. The server's log says why."
 FAILED = failure("internal_error", SERVICE_FAILED)
 
@@ -95,38 +95,23 @@ class Memories:
 
 
 class ServiceProgram:
-    """Reads calls from a socket and writes answers to it, one in each thread.
-
-    Long calls are passed on to threads of their own, so that one that reads is always free for a short call.
-    """
+    """Reads calls from a socket and writes answers to it, one in each thread."""
 
     def __init__(self, hosted_services: list[HostedService], channel: int, *, idle_s: float) -> None:
         self._hosted = {(hosted.service.name, hosted.service.version): hosted for hosted in hosted_services}
         self._channel = channel
         self.memories = Memories(idle_s=idle_s)
         self._reading, self._writing = threading.Lock(), threading.Lock()
-        self._long_calls: queue.SimpleQueue[CallMessage] = queue.SimpleQueue()
 
     def serve(self, confined: threading.Event) -> None:
         """Until the worker closes the socket."""
         confined.wait()
         while True:
             with self._reading:
-                call = decode_call(self._read_message())
-            if call.is_long:
-                self._long_calls.put(call)
-            else:
-                self._respond(call)
-
-    def serve_long_calls(self, confined: threading.Event) -> None:
-        confined.wait()
-        while True:
-            self._respond(self._long_calls.get())
-
-    def _respond(self, call: CallMessage) -> None:
-        answer = encode_answer(self.answer(call))
-        with self._writing:
-            self.write(answer)
+                message = self._read_message()
+            answer = encode_answer(self.answer(decode_call(message)))
+            with self._writing:
+                self.write(answer)
 
     def answer(self, message: CallMessage) -> CallAnswer:
         hosted = self._hosted[message.service, message.version]
@@ -215,26 +200,18 @@ def start(settings: Settings, channel: int) -> None:
     if is_confined:
         forgo_files(keep=[channel], memory_bytes=settings.compute_memory_bytes)
     threading.Thread(target=program.memories.keep_sweeping, name="sweep", daemon=True).start()
-    threads = _start_threads(program, confined, settings.worker_threads)
+    threads = [
+        threading.Thread(target=program.serve, args=[confined], name=f"compute-{number}", daemon=True)
+        for number in range(THREADS_PER_PLACE * settings.worker_threads)
+    ]
+    for thread in threads:
+        thread.start()
     if is_confined:
         forgo_calls()
     program.write(encode_message(Ready(is_confined)))
     confined.set()
     for thread in threads:
         thread.join()
-
-
-def _start_threads(program: ServiceProgram, confined: threading.Event, count: int) -> list[threading.Thread]:
-    """For short calls, for those that turn out to be long, and for those that were expected to be, less urgent."""
-    threads = []
-    for target, times, nicer in ((program.serve, 2, 0), (program.serve_long_calls, 1, LONG_CALLS_NICER)):
-        for number in range(times * count):
-            thread = threading.Thread(target=target, args=[confined], name=f"compute-{number}", daemon=True)
-            thread.start()
-            assert thread.native_id
-            os.setpriority(os.PRIO_PROCESS, thread.native_id, os.getpriority(os.PRIO_PROCESS, 0) + nicer)
-            threads.append(thread)
-    return threads
 
 
 def _silence() -> None:

@@ -15,10 +15,11 @@ from onlooker.bus.connection import connect, publish_kept
 from onlooker.bus.messages import Outcome, Reply, Task, decode_task, encode_reply, failure
 from onlooker.bus.session_store import SessionBucket
 from onlooker.bus.subjects import COMPUTE, worker_subject
+from onlooker.bus.worker_announcement import announcement
 from onlooker.compute import counters
+from onlooker.compute.process_pool import processes_of
 from onlooker.compute.processor import Processor
 from onlooker.compute.service_loader import chosen_services
-from onlooker.compute.service_process import ServiceProcess
 from onlooker.compute.sessions import Sessions
 from onlooker.logs import fields
 from onlooker.monitoring import serve_monitoring, stop_signal
@@ -119,7 +120,7 @@ async def _sweep(sessions: Sessions) -> None:
 async def run_worker(settings: Settings) -> None:
     """Run until SIGTERM or SIGINT, then finish the tasks in progress."""
     services = chosen_services(read_catalogue(settings.extra_services), settings.worker_services)
-    computing = ServiceProcess(settings)
+    computing = processes_of(settings)
     await computing.start()
     bus = await connect(settings, name=settings.worker_name)
     stop = stop_signal()
@@ -131,7 +132,7 @@ async def run_worker(settings: Settings) -> None:
         name=COMPUTE,
         version="1.0.0",
         description="An Onlooker worker",
-        metadata={"worker": settings.worker_name},
+        metadata=announcement(settings.worker_name, is_confined=computing.is_confined),
     )
     for service in services:
         await announced.add_endpoint(
@@ -147,8 +148,9 @@ async def run_worker(settings: Settings) -> None:
 
     async with asyncio.TaskGroup() as group:
         checks = lambda: {"bus": bus.is_connected, "computing": computing.is_ready}  # noqa: E731
+        facts = lambda: {"confined": computing.is_confined}  # noqa: E731
         sweeping = group.create_task(_sweep(sessions))
-        monitoring = group.create_task(serve_monitoring(settings.monitoring_port, checks))
+        monitoring = group.create_task(serve_monitoring(settings.monitoring_port, checks, facts))
         await stop.wait()
         await worker.drain()
         await announced.stop()

@@ -1,4 +1,4 @@
-"""Tables of accepted jobs and of blobs."""
+"""Tables of accepted jobs, of blobs and of live workers."""
 
 from django.contrib.postgres.fields import ArrayField
 from django.db import models
@@ -64,3 +64,20 @@ class Blob(models.Model):
 
     def __str__(self) -> str:
         return str(self.blob_id)
+
+
+class ListedWorker(models.Model):
+    """A worker that answered on the bus; for the console, which is not on it."""
+
+    instance = models.TextField(primary_key=True)
+    name = models.TextField()
+    version = models.TextField()
+    services = ArrayField(models.TextField())
+    confined = models.BooleanField()
+    seen_at = models.DateTimeField()
+
+    class Meta:
+        verbose_name = "worker"
+
+    def __str__(self) -> str:
+        return self.name

@@ -100,3 +100,16 @@ SELECT blob_id FROM gateway_blob WHERE expires_at < now() LIMIT 500;
 
 -- name: sweep_blobs  rows of blobs whose bytes are gone
 DELETE FROM gateway_blob WHERE blob_id = ANY(%(blob_ids)s);
+
+-- name: keep_workers  what the live workers say of themselves
+INSERT INTO gateway_listedworker (instance, name, version, services, confined, seen_at)
+SELECT instance, name, version, services, confined, now()
+FROM jsonb_to_recordset(%(workers)s::jsonb)
+     AS live (instance text, name text, version text, services text[], confined boolean)
+ORDER BY instance
+ON CONFLICT (instance) DO UPDATE
+SET name = excluded.name, version = excluded.version, services = excluded.services, confined = excluded.confined,
+    seen_at = excluded.seen_at;
+
+-- name: forget_workers  those that no dispatcher has heard of for a while
+DELETE FROM gateway_listedworker WHERE seen_at < now() - %(forget_after_s)s * interval '1 second';

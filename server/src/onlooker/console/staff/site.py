@@ -13,7 +13,8 @@ from onlooker.console.members.models import Invitation
 from onlooker.console.staff.accounts import AccountAdmin
 from onlooker.console.staff.jobs import JobAdmin
 from onlooker.console.staff.streams import InvitationAdmin, MemberAdmin, StreamAdmin, UsageAdmin
-from onlooker.gateway.models import Job
+from onlooker.console.staff.workers import WARNING, WorkerAdmin, live_workers
+from onlooker.gateway.models import Job, ListedWorker
 from onlooker.streams.models import Member, Stream, Usage
 
 MODEL_ADMINS = {
@@ -23,6 +24,7 @@ MODEL_ADMINS = {
     Member: MemberAdmin,
     Invitation: InvitationAdmin,
     Job: JobAdmin,
+    ListedWorker: WorkerAdmin,
 }
 
 
@@ -31,7 +33,7 @@ class StaffSite(admin.AdminSite):
 
     site_header = "Onlooker: staff"
     site_title = "Onlooker: staff"
-    index_title = "Accounts, streams and jobs"
+    index_title = "Accounts, streams, jobs and workers"
     site_url = "/streams/"
 
     def has_permission(self, request: HttpRequest) -> bool:
@@ -49,6 +51,11 @@ class StaffSite(admin.AdminSite):
             return redirect("admin:index")
         messages.warning(request, "The staff pages require a second factor. Set one up here, then open them again.")
         return redirect("mfa_activate_totp")
+
+    def index(self, request: HttpRequest, extra_context: dict[str, Any] | None = None) -> Any:
+        if self.has_permission(request) and live_workers().filter(confined=False).exists():
+            messages.warning(request, WARNING)
+        return super().index(request, extra_context)
 
     def password_change(self, request: HttpRequest, extra_context: dict[str, Any] | None = None) -> Any:
         return redirect("account_change_password")

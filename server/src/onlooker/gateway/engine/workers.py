@@ -11,6 +11,7 @@ from nats.aio.msg import Msg
 
 from onlooker.bus.connection import Bus, BusError
 from onlooker.bus.subjects import INFO_SUBJECT
+from onlooker.bus.worker_announcement import Announcement
 from onlooker.gateway import counters
 from onlooker_pipeline.catalogue.service import Service
 
@@ -32,7 +33,7 @@ class _Info(msgspec.Struct):
 
     id: str
     endpoints: list[_Endpoint]
-    metadata: dict[str, str]
+    metadata: Announcement
 
 
 _decode_info = msgspec.json.Decoder(_Info).decode
@@ -52,6 +53,7 @@ class LiveWorker:
     subjects: dict[str, str]
     """Subject by endpoint, which is named `<service>-<version>`."""
     seen_at: float
+    said: Announcement
 
     def subject_of(self, service: Service) -> str | None:
         return self.subjects.get(f"{service.name}-{service.version}")
@@ -102,9 +104,10 @@ class Workers:
         now = time.monotonic()
         self._live[info.id] = LiveWorker(
             instance=info.id,
-            name_hash=_hash(info.metadata.get("worker", info.id)),
+            name_hash=_hash(info.metadata.worker or info.id),
             subjects={endpoint.name: endpoint.subject for endpoint in info.endpoints},
             seen_at=now,
+            said=info.metadata,
         )
         for endpoint in info.endpoints:
             self._last_live[endpoint.name] = now
@@ -114,6 +117,9 @@ class Workers:
     def remove(self, instance: str) -> None:
         self._live.pop(instance, None)
         counters.live_workers.set(len(self._live))
+
+    def live(self) -> list[LiveWorker]:
+        return list(self._live.values())
 
     def __len__(self) -> int:
         return len(self._live)

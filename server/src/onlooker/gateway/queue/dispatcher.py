@@ -22,6 +22,7 @@ from onlooker.gateway.engine.engine import Engine
 from onlooker.gateway.engine.tasks import new_task
 from onlooker.gateway.meters import StreamMeters, is_for_visits
 from onlooker.gateway.queue.cleanup import run_cleanup
+from onlooker.gateway.queue.worker_list import keep_worker_list
 from onlooker.logs import fields
 from onlooker.monitoring import serve_monitoring, stop_signal
 from onlooker.settings import Settings
@@ -250,7 +251,7 @@ async def _readable(descriptor: int) -> None:
 
 async def run_dispatcher(settings: Settings) -> None:
     """Run until SIGTERM or SIGINT, then finish the leased jobs."""
-    async with open_engine(settings, name="dispatcher") as (engine, _), open_pool(settings) as pool:
+    async with open_engine(settings, name="dispatcher") as (engine, workers), open_pool(settings) as pool:
         stop = stop_signal()
         blobs = BlobStore(open_store(settings))
         dispatcher = Dispatcher(settings, pool, engine, blobs)
@@ -260,6 +261,7 @@ async def run_dispatcher(settings: Settings) -> None:
             tasks = [
                 group.create_task(dispatcher.run()),
                 group.create_task(run_cleanup(settings, pool, blobs, count_failed=dispatcher.count_failed)),
+                group.create_task(keep_worker_list(pool, workers)),
                 group.create_task(serve_monitoring(settings.monitoring_port, checks)),
             ]
             await stop.wait()
