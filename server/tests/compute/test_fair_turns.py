@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from onlooker.compute.fair_turns import LONG_S, Crowded, FairTurns
+from onlooker.compute.fair_turns import LONG_S, OVERRUN_S, Crowded, FairTurns
 from onlooker.fair_shares import FairShares
 
 
@@ -86,7 +86,7 @@ def test_an_unexpectedly_long_call_lets_others_have_its_place() -> None:
     async def check(turns: FairTurns) -> None:
         done: list[int] = []
         async with asyncio.TaskGroup() as group:
-            group.create_task(hold(turns, 1, 8 * LONG_S, done))
+            group.create_task(hold(turns, 1, 4 * OVERRUN_S, done))
             await asyncio.sleep(0.01)
             await hold(turns, 2, 0.001, done)
         assert done == [2, 1]
@@ -139,13 +139,24 @@ def test_the_last_of_a_crowd_is_sent_away() -> None:
 def test_calls_that_came_before_their_price_was_known_do_not_hold_up_a_short_one() -> None:
     async def check(turns: FairTurns) -> None:
         done: list[int] = []
-        crowd = [asyncio.create_task(hold(turns, 1, 3 * LONG_S, done)) for _ in range(5)]
-        await asyncio.sleep(1.5 * LONG_S)
+        crowd = [asyncio.create_task(hold(turns, 1, 3 * OVERRUN_S, done)) for _ in range(5)]
+        await asyncio.sleep(1.5 * OVERRUN_S)
         started = time.monotonic()
         await hold(turns, 2, 0.001, done)
         assert time.monotonic() - started < LONG_S / 2
         for task in crowd:
             task.cancel()
         await asyncio.gather(*crowd, return_exceptions=True)
+
+    with_turns(check)
+
+
+def test_a_call_that_only_waited_for_a_core_stays_short() -> None:
+    async def check(turns: FairTurns) -> None:
+        for _ in range(3):
+            async with turns.take(1, "any") as turn:
+                assert not turn.is_long
+                await asyncio.sleep(2 * LONG_S)
+                turn.took_s = LONG_S / 5
 
     with_turns(check)

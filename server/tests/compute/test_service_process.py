@@ -75,6 +75,7 @@ def support_on_path(monkeypatch: pytest.MonkeyPatch) -> None:
 def one_process_for_all_calls(monkeypatch: pytest.MonkeyPatch) -> None:
     """None of them counts as long."""
     monkeypatch.setattr(fair_turns, "LONG_S", 1000.0)
+    monkeypatch.setattr(fair_turns, "OVERRUN_S", 1000.0)
 
 
 def test_it_computes_and_keeps_the_state_that_it_is_given() -> None:

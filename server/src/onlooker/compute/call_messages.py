@@ -51,6 +51,8 @@ class CallAnswer(msgspec.Struct, frozen=True, array_like=True, gc=False):
     seen: Annotated[list[Seen], Meta(max_length=3)] = []
     skipped: SkipReason | None = None
     compute_s: Annotated[float, Meta(ge=0)] = 0.0
+    cpu_s: Annotated[float, Meta(ge=0)] = 0.0
+    """What it took of a core, which does not depend on who else is busy."""
     fault: Annotated[str, Meta(max_length=FAULT_LIMIT_CHARACTERS)] = ""
     """For the log: why the service failed as it should not."""
 

@@ -13,8 +13,10 @@ from dataclasses import dataclass
 
 from onlooker.fair_shares import FairShares, Prices
 
-LONG_S = 0.1
-"""From here on a call is a long one."""
+LONG_S = 0.25
+"""From so much of a core on a call is a long one."""
+OVERRUN_S = 0.4
+"""After so long a call that was expected to be short makes way."""
 
 
 class Crowded(Exception):
@@ -32,6 +34,8 @@ class Turn:
     is_long: bool
     granted: asyncio.Future[None]
     began: float = 0.0
+    took_s: float | None = None
+    """What it took of a core, where that is known."""
     makes_way: Callable[[], bool] = lambda: True
     """Asked when it takes longer than expected: whether others can be computed meanwhile."""
 
@@ -84,7 +88,7 @@ class FairTurns:
             else:
                 self._lane_of(turn).remove(turn)
             raise
-        overrun = None if turn.is_long else loop.call_later(LONG_S, self._make_long, turn)
+        overrun = None if turn.is_long else loop.call_later(OVERRUN_S, self._make_long, turn)
         try:
             yield turn
         finally:
@@ -133,6 +137,8 @@ class FairTurns:
 
     def _end(self, turn: Turn) -> None:
         took_s = time.monotonic() - turn.began
+        if turn.took_s is not None:
+            took_s = min(turn.took_s, took_s)
         self._shares.charge(turn.stream, took_s - turn.price_s)
         self._prices.note(turn.stream, turn.service, took_s)
         self._lane_of(turn).running -= 1

@@ -131,7 +131,9 @@ class SharedProcesses(Processes):
             turn.makes_way = partial(self._make_way, process)
             begun.set()
             try:
-                return await process.compute(replace(call, memory=self._memories.number(call.memory, process)))
+                answer = await process.compute(replace(call, memory=self._memories.number(call.memory, process)))
+                turn.took_s = answer.cpu_s
+                return answer
             finally:
                 if turn.is_long:
                     self._start_idling()
@@ -224,7 +226,9 @@ class StreamProcesses(Processes):
         async with self._process_of(stream_id) as process, self._turns.take(stream_id, call.service) as turn:
             _require_time(turn, deadline)
             begun.set()
-            return await process.compute(call)
+            answer = await process.compute(call)
+            turn.took_s = answer.cpu_s
+            return answer
 
     @asynccontextmanager
     async def _process_of(self, stream_id: int) -> AsyncIterator[ServiceProcess]:

@@ -10,6 +10,7 @@ from collections import OrderedDict
 from typing import NamedTuple, NoReturn
 
 import msgspec
+from msgspec.structs import replace
 
 from onlooker.bus.messages import failure
 from onlooker.compute.call_messages import (
@@ -116,9 +117,10 @@ class ServiceProgram:
     def answer(self, message: CallMessage) -> CallAnswer:
         hosted = self._hosted[message.service, message.version]
         memory = self.memories.take(message.memory)
+        before_s = time.thread_time()
         answer = compute_call(hosted, call_of(message, memory), message)
         self.memories.give_back(message.memory, memory)
-        return answer
+        return replace(answer, cpu_s=time.thread_time() - before_s)
 
     def _read_message(self) -> bytes:
         return self._read(int.from_bytes(self._read(LENGTH_BYTES), "big"))

@@ -129,10 +129,10 @@ class Acceptor:
         opening.add_done_callback(self._opening.discard)
 
     async def _open(self, connection: socket.socket, address: str) -> None:
-        context = self._server.config.ssl
+        context, protocol = self._server.config.ssl, self._server.make_protocol()
         try:
-            _, protocol = await asyncio.get_running_loop().connect_accepted_socket(
-                self._server.make_protocol,
+            await asyncio.get_running_loop().connect_accepted_socket(
+                lambda: protocol,
                 connection,
                 ssl=context,
                 ssl_handshake_timeout=HANDSHAKE_LIMIT_S if context else None,
