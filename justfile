@@ -134,6 +134,10 @@ chaos-jobs jobs="1000" *seed:
 bench-gateway rounds="30":
     python -m bench.cost.gateway {{rounds}}
 
+# What a second gateway on the same ports brings and costs, beside one.
+bench-gateways rounds="10":
+    python -m bench.cost.gateways {{rounds}}
+
 # How long session records can be read from the bus's files; takes the minutes that it is given.
 session-bytes minutes="24":
     python -m bench.privacy.session_bytes {{minutes}}

@@ -49,7 +49,7 @@ class TestStream:
 
 @dataclass
 class Stack:
-    """A running `onlooker up`."""
+    """A running `onlooker up`; its gateways are `gateway`, `gateway-2` and so on."""
 
     home: Path
     environment: dict[str, str]
@@ -130,9 +130,10 @@ class Stack:
                 found["nats"] = pid
             elif command[-2:-1] in ([b"console"], [b"data"]):  # not on the bus
                 found[command[-2].decode()] = pid
-            for part in environ.split(b"\0"):
-                if part.startswith(b"ONLOOKER_NATS_USER="):
-                    found[part.partition(b"=")[2].decode()] = pid
+            values = dict(part.split(b"=", 1) for part in environ.split(b"\0") if b"=" in part)
+            told = values.get(b"ONLOOKER_GATEWAY_NAME") or values.get(b"ONLOOKER_NATS_USER")
+            if told:
+                found[told.decode()] = pid
         for name in [name for name in found if name.startswith("worker-")]:
             computing = sorted(_child_pids(found[name]), key=_started_at)
             found |= {f"{name}-computing": pid for pid in computing[:1]}  # the others are its spares
@@ -150,7 +151,9 @@ class Stack:
         return True
 
     def monitoring_url(self, name: str) -> str:
-        order = ["gateway", "dispatcher", "recorder", "console", "data", *(f"worker-{n}" for n in range(1, 64))]
+        workers = [f"worker-{number}" for number in range(1, int(self.environment.get("ONLOOKER_WORKERS", "1")) + 1)]
+        gateways = [f"gateway-{number}" for number in range(2, 65)]
+        order = ["gateway", "dispatcher", "recorder", "console", "data", *workers, *gateways]
         return f"http://127.0.0.1:{int(self.setting('monitoring_port')) + order.index(name)}"
 
     def metrics(self, name: str) -> str:
@@ -185,9 +188,9 @@ def _child_pids(parent: int) -> list[int]:
 @contextmanager
 def running_stack(database_url: str, **settings: object) -> Iterator[Stack]:
     """`onlooker up` on free ports until the block ends; keyword arguments are settings."""
-    workers = int(str(settings.get("workers", 1)))
+    processes = int(str(settings.get("workers", 1))) + int(str(settings.setdefault("gateways", 1))) - 1
     # The processes' monitoring ports follow: one each, counted up from the first.
-    ports = dict(zip(PORTS, free_ports(len(PORTS) + 4 + workers), strict=False))
+    ports = dict(zip(PORTS, free_ports(len(PORTS) + 4 + processes), strict=False))
     with tempfile.TemporaryDirectory(prefix="onlooker-", ignore_cleanup_errors=True) as folder:
         home = Path(folder)
         values: dict[str, object] = {

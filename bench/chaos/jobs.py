@@ -244,8 +244,8 @@ def main(jobs: int, seed: int) -> int:
     with contextlib.ExitStack() as stack:
         cluster = stack.enter_context(own_cluster())
         database_url = stack.enter_context(fresh_database(cluster.url))
-        product = stack.enter_context(running_stack(database_url, workers=2, log_level="info", **ROOMY))
-        names = ["gateway", "dispatcher", "worker-1", "worker-2", "nats"]
+        product = stack.enter_context(running_stack(database_url, gateways=2, workers=2, log_level="info", **ROOMY))
+        names = ["gateway", "gateway-2", "dispatcher", "worker-1", "worker-2", "nats"]
         accepted = run_accepted_jobs(
             product, Killer(product, names, kills=kills, seed=seed), jobs, restart=cluster.restart
         )

@@ -86,10 +86,13 @@ def monitoring_app(readiness: Readiness, facts: Facts = _no_facts) -> Starlette:
     return Starlette(routes=[Route("/livez", live), Route("/readyz", ready), Route("/metrics", metrics)])
 
 
-def listen(host: str, port: int, *, setting: str) -> socket.socket:
-    """A listening socket, or a SettingsError that names the remedy; uvicorn itself would end the process."""
+def listen(host: str, port: int, *, setting: str, shared: bool = False) -> socket.socket:
+    """A listening socket, or a SettingsError that names the remedy; uvicorn itself would end the process.
+
+    A shared port may be listened on by several processes; the kernel spreads connections over them.
+    """
     try:
-        return socket.create_server((host, port), family=_family(host), backlog=2048)
+        return socket.create_server((host, port), family=_family(host), backlog=2048, reuse_port=shared)
     except OSError as error:
         raise SettingsError(
             f"Can't listen on {host}:{port} ({error.strerror}). Stop what uses it, or set {variable_name(setting)}."

@@ -85,11 +85,20 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     ] = 9100
 
     body_limit_bytes: Annotated[int, _about("Largest request body.", ge=1024)] = 10 * 1024**2
+    gateways: Annotated[
+        int,
+        _about(
+            "Gateway processes `onlooker up` starts, on the same ports; 0: one per four cores, 1 to 4.", ge=0, le=64
+        ),
+    ] = 0
+    gateway_name: Annotated[str, _about("This gateway's name in logs.", pattern="^[a-z0-9-]+$")] = "gateway"
     body_memory_bytes: Annotated[
-        int, _about("Bytes of request bodies a gateway holds, over all requests.", ge=1024)
+        int, _about("Bytes of request bodies a gateway process holds, over all requests.", ge=1024)
     ] = 512 * 1024**2
     body_time_limit_s: Annotated[Seconds, _about("Time that a request body may take to arrive.", gt=0)] = 60
-    rate_limit_per_second: Annotated[float, _about("Requests a second for one stream, at each gateway.", gt=0)] = 100
+    rate_limit_per_second: Annotated[
+        float, _about("Requests a second for one stream, over all gateways of a machine.", gt=0)
+    ] = 100
     rate_limit_burst: Annotated[int, _about("Requests a stream may send at once above that.", ge=1)] = 200
     stream_share: Annotated[
         float, _about("Part of a gateway's requests, bodies and jobs in progress that one stream may have.", gt=0, le=1)
@@ -111,10 +120,12 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
         float, _about("Bytes of results a second that one stream may have, on average over a minute.", ge=1024)
     ] = 1024**2
     gateway_requests_limit: Annotated[int, _about("Requests in progress at a gateway before it refuses.", ge=1)] = 4096
-    gateway_jobs_limit: Annotated[int, _about("Synchronous jobs in progress at a gateway before it refuses.", ge=1)] = (
-        256
-    )
-    session_queue_limit: Annotated[int, _about("Requests of one session that wait for their turn.", ge=1)] = 16
+    gateway_jobs_limit: Annotated[
+        int, _about("Synchronous jobs in progress at a gateway process before it refuses.", ge=1)
+    ] = 256
+    session_queue_limit: Annotated[
+        int, _about("Requests of one session that wait for their turn, in a gateway process.", ge=1)
+    ] = 16
     credential_cache_s: Annotated[
         Seconds, _about("How long a stream's credentials and options are cached.", ge=0, le=60)
     ] = 20
@@ -288,6 +299,11 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     @property
     def home_path(self) -> Path:
         return Path(self.home).expanduser()
+
+    @property
+    def shared_path(self) -> Path:
+        """Folder of what the gateways of a machine share while they run."""
+        return self.home_path / "gateways"
 
 
 def variable_name(field: str) -> str:

@@ -18,7 +18,7 @@ import pytest
 
 from clients import client_of
 from onlooker.up.certificates import ensure_certificate
-from testkit import Stack, free_ports, fresh_database, running_stack
+from testkit import Stack, TestStream, free_ports, fresh_database, running_stack
 from wire import assert_problem
 
 
@@ -123,13 +123,13 @@ def test_what_is_under_way_when_it_stops_is_still_computed() -> None:
     """A camera sends on while it is stopped: its frames are answered, then nobody listens any more."""
     statuses: Counter[int] = Counter()
 
-    def send_on(stack: Stack) -> None:
-        with client_of(stack, stack.create_stream()) as client, suppress(httpx2.TransportError):
+    def send_on(stack: Stack, stream: TestStream) -> None:
+        with client_of(stack, stream) as client, suppress(httpx2.TransportError):
             while True:
                 statuses[client.post("/services/dummy/1/jobs", json={"async": False}).status_code] += 1
 
     with fresh_database() as url, running_stack(url) as stack, ThreadPoolExecutor(2) as cameras:
-        sending = [cameras.submit(send_on, stack) for _ in range(2)]
+        sending = [cameras.submit(send_on, stack, stack.create_stream()) for _ in range(2)]
         time.sleep(0.5)
         began = time.monotonic()
         stack.stop()

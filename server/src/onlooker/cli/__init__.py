@@ -53,7 +53,7 @@ def main() -> None:
 
 @main.command()
 def up() -> None:
-    """Start everything on this machine: bus, gateway, dispatcher, recorder, console, data endpoint, workers."""
+    """Start everything on this machine: bus, gateways, dispatcher, recorder, console, data endpoint, workers."""
     from onlooker.up.supervisor import Supervisor
 
     settings = read_settings()
@@ -116,7 +116,8 @@ def _run(process: str, start: Any) -> None:
     import uvloop
 
     settings = read_settings()
-    logs.write_logs(settings.worker_name if process == "worker" else process, level=settings.log_level)
+    names = {"worker": settings.worker_name, "gateway": settings.gateway_name}
+    logs.write_logs(names.get(process, process), level=settings.log_level)
     running: Coroutine[Any, Any, None] = start(settings)
     uvloop.run(running)
 

@@ -70,6 +70,7 @@ def settings_of(folder: Path, database_url: str, ports: Ports) -> dict[str, str]
         "console_http_port": str(ports.console),
         "data_http_port": str(ports.data),
         "monitoring_port": str(ports.monitoring),
+        "gateways": "1",
         "worker_services": possible_services(),
     }
 

@@ -16,7 +16,7 @@ from onlooker.http.access_log import AccessLog
 from onlooker.http.cors import SingleOrigin
 from onlooker.http.gate import Gate, GateRules
 from onlooker.http.routes import build_router, open_paths
-from onlooker.http.servers import open_listeners, start_servers
+from onlooker.http.servers import Listener, open_listeners, start_servers
 from onlooker.logs import fields
 from onlooker.monitoring import serve_monitoring, stop_signal
 from onlooker.settings import Settings
@@ -46,11 +46,20 @@ def build_app(context: GatewayContext) -> ASGIApp:
     return Gate(build_router(ROUTES, guard_trials), rules)
 
 
+def open_gateway_listeners(settings: Settings, *, shared: bool = False) -> list[Listener]:
+    return open_listeners(settings, https="https_port", http="http_port", shared=shared)
+
+
 async def run_gateway(settings: Settings) -> None:
-    """Serve until SIGTERM or SIGINT, then finish the requests in progress."""
-    listeners = open_listeners(settings, https="https_port", http="http_port")
+    """Serve until SIGTERM or SIGINT, then finish the requests in progress.
+
+    A gateway that is alone lets connections wait until it can serve; one of several leaves them to the others.
+    """
+    is_alone = settings.gateways <= 1
+    listeners = open_gateway_listeners(settings) if is_alone else []
     async with open_context(settings) as context, asyncio.TaskGroup() as group:
         stop = stop_signal()
+        listeners = listeners or open_gateway_listeners(settings, shared=True)
         servers = start_servers(group, settings, build_app(context), listeners)
         monitoring = group.create_task(serve_monitoring(settings.monitoring_port, lambda: readiness(context)))
         log.info("gateway ready", extra=fields(url=settings.public_url))

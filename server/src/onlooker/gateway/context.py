@@ -2,8 +2,8 @@
 
 import asyncio
 import uuid
-from collections.abc import AsyncIterator
-from contextlib import AsyncExitStack, asynccontextmanager
+from collections.abc import AsyncIterator, Iterator
+from contextlib import AsyncExitStack, ExitStack, asynccontextmanager, closing, contextmanager
 from dataclasses import dataclass
 
 from starlette.requests import Request
@@ -18,7 +18,9 @@ from onlooker.gateway.blobstore import BlobStore, open_store
 from onlooker.gateway.byte_allowance import ByteAllowance
 from onlooker.gateway.engine.engine import Engine
 from onlooker.gateway.engine.exchange import Exchange
+from onlooker.gateway.engine.suspects import Suspects
 from onlooker.gateway.engine.workers import Workers
+from onlooker.gateway.machine_turns import MachineTurns
 from onlooker.gateway.meters import StreamMeters
 from onlooker.gateway.new_sessions import NewSessions
 from onlooker.gateway.queue.session_order import SessionOrder
@@ -28,6 +30,7 @@ from onlooker.gateway.shared_room import Holder, Holding, SharedRoom
 from onlooker.settings import Settings
 from onlooker.streams.credentials import Credentials, StreamRecord
 from onlooker.streams.rate_limit import RateLimit
+from onlooker.streams.shared_table import SharedTable
 from onlooker_pipeline.catalogue import Catalogue, read_catalogue
 from onlooker_pipeline.catalogue.service import Service
 
@@ -70,16 +73,40 @@ class GatewayContext:
 @asynccontextmanager
 async def open_engine(settings: Settings, *, name: str) -> AsyncIterator[tuple[Engine, Workers]]:
     """A connection to the bus and everything that computes over it; closed on leaving."""
+    suspects = Suspects(settings.shared_path / "suspects")
     bus = await connect(settings, name=name)
     workers, exchange = Workers(bus), Exchange(bus)
     await workers.start()
     tasks = [asyncio.create_task(workers.run()), asyncio.create_task(exchange.watch())]
     try:
-        yield Engine(bus, workers, exchange), workers
+        yield Engine(bus, workers, exchange, suspects), workers
     finally:
         for task in tasks:
             task.cancel()
         await bus.close()
+        suspects.close()
+
+
+@dataclass(frozen=True)
+class SharedState:
+    """What a gateway shares with the others of its machine; nothing where it is the only one."""
+
+    rates: SharedTable | None = None
+    accepted: SharedTable | None = None
+    turns: MachineTurns | None = None
+
+
+@contextmanager
+def open_shared_state(settings: Settings) -> Iterator[SharedState]:
+    """Closed on leaving."""
+    if settings.gateways <= 1:
+        yield SharedState()
+        return
+    with ExitStack() as stack:
+        folder = settings.shared_path
+        rates, accepted = (stack.enter_context(closing(SharedTable(folder / name))) for name in ("rates", "accepted"))
+        turns = MachineTurns(folder / "turns", wait_limit_s=settings.job_time_limit_s)
+        yield SharedState(rates, accepted, stack.enter_context(closing(turns)))
 
 
 @asynccontextmanager
@@ -88,6 +115,7 @@ async def open_context(settings: Settings) -> AsyncIterator[GatewayContext]:
     async with AsyncExitStack() as stack:
         engine, workers = await stack.enter_async_context(open_engine(settings, name="gateway"))
         pool = await stack.enter_async_context(open_pool(settings))
+        shared = stack.enter_context(open_shared_state(settings))
         bus = engine.bus
         sessions = SessionBucket(bus, settings)
         context = GatewayContext(
@@ -95,8 +123,10 @@ async def open_context(settings: Settings) -> AsyncIterator[GatewayContext]:
             catalogue=read_catalogue(settings.extra_services),
             bus=bus,
             pool=pool,
-            credentials=Credentials(pool, remember_s=settings.credential_cache_s),
-            rates=RateLimit(per_second=settings.rate_limit_per_second, burst=settings.rate_limit_burst),
+            credentials=Credentials(pool, remember_s=settings.credential_cache_s, table=shared.rates),
+            rates=RateLimit(
+                per_second=settings.rate_limit_per_second, burst=settings.rate_limit_burst, table=shared.rates
+            ),
             meters=StreamMeters(pool, settings),
             workers=workers,
             engine=engine,
@@ -106,8 +136,8 @@ async def open_context(settings: Settings) -> AsyncIterator[GatewayContext]:
             new_sessions=NewSessions(per_second=settings.new_sessions_per_second, burst=settings.new_sessions_burst),
             read_bytes=ByteAllowance(per_second=settings.body_bytes_per_second, burst_s=BODY_BURST_S),
             result_bytes=ByteAllowance(per_second=settings.result_bytes_per_second, burst_s=RESULT_BURST_S),
-            turns=SessionTurns(limit=settings.session_queue_limit),
-            order=SessionOrder(pool, wait_limit_s=settings.job_time_limit_s),
+            turns=SessionTurns(limit=settings.session_queue_limit, machine=shared.turns),
+            order=SessionOrder(pool, wait_limit_s=settings.job_time_limit_s, table=shared.accepted),
             results=Results(Bucket(bus, RESULTS, shards=settings.bucket_shards), sessions, settings),
             sessions=sessions,
             feeds=Bucket(bus, FEEDS, shards=1),

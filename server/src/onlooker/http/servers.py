@@ -23,11 +23,11 @@ class Listener:
     tls: bool
 
 
-def open_listeners(settings: Settings, *, https: str, http: str) -> list[Listener]:
-    """HTTPS for clients, plain HTTP on loopback only; the arguments name the settings of the two ports."""
+def open_listeners(settings: Settings, *, https: str, http: str, shared: bool = False) -> list[Listener]:
+    """HTTPS for clients, plain HTTP on loopback only; `https` and `http` name the settings of the two ports."""
     wanted = ((settings.https_host, https, True), ("127.0.0.1", http, False))
     ports = [(host, getattr(settings, name), name, tls) for host, name, tls in wanted]
-    return [Listener(listen(host, port, setting=name), tls) for host, port, name, tls in ports if port]
+    return [Listener(listen(host, port, setting=name, shared=shared), tls) for host, port, name, tls in ports if port]
 
 
 def connection_limits(settings: Settings) -> ConnectionLimits:

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 
 from onlooker.database import Pool, load_queries
 from onlooker.streams.cache import BoundedCache
-from onlooker.streams.rate_limit import RateLimit
+from onlooker.streams.rate_limit import RateLimit, Table
 from onlooker.streams.video_time import month_of
 
 CACHE_SIZE = 50_000
@@ -18,6 +18,7 @@ STALE_LIMIT_S = 60
 RECHECK_S = 1.0
 """How old a cached answer may be to refuse a request: a Password may have been created since."""
 ALL_STREAMS = 0
+"""In the place of a stream's number: no stream has it."""
 RECHECKS_PER_SECOND = 20
 """Over all streams: a device with an old Password, or somebody guessing, must not cost a query each time."""
 
@@ -71,12 +72,12 @@ def hash_access_token(access_token: str) -> bytes:
 class Credentials:
     """Checks credentials. Failures are cached too, and the cache is bounded."""
 
-    def __init__(self, pool: Pool, *, remember_s: float) -> None:
+    def __init__(self, pool: Pool, *, remember_s: float, table: Table | None = None) -> None:
         self._pool = pool
         self._cache: BoundedCache[uuid.UUID, StreamRecord | None] = BoundedCache(
             size=CACHE_SIZE, remember_s=remember_s, stale_limit_s=STALE_LIMIT_S
         )
-        self._rechecks = RateLimit(per_second=RECHECKS_PER_SECOND, burst=RECHECKS_PER_SECOND)
+        self._rechecks = RateLimit(per_second=RECHECKS_PER_SECOND, burst=RECHECKS_PER_SECOND, table=table)
 
     async def check(self, client_id: str, access_token: str) -> StreamRecord | None:
         """The stream, if it exists and the token is one of its valid ones."""

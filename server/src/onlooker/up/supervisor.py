@@ -5,6 +5,7 @@ import fcntl
 import logging
 import os
 import re
+import shutil
 import signal
 import socket
 import sys
@@ -41,6 +42,8 @@ READY_LIMIT_S = 60.0
 CONSOLE, DATA = "console", "data"
 """Not on the bus: they show what is in the database."""
 BUS = "bus"
+CORES_PER_GATEWAY, MOST_GATEWAYS = 4, 4
+"""By default: a frame costs its worker many times what it costs a gateway, and each has connections to PostgreSQL."""
 STOPPED_BEFORE_WORKERS = (GATEWAY, DISPATCHER)
 STOPPED_AFTER_WORKERS = (RECORDER, CONSOLE, DATA, BUS)
 CONSOLE_SECRETS = ("secret_key", "email_url", "stripe_secret_key", "stripe_webhook_secret")
@@ -73,9 +76,20 @@ Say = Callable[[str], None]
 
 def stopping_rank(name: str) -> int:
     """Processes that take frames stop first, while workers still answer what is in progress."""
+    name = GATEWAY if is_gateway(name) else name
     if name in STOPPED_BEFORE_WORKERS:
         return STOPPED_BEFORE_WORKERS.index(name) - len(STOPPED_BEFORE_WORKERS)
     return 1 + STOPPED_AFTER_WORKERS.index(name) if name in STOPPED_AFTER_WORKERS else 0
+
+
+def gateway_names(settings: Settings) -> list[str]:
+    """The first has no number, as where there is only one."""
+    by_cores = min(max(len(os.sched_getaffinity(0)) // CORES_PER_GATEWAY, 1), MOST_GATEWAYS)
+    return [GATEWAY, *(f"{GATEWAY}-{number}" for number in range(2, (settings.gateways or by_cores) + 1))]
+
+
+def is_gateway(name: str) -> bool:
+    return name.partition("-")[0] == GATEWAY
 
 
 class Supervisor:
@@ -105,9 +119,13 @@ class Supervisor:
                 self._say("Stopping ...")
             finally:
                 starting.cancel()
-                for child in sorted(self._children, key=lambda child: stopping_rank(child.name)):
-                    await child.stop()
+                await self._stop()
             self._say("Stopped.")
+
+    async def _stop(self) -> None:
+        """Those of one rank stop at the same time."""
+        for rank in sorted({stopping_rank(child.name) for child in self._children}):
+            await asyncio.gather(*(child.stop() for child in self._children if stopping_rank(child.name) == rank))
 
     async def _start(self) -> None:
         settings = self._settings
@@ -117,6 +135,9 @@ class Supervisor:
         await self._migrate()
         configuration, passwords = write_configuration(settings.home_path / "nats", settings)
         _require_free_port(settings.nats_url)
+        _require_unused(settings.https_host, settings.https_port, "https_port")
+        _require_unused("127.0.0.1", settings.http_port, "http_port")
+        shutil.rmtree(settings.shared_path, ignore_errors=True)
         self._say(f"  bus         {settings.nats_url}")
         bus_environment = _system_environment() | {"GOMAXPROCS": str(settings.nats_cores)}
         await self._launch(BUS, [program, "-c", str(configuration)], bus_environment)
@@ -129,14 +150,18 @@ class Supervisor:
         tls = tls_environment(settings, certificate, key)
         port = settings.monitoring_port
         ports: dict[str, int] = {}
-        for name in (GATEWAY, DISPATCHER, RECORDER, CONSOLE, DATA, *worker_names(settings)):
+        gateways = gateway_names(settings)
+        for name in (GATEWAY, DISPATCHER, RECORDER, CONSOLE, DATA, *worker_names(settings), *gateways[1:]):
             ports[name] = port + len(ports) if port else 0
             role = {"ONLOOKER_MONITORING_PORT": str(ports[name])}
+            user = GATEWAY if name in gateways else name
             if name not in (CONSOLE, DATA):
-                role |= {"ONLOOKER_NATS_USER": name, "ONLOOKER_NATS_PASSWORD": passwords[name]}
-            if name in (GATEWAY, DISPATCHER, RECORDER, CONSOLE, DATA):
-                known = {key: value for key, value in whole.items() if _may_know(name, key)}
-                await self._launch(name, _command(name), known | tls | role)
+                role |= {"ONLOOKER_NATS_USER": user, "ONLOOKER_NATS_PASSWORD": passwords[user]}
+            if name in gateways:
+                role |= {"ONLOOKER_GATEWAY_NAME": name, "ONLOOKER_GATEWAYS": str(len(gateways))}
+            if user in (GATEWAY, DISPATCHER, RECORDER, CONSOLE, DATA):
+                known = {key: value for key, value in whole.items() if _may_know(user, key)}
+                await self._launch(name, _command(user), known | tls | role)
             else:
                 await self._launch(name, _command("worker"), _worker_environment(settings, name) | role)
         await self._await_ready(ports)
@@ -191,9 +216,10 @@ class Supervisor:
                 if loop.time() > give_up_at:
                     raise SettingsError(f"{name} did not become ready in {READY_LIMIT_S:g} s. Its log lines say why.")
                 await asyncio.sleep(0.1)
-        while ports[GATEWAY] and await asyncio.to_thread(_live_workers, ports[GATEWAY]) < self._settings.workers:
-            self._require_steady()
-            await asyncio.sleep(0.1)
+        for port in [port for name, port in ports.items() if port and is_gateway(name)]:
+            while await asyncio.to_thread(_live_workers, port) < self._settings.workers:
+                self._require_steady()
+                await asyncio.sleep(0.1)
 
     def _require_steady(self) -> None:
         """A process that keeps dying at once will not come up by waiting."""
@@ -209,6 +235,9 @@ class Supervisor:
     def _describe(self, tls_folder: Path) -> None:
         settings = self._settings
         self._say_where("gateway", settings.public_url, settings.http_port)
+        gateways = gateway_names(settings)
+        if len(gateways) > 1:
+            self._say(f"              {len(gateways)} processes: {', '.join(gateways)}")
         self._say_where("console", settings.console_url, settings.console_http_port)
         self._say_where("data", settings.data_url, settings.data_http_port)
         self._say(f"  workers     {', '.join(worker_names(settings))}")
@@ -265,6 +294,18 @@ def _require_free_port(url: str) -> None:
         probe.settimeout(1)
         if probe.connect_ex((address.hostname or "127.0.0.1", address.port or 4222)) == 0:
             raise SettingsError(f"Something listens on {url} already. Stop it, or set {variable_name('nats_url')}.")
+
+
+def _require_unused(host: str, port: int, setting: str) -> None:
+    """Gateways that share a port would not notice that another product of the same user listens there."""
+    if not port:
+        return
+    try:
+        socket.create_server((host, port), family=socket.AF_INET6 if ":" in host else socket.AF_INET).close()
+    except OSError as error:
+        raise SettingsError(
+            f"Can't listen on {host}:{port} ({error.strerror}). Stop what uses it, or set {variable_name(setting)}."
+        ) from None
 
 
 def _is_ready(port: int) -> bool:

@@ -2,14 +2,15 @@
 
 import asyncio
 import time
-from collections.abc import AsyncIterator, Awaitable, Callable
-from contextlib import asynccontextmanager, nullcontext
+from collections.abc import Awaitable, Callable
+from contextlib import nullcontext
 
 from onlooker.bus.connection import Bus, BusLost, NoAnswer, NobodyThere
 from onlooker.bus.messages import Outcome, Reply, Task, encode_task, failure
 from onlooker.errors import Problem, overloaded
 from onlooker.gateway import counters
 from onlooker.gateway.engine.exchange import Exchange, WorkerDied
+from onlooker.gateway.engine.suspects import Suspects
 from onlooker.gateway.engine.workers import LiveWorker, Workers
 from onlooker_pipeline.catalogue.service import Service
 
@@ -30,11 +31,11 @@ async def _not_counted() -> None:
 class Engine:
     """The one way to compute a job, for gateways and dispatchers alike."""
 
-    def __init__(self, bus: Bus, workers: Workers, exchange: Exchange) -> None:
+    def __init__(self, bus: Bus, workers: Workers, exchange: Exchange, suspects: Suspects) -> None:
         self.bus = bus
         self._workers = workers
         self._exchange = exchange
-        self._suspects = asyncio.Lock()
+        self._suspects = suspects
 
     async def run(
         self,
@@ -47,8 +48,7 @@ class Engine:
         """The reply; raises an `overloaded` problem where there is no capacity.
 
         `deaths` is how many processes ended on this job before; `count_death` keeps count where the job outlives us.
-        All jobs that such a process had are suspects. An engine tries its suspects one at a time, so that the one that
-        kills takes none of the others with it; suspects of other engines may still meet it.
+        All jobs that such a process had are suspects.
         """
         payload = encode_task(task)
         avoided: set[str] = set()
@@ -56,7 +56,7 @@ class Engine:
         lost_workers = 0
         while True:
             try:
-                async with self._suspects_turn(task) if deaths else nullcontext():
+                async with self._suspects.turn(task.deadline) if deaths else nullcontext():
                     reply = await self._try_once(service, task, payload, avoided)
             except NobodyThere:
                 continue
@@ -104,18 +104,6 @@ class Engine:
         if reply.outcome not in (Outcome.DONE, Outcome.NOT_KEPT, Outcome.KILLED):
             avoided.add(worker.instance)
         return reply
-
-    @asynccontextmanager
-    async def _suspects_turn(self, task: Task) -> AsyncIterator[None]:
-        try:
-            async with asyncio.timeout(task.deadline - time.time()):
-                await self._suspects.acquire()
-        except TimeoutError:
-            raise NoAnswer from None
-        try:
-            yield
-        finally:
-            self._suspects.release()
 
     def _handle_refusal(self, service: Service, task: Task, reply: Reply, avoided: set[str]) -> None:
         """Another worker may take what this one can't, except a session's job: it would overtake those that wait."""
