@@ -122,6 +122,10 @@ escape *arguments:
 neighbours *arguments:
     python -m testkit with-postgresql -- python -m bench.abuse.neighbours {{arguments}}
 
+# Takes over each process in turn and tries what it can reach; with --write, into the table of SECURITY.md.
+takeover *arguments:
+    python -m bench.abuse.takeover {{arguments}}
+
 # What confinement costs a frame, and how long a computing process takes to be replaced.
 bench-confinement *rounds:
     python -m bench.cost.confinement {{rounds}}

@@ -3,10 +3,11 @@
 from onlooker.demo.postgresql import Cluster
 from testkit.ports import free_ports
 from testkit.postgresql import fresh_database, migrated_database, own_cluster
-from testkit.stack import Stack, TestStream, running_stack
+from testkit.stack import Launch, Stack, TestStream, running_stack
 
 __all__ = [
     "Cluster",
+    "Launch",
     "Stack",
     "TestStream",
     "free_ports",

@@ -36,6 +36,10 @@ def fresh_database(server: str | None = None, *, template: str = "template1") ->
     finally:
         with psycopg.connect(server, autocommit=True) as connection:
             connection.execute(f"DROP DATABASE {name} WITH (FORCE)")
+            for (role,) in connection.execute(
+                "SELECT rolname FROM pg_roles WHERE starts_with(rolname, %s)", [f"{name}_"]
+            ):
+                connection.execute(f"DROP ROLE {role}")
 
 
 @contextmanager

@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 import psycopg
 
@@ -20,6 +20,7 @@ from onlooker.streams.credentials import hash_access_token, new_access_token
 from testkit.ports import free_ports
 
 START_LIMIT_S = 90.0
+OURS = ("nats-server", "gateway", "dispatcher", "recorder", "console", "data")
 PORTS = (
     "nats_port",
     "https_port",
@@ -119,21 +120,13 @@ class Stack:
 
     def children(self) -> dict[str, int]:
         """Process id of each running child by name; `nats` is the bus, `worker-1-computing` what computes for it."""
-        found: dict[str, int] = {}
-        for pid in _child_pids(self.process.pid):
-            try:
-                command = Path(f"/proc/{pid}/cmdline").read_bytes().split(b"\0")
-                environ = Path(f"/proc/{pid}/environ").read_bytes()
-            except OSError:
-                continue
-            if b"nats-server" in command[0]:
-                found["nats"] = pid
-            elif command[-2:-1] in ([b"console"], [b"data"]):  # not on the bus
-                found[command[-2].decode()] = pid
-            values = dict(part.split(b"=", 1) for part in environ.split(b"\0") if b"=" in part)
-            told = values.get(b"ONLOOKER_GATEWAY_NAME") or values.get(b"ONLOOKER_NATS_USER")
-            if told:
-                found[told.decode()] = pid
+        names = {pid: _name(pid) for pid in _child_pids(self.process.pid)}
+        found = {
+            "nats" if name == "nats-server" else name: pid
+            for pid, name in names.items()
+            if name in OURS or name.startswith("gateway-")
+        }
+        found |= {name: pid for pid, name in names.items() if name.startswith("worker-")}
         for name in [name for name in found if name.startswith("worker-")]:
             computing = sorted(_child_pids(found[name]), key=_started_at)
             found |= {f"{name}-computing": pid for pid in computing[:1]}  # the others are its spares
@@ -177,6 +170,14 @@ def _started_at(pid: int) -> int:
         return sys.maxsize
 
 
+def _name(pid: int) -> str:
+    """As `ps` shows it: each of our processes gives itself one when it starts."""
+    try:
+        return Path(f"/proc/{pid}/comm").read_text().strip()
+    except OSError:
+        return ""
+
+
 def _child_pids(parent: int) -> list[int]:
     path = Path(f"/proc/{parent}/task/{parent}/children")
     try:
@@ -185,8 +186,31 @@ def _child_pids(parent: int) -> list[int]:
         return []
 
 
+@dataclass(frozen=True)
+class Launch:
+    """By which command, ending in it, `onlooker up` is started, and as which user."""
+
+    command: tuple[str, ...] = (sys.executable, "-m", "onlooker", "up")
+    user: int | None = None
+
+    def start(self, environment: dict[str, str], log: IO[bytes], folder: Path) -> subprocess.Popen[bytes]:
+        if self.user is None:
+            return subprocess.Popen(self.command, env=environment, stdout=log, stderr=subprocess.STDOUT)
+        os.chown(folder, self.user, self.user)
+        return subprocess.Popen(
+            self.command,
+            env=environment,
+            stdout=log,
+            stderr=subprocess.STDOUT,
+            cwd=folder,
+            user=self.user,
+            group=self.user,
+            extra_groups=[],
+        )
+
+
 @contextmanager
-def running_stack(database_url: str, **settings: object) -> Iterator[Stack]:
+def running_stack(database_url: str, launch: Launch = Launch(), /, **settings: object) -> Iterator[Stack]:  # noqa: B008
     """`onlooker up` on free ports until the block ends; keyword arguments are settings."""
     processes = int(str(settings.get("workers", 1))) + int(str(settings.setdefault("gateways", 1))) - 1
     # The processes' monitoring ports follow: one each, counted up from the first.
@@ -209,9 +233,7 @@ def running_stack(database_url: str, **settings: object) -> Iterator[Stack]:
         environment |= {f"ONLOOKER_{name.upper()}": str(value) for name, value in values.items()}
         output = home / "up.log"
         with output.open("wb") as log:
-            process = subprocess.Popen(
-                [sys.executable, "-m", "onlooker", "up"], env=environment, stdout=log, stderr=subprocess.STDOUT
-            )
+            process = launch.start(environment, log, home)
         stack = Stack(home / "home", environment, process, output)
         try:
             _await_ready(stack)

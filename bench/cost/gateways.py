@@ -15,11 +15,10 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from onlooker.gateway.concurrency import SessionTurns
-
 from bench.lib.figures import Figure
 from bench.lib.processes import cpu_seconds
 from onlooker.gateway.machine_turns import MachineTurns
+from onlooker.gateway.session_turns import SessionTurns
 from onlooker.streams.rate_limit import MemoryTable, RateLimit, Table
 from onlooker.streams.shared_table import SharedTable
 from testkit import Stack, TestStream, fresh_database, running_stack

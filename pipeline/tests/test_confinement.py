@@ -7,8 +7,9 @@ import textwrap
 
 import pytest
 
-from onlooker_pipeline import confinement
-from onlooker_pipeline.confinement import ConfinementUnavailable, landlock_version, require_confinement
+from onlooker_pipeline import landlock
+from onlooker_pipeline.confinement import require_confinement
+from onlooker_pipeline.landlock import ConfinementUnavailable, landlock_version
 
 pytestmark = pytest.mark.skipif(not landlock_version(), reason="this kernel has no Landlock")
 
@@ -113,6 +114,6 @@ def test_what_was_open_is_closed() -> None:
 
 
 def test_a_kernel_without_landlock_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(confinement, "landlock_version", lambda: 0)
+    monkeypatch.setattr(landlock, "landlock_version", lambda: 0)
     with pytest.raises(ConfinementUnavailable, match="no Landlock"):
         require_confinement()

@@ -8,6 +8,7 @@ import httpx2
 import pytest
 
 from clients import EXTRA_SERVICES, client_of
+from console_role import django_db_setup  # noqa: F401 (a fixture)
 from testkit import Stack, TestStream, migrated_database, running_stack
 from testkit.postgresql import migrated_template
 

@@ -19,6 +19,7 @@ from typing import Any
 
 import msgspec
 
+from bench.abuse.system_access import connect_to, list_folder, read_file, read_memory, write_file
 from onlooker.compute.call_messages import CallMessage
 
 GIGABYTE = 1024**3
@@ -67,29 +68,12 @@ def _do(act: Callable[..., object], *arguments: Any) -> str:
     return "it was done"
 
 
-def _read(path: Path) -> str:
-    return f"{len(path.read_bytes())} bytes of {path.name}"
-
-
-def _list(folder: Path) -> str:
-    return str([path.name for path in folder.iterdir()])
+def _variables(pid: int) -> str:
+    return read_file(Path(f"/proc/{pid}/environ"))
 
 
 def _of_each(around: Surroundings, get: Callable[[int], str]) -> str:
     return str([get(pid) for pid in around.others])
-
-
-def _connect(port: int) -> str:
-    with socket.create_connection(("127.0.0.1", port), timeout=3):
-        return f"a connection to port {port}"
-
-
-def _read_memory(pid: int) -> str:
-    maps = Path(f"/proc/{pid}/maps").read_text()
-    start = int(next(line for line in maps.splitlines() if "rw-p" in line).partition("-")[0], 16)
-    with Path(f"/proc/{pid}/mem").open("rb") as memory:
-        memory.seek(start)
-        return f"{len(memory.read(4096))} bytes of its memory"
 
 
 def _listen() -> str:
@@ -122,12 +106,6 @@ def _run_on() -> str:
     """A thread that goes on after the job."""
     threading.Thread(target=time.sleep, args=[600], daemon=True).start()
     return "a thread that outlives its job"
-
-
-def _write(path: Path) -> str:
-    path.write_bytes(b"stolen")
-    path.unlink()
-    return f"wrote {path}"
 
 
 def _fill_memory() -> str:
@@ -192,21 +170,21 @@ def attempts(around: Surroundings) -> dict[str, Callable[[], str]]:
     home, worker = around.home, around.worker
     other_time = [[[1_000_000_000_000, []]], [], {}, []]
     return {
-        "read the variables of its worker": lambda: _read(Path(f"/proc/{worker}/environ")),
-        "read the variables of the others": lambda: _of_each(around, lambda pid: _read(Path(f"/proc/{pid}/environ"))),
-        "read the memory of its worker": lambda: _read_memory(worker),
-        "read the memory of the others": lambda: _of_each(around, _read_memory),
+        "read the variables of its worker": lambda: _variables(worker),
+        "read the variables of the others": lambda: _of_each(around, _variables),
+        "read the memory of its worker": lambda: read_memory(worker),
+        "read the memory of the others": lambda: _of_each(around, read_memory),
         "read its own variables for secrets": _own_variables,
         "use what was left open": _use_open_files,
-        "read the console's secret key": lambda: _read(home / "secret_key"),
-        "read the authority's key": lambda: _read(home / "tls/ca.key"),
-        "read the passwords of the bus": lambda: _read(home / "nats/passwords.json"),
-        "list the home folder": lambda: _list(home),
-        "list the blobs": lambda: _list(home / "blobs"),
-        "read a file of the system": lambda: _read(Path("/etc/passwd")),
-        "connect to PostgreSQL": lambda: _connect(around.database_port),
+        "read the console's secret key": lambda: read_file(home / "secret_key"),
+        "read the authority's key": lambda: read_file(home / "tls/ca.key"),
+        "read the passwords of the bus": lambda: read_file(home / "nats/passwords.json"),
+        "list the home folder": lambda: list_folder(home),
+        "list the blobs": lambda: list_folder(home / "blobs"),
+        "read a file of the system": lambda: read_file(Path("/etc/passwd")),
+        "connect to PostgreSQL": lambda: connect_to(around.database_port),
         "connect to PostgreSQL's local socket": lambda: _local_socket(f"/tmp/.s.PGSQL.{around.database_port}"),
-        "connect to the bus": lambda: _connect(around.bus_port),
+        "connect to the bus": lambda: connect_to(around.bus_port),
         "connect to an abstract socket": lambda: _local_socket("\0onlooker"),
         "send a datagram": _send_datagram,
         "listen": _listen,
@@ -215,8 +193,8 @@ def attempts(around: Surroundings) -> dict[str, Callable[[], str]]:
         "fork": lambda: _fork(1),
         "fork bomb": lambda: _fork(200),
         "outlive its job": _run_on,
-        "write to a shared folder": lambda: _write(Path("/tmp/onlooker-escape")),
-        "write to the home folder": lambda: _write(home / "escape"),
+        "write to a shared folder": lambda: write_file(Path("/tmp/onlooker-escape")),
+        "write to the home folder": lambda: write_file(home / "escape"),
         "write to a file in memory": lambda: _call("memfd_create", b"escape", 0),
         "trace its worker": lambda: _call("ptrace", _PTRACE_ATTACH, worker, 0, 0),
         "read its worker's memory by a call": lambda: _call("process_vm_readv", worker, 0, 0, 0, 0, 0),

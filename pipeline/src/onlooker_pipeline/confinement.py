@@ -14,14 +14,9 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
-_PR_SET_DUMPABLE, _PR_SET_NO_NEW_PRIVS = 4, 38
-_LANDLOCK_CREATE_RULESET, _LANDLOCK_RESTRICT_SELF = 444, 446
-_LANDLOCK_VERSION = 1
-_FILES_BY_ABI = {1: 13, 2: 14, 3: 15, 5: 16}
-"""How many of Landlock's rights to files there are, from which version on."""
-_NET_SINCE_ABI, _NET_RIGHTS = 4, 0b11
-_SCOPES_SINCE_ABI, _SCOPES = 6, 0b11
-"""Abstract sockets and signals of processes outside."""
+from onlooker_pipeline.landlock import ConfinementUnavailable, check, enter, no_files, require_landlock
+
+_PR_SET_DUMPABLE = 4
 
 ALLOWED = (
     # its memory
@@ -92,21 +87,10 @@ REFUSED = {
 """With which error; any other call ends the process."""
 
 
-class ConfinementUnavailable(Exception):
-    """This machine can't confine a process; the message says what is missing."""
-
-
-def landlock_version() -> int:
-    """Of the running kernel; 0 where it has none."""
-    version: int = _libc().syscall(_LANDLOCK_CREATE_RULESET, None, ctypes.c_size_t(0), _LANDLOCK_VERSION)
-    return max(0, version)
-
-
 def require_confinement() -> None:
     """Raises ConfinementUnavailable where this machine lacks what confines a process."""
     _seccomp()
-    if not landlock_version():
-        raise ConfinementUnavailable("the kernel has no Landlock (Linux 5.13 or later, and `landlock` among its LSMs)")
+    require_landlock()
 
 
 def forgo_files(*, keep: Iterable[int], memory_bytes: int) -> None:
@@ -114,22 +98,14 @@ def forgo_files(*, keep: Iterable[int], memory_bytes: int) -> None:
     process: so much more memory, no core dump, nothing open except standard input to error and `keep`.
     """
     require_confinement()  # also because finding a library takes files and programs
-    version, libc = landlock_version(), _libc()
-    _check(libc.prctl(_PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0), "no_new_privs")
-    _check(libc.prctl(_PR_SET_DUMPABLE, 0, 0, 0, 0), "dumpable")
+    check(ctypes.CDLL(None, use_errno=True).prctl(_PR_SET_DUMPABLE, 0, 0, 0, 0), "dumpable")
     _limit(resource.RLIMIT_CORE, 0)
     _limit(resource.RLIMIT_FSIZE, 0)
     _limit(resource.RLIMIT_AS, _address_space_bytes() + memory_bytes)
     _close_others({0, 1, 2, *keep})
-    rights = max(count for since, count in _FILES_BY_ABI.items() if since <= version)
-    # struct landlock_ruleset_attr: rights to files, to TCP ports, scopes; an older kernel takes its beginning.
-    ruleset = ((1 << rights) - 1).to_bytes(8, "little")
-    ruleset += _NET_RIGHTS.to_bytes(8, "little") if version >= _NET_SINCE_ABI else b""
-    ruleset += _SCOPES.to_bytes(8, "little") if version >= _SCOPES_SINCE_ABI else b""
-    handle = libc.syscall(_LANDLOCK_CREATE_RULESET, ruleset, ctypes.c_size_t(len(ruleset)), 0)
-    _check(handle, "landlock_create_ruleset")
-    _check(libc.syscall(_LANDLOCK_RESTRICT_SELF, handle, 0), "landlock_restrict_self")
-    os.close(handle)
+    sandbox = no_files()
+    enter(sandbox)
+    os.close(sandbox)
 
 
 def forgo_calls() -> None:
@@ -166,16 +142,6 @@ def _add_where_known(rules: Any, action: int, name: str) -> None:
     except (OSError, ValueError):
         if platform.machine() == "x86_64":
             raise
-
-
-def _libc() -> ctypes.CDLL:
-    return ctypes.CDLL(None, use_errno=True)
-
-
-def _check(result: int, what: str) -> None:
-    if result < 0:
-        number = ctypes.get_errno()
-        raise ConfinementUnavailable(f"the kernel refuses {what}: {os.strerror(number)}")
 
 
 def _limit(what: int, most: int) -> None:

@@ -1,19 +1,29 @@
-"""What a process does to itself when it starts: it does not outlive its parent, and may have many files open."""
+"""What a process does to itself: a child before its program starts, and each of ours when it has started."""
 
 import ctypes
 import os
 import resource
 import signal
 
-_PR_SET_PDEATHSIG = 1
+from onlooker_pipeline.landlock import enter
+
+_PR_SET_PDEATHSIG, _PR_SET_DUMPABLE, _PR_SET_NAME = 1, 4, 15
 _libc = ctypes.CDLL(None)
 
 
-def prepare_child(*, ended_by: signal.Signals) -> None:
+def prepare_child(*, ended_by: signal.Signals, sandbox: int | None = None) -> None:
     """Ends when its parent ends, leaves no core dump, ignores the terminal's Ctrl-C: its parent passes that on."""
     _libc.prctl(_PR_SET_PDEATHSIG, ended_by)
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     os.setpgid(0, 0)
+    if sandbox is not None:
+        enter(sandbox)
+
+
+def hide_process(name: str) -> None:
+    """Others of the same user can't read its memory and variables, which hold secrets; `ps` and `top` show its name."""
+    _libc.prctl(_PR_SET_DUMPABLE, 0)
+    _libc.prctl(_PR_SET_NAME, name.encode()[:15])
 
 
 def allow_many_files() -> None:

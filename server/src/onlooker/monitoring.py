@@ -1,6 +1,8 @@
 """What a process reports: whether it is alive, whether it is ready, and what it has counted."""
 
 import asyncio
+import ipaddress
+import re
 import signal
 import socket
 from collections.abc import Callable, Iterator
@@ -13,10 +15,11 @@ from prometheus_client import CONTENT_TYPE_LATEST, generate_latest
 from prometheus_client.metrics import MetricWrapperBase
 from starlette.applications import Starlette
 from starlette.requests import Request
-from starlette.responses import JSONResponse, Response
+from starlette.responses import JSONResponse, PlainTextResponse, Response
 from starlette.routing import Route
+from starlette.types import ASGIApp, Receive, Scope, Send
 
-from onlooker.settings import SettingsError, variable_name
+from onlooker.settings import Settings, SettingsError, variable_name
 
 Metric = TypeVar("Metric", bound=MetricWrapperBase)
 
@@ -86,6 +89,37 @@ def monitoring_app(readiness: Readiness, facts: Facts = _no_facts) -> Starlette:
     return Starlette(routes=[Route("/livez", live), Route("/readyz", ready), Route("/metrics", metrics)])
 
 
+class KnownHost:
+    """ASGI middleware: a web page whose own name leads to loopback (DNS rebinding) reads nothing."""
+
+    def __init__(self, app: ASGIApp, hosts: str) -> None:
+        self._app = app
+        self._known = {"localhost", *(host.strip().lower() for host in hosts.split(",") if host.strip())}
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        named = [value.decode("latin-1") for name, value in scope["headers"] if name == b"host"]
+        is_old = not named and scope["http_version"] == "1.0"
+        if is_old or (len(named) == 1 and self._knows(_without_port(named[0]))):
+            await self._app(scope, receive, send)
+        else:
+            remedy = f"Add the host name to {variable_name('monitoring_hosts')} if it is yours.\n"
+            refusal = PlainTextResponse(f"Monitoring does not answer to this host name. {remedy}", status_code=421)
+            await refusal(scope, receive, send)
+
+    def _knows(self, host: str) -> bool:
+        if host in self._known:
+            return True
+        with suppress(ValueError):
+            return ipaddress.ip_address(host).is_loopback
+        return False
+
+
+def _without_port(host: str) -> str:
+    """Of a Host header; an IPv6 address is in brackets there."""
+    bracketed = re.fullmatch(r"\[([^]]*)\](?::\d*)?", host)
+    return bracketed[1] if bracketed else host.partition(":")[0].lower()
+
+
 def listen(host: str, port: int, *, setting: str, shared: bool = False) -> socket.socket:
     """A listening socket, or a SettingsError that names the remedy; uvicorn itself would end the process.
 
@@ -103,9 +137,11 @@ def _family(host: str) -> socket.AddressFamily:
     return socket.AF_INET6 if ":" in host else socket.AF_INET
 
 
-async def serve_monitoring(port: int, readiness: Readiness, facts: Facts = _no_facts) -> None:
+async def serve_monitoring(settings: Settings, readiness: Readiness, facts: Facts = _no_facts) -> None:
     """Serve them on loopback until cancelled; port 0 serves nothing."""
+    port = settings.monitoring_port
     if not port:
         await asyncio.Event().wait()
-    config = uvicorn.Config(monitoring_app(readiness, facts), lifespan="off", log_config=None, access_log=False)
+    app = KnownHost(monitoring_app(readiness, facts), settings.monitoring_hosts)
+    config = uvicorn.Config(app, lifespan="off", log_config=None, access_log=False)
     await EmbeddedServer(config).serve(sockets=[listen("127.0.0.1", port, setting="monitoring_port")])

@@ -39,6 +39,13 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     database_url: Annotated[str, _about("PostgreSQL 15 or later, as a postgresql:// URL.", secret=True)] = (
         "postgresql:///onlooker"
     )
+    database_role_prefix: Annotated[
+        str,
+        _about(
+            "What the names of the processes' roles in the database begin with; empty: the database's name.",
+            pattern="^[a-z0-9_]*$",
+        ),
+    ] = ""
     database_pool_size: Annotated[int, _about("Connections a process may hold.", ge=1)] = 8
 
     nats_url: Annotated[str, _about("Address of the bus. `onlooker up` starts one there.")] = "nats://127.0.0.1:4322"
@@ -83,6 +90,10 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
         int,
         _about("Loopback port of /livez, /readyz and /metrics; `onlooker up` counts up from it.", ge=0, le=65535),
     ] = 9100
+    monitoring_hosts: Annotated[
+        str,
+        _about("Host names, separated by commas, that monitoring answers to besides localhost and loopback addresses."),
+    ] = ""
 
     body_limit_bytes: Annotated[int, _about("Largest request body.", ge=1024)] = 10 * 1024**2
     gateways: Annotated[

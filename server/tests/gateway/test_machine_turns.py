@@ -10,12 +10,12 @@ from itertools import pairwise
 from pathlib import Path
 
 import pytest
-from onlooker.gateway.concurrency import SessionTurns
 
 from onlooker.bus.connection import NoAnswer
 from onlooker.errors import Problem
 from onlooker.gateway.engine.suspects import Suspects
 from onlooker.gateway.machine_turns import MachineTurns
+from onlooker.gateway.session_turns import SessionTurns
 
 processes = multiprocessing.get_context("fork")
 Turn = tuple[float, float, float, str]

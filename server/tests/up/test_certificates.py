@@ -10,7 +10,7 @@ from cryptography import x509
 from onlooker.settings import Settings
 from onlooker.up import certificates
 from onlooker.up.certificates import authority_file, ensure_certificate
-from onlooker.up.supervisor import tls_environment
+from onlooker.up.environment import tls_environment
 
 
 def test_the_authority_stays_and_the_certificate_is_reused(tmp_path: Path) -> None:

@@ -8,8 +8,9 @@ from typing import Any
 import click
 
 from onlooker import logs
-from onlooker.child_process import allow_many_files
+from onlooker.child_process import allow_many_files, hide_process
 from onlooker.cli.administration import account, keys, open_django, stream
+from onlooker.cli.database import database
 from onlooker.settings import SettingsError, describe_settings, read_settings
 from onlooker_pipeline.model_runtime import ModelsUnavailable
 
@@ -56,6 +57,7 @@ def up() -> None:
     """Start everything on this machine: bus, gateways, dispatcher, recorder, console, data endpoint, workers."""
     from onlooker.up.supervisor import Supervisor
 
+    hide_process("onlooker up")
     settings = read_settings()
     logs.write_logs("up", level=settings.log_level)
     click.echo("Onlooker")
@@ -117,19 +119,28 @@ def _run(process: str, start: Any) -> None:
 
     settings = read_settings()
     names = {"worker": settings.worker_name, "gateway": settings.gateway_name}
-    logs.write_logs(names.get(process, process), level=settings.log_level)
+    name = names.get(process, process)
+    hide_process(name)
+    logs.write_logs(name, level=settings.log_level)
     running: Coroutine[Any, Any, None] = start(settings)
     uvloop.run(running)
 
 
 @main.command()
 def migrate() -> None:
-    """Bring the database's tables up to date."""
-    open_django()
+    """Bring the database's tables up to date, and the grants of the processes' roles where there are such roles."""
+    hide_process("migrate")
+    settings = open_django()
+    import psycopg
     from django.core.management import call_command
+
+    from onlooker.database_roles.creation import grant_all
+    from onlooker.database_roles.logins import role_prefix
 
     call_command("migrate", verbosity=0)
     call_command("createcachetable", verbosity=0)
+    with psycopg.connect(settings.database_url, autocommit=True) as connection:
+        grant_all(connection, role_prefix(settings, connection.info.dbname))
 
 
 @main.command()
@@ -139,5 +150,5 @@ def settings() -> None:
         click.echo(f"{name}={default}\n    {meta.description}")
 
 
-for group in (stream, keys, account):
+for group in (stream, keys, account, database):
     main.add_command(group)

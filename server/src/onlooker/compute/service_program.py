@@ -27,7 +27,8 @@ from onlooker.compute.call_messages import (
 from onlooker.compute.service_loader import HostedService, host_services, load_models
 from onlooker.settings import Settings, SettingsError, read_settings
 from onlooker_pipeline.catalogue import SERVICES, read_catalogue
-from onlooker_pipeline.confinement import ConfinementUnavailable, forgo_calls, forgo_files, require_confinement
+from onlooker_pipeline.confinement import forgo_calls, forgo_files, require_confinement
+from onlooker_pipeline.landlock import ConfinementUnavailable
 from onlooker_pipeline.model_runtime import ModelsUnavailable
 from onlooker_pipeline.service_call import Call, ComputeError, SessionMemory
 from onlooker_pipeline.warm_up import warm_up

@@ -150,7 +150,7 @@ async def run_worker(settings: Settings) -> None:
         checks = lambda: {"bus": bus.is_connected, "computing": computing.is_ready}  # noqa: E731
         facts = lambda: {"confined": computing.is_confined}  # noqa: E731
         sweeping = group.create_task(_sweep(sessions))
-        monitoring = group.create_task(serve_monitoring(settings.monitoring_port, checks, facts))
+        monitoring = group.create_task(serve_monitoring(settings, checks, facts))
         await stop.wait()
         await worker.drain()
         await announced.stop()

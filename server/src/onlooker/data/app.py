@@ -86,7 +86,7 @@ async def run_data(settings: Settings) -> None:
         servers = start_servers(group, settings, build_app(context), listeners)
         background = [
             group.create_task(watch_database(context.pool, context.checks)),
-            group.create_task(serve_monitoring(settings.monitoring_port, lambda: context.checks)),
+            group.create_task(serve_monitoring(settings, lambda: context.checks)),
         ]
         log.info("data endpoint ready", extra=fields(url=settings.data_url))
         await stop.wait()

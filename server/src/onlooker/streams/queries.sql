@@ -63,7 +63,7 @@ DELETE FROM streams_refusal WHERE id IN (
     LIMIT 5000);
 
 -- name: lock_stream  before its state is read; in a statement of its own, so that the next one sees what others wrote
-SELECT 1 FROM streams_stream WHERE id = %(stream_id)s FOR NO KEY UPDATE;
+SELECT streams_lock(%(stream_id)s);
 
 -- name: log_state  log what a stream may do now, if the log does not say so already
 INSERT INTO streams_statechange (stream_id, at, state)

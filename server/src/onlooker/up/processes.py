@@ -25,6 +25,8 @@ class Child:
     name: str
     command: list[str]
     environment: dict[str, str]
+    sandbox: int | None = None
+    """What it may open, as a descriptor of Landlock."""
     process: asyncio.subprocess.Process | None = None
     watch: asyncio.Task[None] | None = None
     starts: int = 0
@@ -40,7 +42,7 @@ class Child:
             env=self.environment,
             stdin=asyncio.subprocess.DEVNULL,
             stdout=asyncio.subprocess.DEVNULL,
-            preexec_fn=partial(prepare_child, ended_by=signal.SIGTERM),
+            preexec_fn=partial(prepare_child, ended_by=signal.SIGTERM, sandbox=self.sandbox),
         )
         self.starts += 1
 

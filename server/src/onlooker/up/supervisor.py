@@ -20,8 +20,20 @@ import nats.errors
 
 from onlooker.compute.service_loader import chosen_services
 from onlooker.console.web.secret_key import ensure_secret_key
-from onlooker.settings import OF_THE_CLIENT, PREFIX, Settings, SettingsError, describe_settings, variable_name
+from onlooker.database_roles.grants import MIGRATIONS
+from onlooker.settings import Settings, SettingsError, variable_name
 from onlooker.up.certificates import authority_file, ensure_certificate
+from onlooker.up.database_access import open_database
+from onlooker.up.environment import (
+    CONSOLE,
+    DATA,
+    as_role,
+    process_environment,
+    system_environment,
+    tls_environment,
+    worker_environment,
+)
+from onlooker.up.file_access import BUS, open_sandbox, private_folder
 from onlooker.up.nats_server import (
     DISPATCHER,
     GATEWAY,
@@ -34,42 +46,15 @@ from onlooker.up.nats_server import (
 )
 from onlooker.up.processes import Child
 from onlooker_pipeline.catalogue import read_catalogue
-from onlooker_pipeline.model_runtime import TELEMETRY_SWITCHES, require_models
+from onlooker_pipeline.model_runtime import require_models
 
 log = logging.getLogger(__name__)
 
 READY_LIMIT_S = 60.0
-CONSOLE, DATA = "console", "data"
-"""Not on the bus: they show what is in the database."""
-BUS = "bus"
 CORES_PER_GATEWAY, MOST_GATEWAYS = 4, 4
 """By default: a frame costs its worker many times what it costs a gateway, and each has connections to PostgreSQL."""
 STOPPED_BEFORE_WORKERS = (GATEWAY, DISPATCHER)
 STOPPED_AFTER_WORKERS = (RECORDER, CONSOLE, DATA, BUS)
-CONSOLE_SECRETS = ("secret_key", "email_url", "stripe_secret_key", "stripe_webhook_secret")
-DATA_SECRETS = ("database_url",)
-SECRETS = {name.removeprefix(PREFIX).lower() for name, meta, _ in describe_settings() if (meta.extra or {})["secret"]}
-PASSED_TO_WORKERS = (
-    "bucket_shards",
-    "compute_jobs",
-    "compute_memory_bytes",
-    "compute_processes",
-    "compute_processes_limit",
-    "compute_spares",
-    "compute_time_limit_s",
-    "confinement",
-    "extra_services",
-    "inference_provider",
-    "inference_threads",
-    "log_level",
-    "person_model",
-    "session_idle_s",
-    "session_result_retention_s",
-    "worker_queue_limit",
-    "worker_services",
-    "worker_threads",
-)
-PASSED_FROM_SYSTEM = ("PATH", "LANG", "LC_ALL", "PYTHONPATH", "VIRTUAL_ENV", "TZ")
 
 Say = Callable[[str], None]
 
@@ -132,21 +117,18 @@ class Supervisor:
         require_models(chosen_services(read_catalogue(settings.extra_services), settings.worker_services))
         program = find_program(settings)
         certificate, key = self._certificate()
-        await self._migrate()
+        urls = await self._open_database()
         configuration, passwords = write_configuration(settings.home_path / "nats", settings)
         _require_free_port(settings.nats_url)
         _require_unused(settings.https_host, settings.https_port, "https_port")
         _require_unused("127.0.0.1", settings.http_port, "http_port")
         shutil.rmtree(settings.shared_path, ignore_errors=True)
         self._say(f"  bus         {settings.nats_url}")
-        bus_environment = _system_environment() | {"GOMAXPROCS": str(settings.nats_cores)}
-        await self._launch(BUS, [program, "-c", str(configuration)], bus_environment)
+        bus_environment = system_environment() | {"GOMAXPROCS": str(settings.nats_cores)}
+        await self._launch(BUS, [program, "-c", str(configuration)], bus_environment, program)
         await self._prepare(passwords[SETUP])
 
         ensure_secret_key(settings)
-        ours = {k: v for k, v in os.environ.items() if k.startswith((PREFIX, "PG")) and k not in OF_THE_CLIENT}
-        whole = _system_environment() | ours
-        whole["ONLOOKER_HOME"] = str(settings.home_path)  # children have no HOME
         tls = tls_environment(settings, certificate, key)
         port = settings.monitoring_port
         ports: dict[str, int] = {}
@@ -160,15 +142,18 @@ class Supervisor:
             if name in gateways:
                 role |= {"ONLOOKER_GATEWAY_NAME": name, "ONLOOKER_GATEWAYS": str(len(gateways))}
             if user in (GATEWAY, DISPATCHER, RECORDER, CONSOLE, DATA):
-                known = {key: value for key, value in whole.items() if _may_know(user, key)}
-                await self._launch(name, _command(user), known | tls | role)
+                known = process_environment(settings, user, database_url=urls.get(user, ""), tls=tls)
+                await self._launch(name, _command(user), known | role)
             else:
-                await self._launch(name, _command("worker"), _worker_environment(settings, name) | role)
+                await self._launch(name, _command("worker"), worker_environment(settings, name) | role)
         await self._await_ready(ports)
         self._describe(Path(certificate).parent)
 
-    async def _launch(self, name: str, command: list[str], environment: dict[str, str]) -> None:
-        child = Child(name, command, environment)
+    async def _launch(self, name: str, command: list[str], environment: dict[str, str], *also: str) -> None:
+        """In a sandbox with the files that it needs and those named, unless confinement is off."""
+        settings, environment = self._settings, environment | {"TMPDIR": str(private_folder(self._settings, name))}
+        sandbox = open_sandbox(settings, name, environment, *also) if settings.confinement == "on" else None
+        child = Child(name, command, environment, sandbox)
         self._children.append(child)
         await child.start()
 
@@ -182,13 +167,21 @@ class Supervisor:
         chain, key = ensure_certificate(settings.home_path / "tls", list(dict.fromkeys(names)))
         return str(chain), str(key)
 
-    async def _migrate(self) -> None:
+    async def _open_database(self) -> dict[str, str]:
+        """Its URL by process; the migrations have a role of their own, too."""
+        urls, remark = await asyncio.to_thread(open_database, self._settings)
+        await self._migrate(urls.get(MIGRATIONS, ""))
+        if remark:
+            self._say(f"              {remark}")
+        return urls
+
+    async def _migrate(self, url: str) -> None:
         """In a process of its own, so that Django does not stay in memory here."""
         database = urlsplit(self._settings.database_url)
         server = f"{database.hostname}:{database.port or 5432}" if database.hostname else "local socket, "
         where = f"{server}{database.path if database.hostname else database.path.lstrip('/')}"
         self._say(f"  database    {where}, applying migrations ...")
-        process = await asyncio.create_subprocess_exec(*_command("migrate"), env=dict(os.environ))
+        process = await asyncio.create_subprocess_exec(*_command("migrate"), env=as_role(dict(os.environ), url))
         if await process.wait():
             raise SettingsError(
                 f"The database at {where} could not be migrated (see above). "
@@ -250,42 +243,8 @@ class Supervisor:
             self._say(f"  authority   {authority_file(tls_folder)} (curl --cacert)")
 
 
-def tls_environment(settings: Settings, certificate: str, key: str) -> dict[str, str]:
-    """Which certificate the processes show, and which one devices must trust.
-
-    Where a proxy does HTTPS, devices never see a certificate of the local authority.
-    """
-    tls = {"ONLOOKER_TLS_CERTIFICATE_FILE": certificate, "ONLOOKER_TLS_KEY_FILE": key}
-    if settings.https_port and not settings.tls_certificate_file:
-        tls["ONLOOKER_AUTHORITY_FILE"] = str(authority_file(Path(certificate).parent))
-    return tls
-
-
-def _may_know(process: str, variable: str) -> bool:
-    """A process gets only the secrets it needs."""
-    setting = variable.removeprefix(PREFIX).removesuffix("_FILE").lower()
-    if process == DATA:
-        return setting not in SECRETS or setting in DATA_SECRETS
-    return process == CONSOLE or setting not in CONSOLE_SECRETS
-
-
 def _command(process: str) -> list[str]:
     return [sys.executable, "-m", "onlooker", process]
-
-
-def _system_environment() -> dict[str, str]:
-    return {name: os.environ[name] for name in PASSED_FROM_SYSTEM if name in os.environ}
-
-
-def _worker_environment(settings: Settings, name: str) -> dict[str, str]:
-    """Named variables only: a worker decodes what strangers send, and knows no secret except its own."""
-    passed = {variable_name(field): str(getattr(settings, field)) for field in PASSED_TO_WORKERS}
-    return (
-        _system_environment()
-        | TELEMETRY_SWITCHES
-        | passed
-        | {"ONLOOKER_NATS_URL": settings.nats_url, "ONLOOKER_WORKER_NAME": name}
-    )
 
 
 def _require_free_port(url: str) -> None:

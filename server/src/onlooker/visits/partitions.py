@@ -2,9 +2,9 @@
 
 import logging
 from collections.abc import Iterable
-from datetime import date, datetime, timedelta
+from datetime import date, timedelta
 
-from psycopg import AsyncConnection, sql
+from psycopg import AsyncConnection
 from psycopg.rows import DictRow
 
 from onlooker.database import Pool, load_queries
@@ -72,7 +72,7 @@ class Partitions:
             await _lock(connection)
             existing = await _existing(connection)
             for month in sorted(set(months) - existing):
-                await _make_partition(connection, month)
+                await connection.execute(_queries["make_partition"], {"month": month})
                 log.info("partition created", extra=fields(partition=partition_of(month)))
         self._known |= existing | set(months)
 
@@ -87,7 +87,7 @@ class Partitions:
                         await connection.execute(
                             _queries["forget_month"], {"limit_at": month_start(month_after(month))}
                         )
-                        await connection.execute(_named("DROP TABLE IF EXISTS {}", month))
+                        await connection.execute(_queries["drop_partition"], {"month": month})
                     self._known.discard(month)
                     counters.removed("partition").inc()
                     log.info("partition dropped", extra=fields(partition=partition_of(month)))
@@ -116,17 +116,3 @@ async def _has_marks(connection: AsyncConnection[DictRow], month: date) -> bool:
     ).fetchone()
     assert row
     return bool(row["found"])
-
-
-async def _make_partition(connection: AsyncConnection[DictRow], month: date) -> None:
-    """Created separately and then attached, so that other months stay readable and writable."""
-    # A fifth of each page stays free, so that revisions of a visit fit beside one another.
-    make = "CREATE TABLE {} (LIKE visits_visit INCLUDING ALL) WITH (fillfactor = 80)"
-    await connection.execute(_named(make, month))
-    attach = "ALTER TABLE visits_visit ATTACH PARTITION {} FOR VALUES FROM ({}) TO ({})"
-    await connection.execute(_named(attach, month, month_start(month), month_start(month_after(month))))
-
-
-def _named(statement: str, month: date, *values: datetime) -> sql.Composed:
-    name = sql.Identifier(partition_of(month))
-    return sql.SQL(statement).format(name, *(sql.Literal(value.isoformat()) for value in values))

@@ -60,6 +60,12 @@ SELECT child.relname AS name FROM pg_inherits
 JOIN pg_class child ON child.oid = inhrelid
 WHERE inhparent = 'visits_visit'::regclass AND child.relname ~ '^visits_visit_y[0-9]{4,6}m[0-9]{2}$$';
 
+-- name: make_partition  of a month; a function of the tables' owner
+SELECT visits_make_partition(%(month)s);
+
+-- name: drop_partition  the same
+SELECT visits_drop_partition(%(month)s);
+
 -- name: longest_retention  the most days that any stream keeps its visits
 SELECT coalesce(max(retention_days), 0) AS days FROM streams_stream;
 

@@ -168,7 +168,7 @@ async def run_recorder(settings: Settings, follow: Callable[[Pool, Settings], Co
             others = [
                 group.create_task(_every(MAINTAIN_EVERY_S, partial(_maintain, pool, partitions))),
                 group.create_task(_every(CHECK_EVERY_S, partial(_check, recorder, queue, silent))),
-                group.create_task(serve_monitoring(settings.monitoring_port, partial(_readiness, bus, recorder))),
+                group.create_task(serve_monitoring(settings, partial(_readiness, bus, recorder))),
                 group.create_task(follow(pool, settings)),
             ]
             await stop.wait()

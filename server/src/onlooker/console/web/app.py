@@ -72,7 +72,7 @@ async def run_console(settings: Settings) -> None:
         background = [
             group.create_task(_watch_database(checks)),
             group.create_task(run_chores(settings)),
-            group.create_task(serve_monitoring(settings.monitoring_port, lambda: checks)),
+            group.create_task(serve_monitoring(settings, lambda: checks)),
         ]
         log.info("console ready", extra=fields(url=settings.console_url))
         await stop.wait()

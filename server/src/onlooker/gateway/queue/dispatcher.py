@@ -262,7 +262,7 @@ async def run_dispatcher(settings: Settings) -> None:
                 group.create_task(dispatcher.run()),
                 group.create_task(run_cleanup(settings, pool, blobs, count_failed=dispatcher.count_failed)),
                 group.create_task(keep_worker_list(pool, workers)),
-                group.create_task(serve_monitoring(settings.monitoring_port, checks)),
+                group.create_task(serve_monitoring(settings, checks)),
             ]
             await stop.wait()
             for task in tasks:

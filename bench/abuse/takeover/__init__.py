@@ -1,0 +1,1 @@
+"""What code of a stranger can reach from each process."""

@@ -1,0 +1,56 @@
+"""`onlooker database`: the roles that the processes have in PostgreSQL."""
+
+import sys
+
+import click
+
+from onlooker.settings import SettingsError, read_settings, variable_name
+
+
+@click.group()
+def database() -> None:
+    """Make and check the roles of the processes in PostgreSQL."""
+
+
+@database.command("roles")
+@click.option("--check", is_flag=True, help="Change nothing; say what is missing or too much, and exit with 1 if so.")
+def roles(check: bool) -> None:
+    """Make a role for each process, with the grants that it needs; its URL goes into a file of the home folder.
+
+    The user in ONLOOKER_DATABASE_URL must be a superuser, or own the database and have CREATEROLE.
+    """
+    import psycopg
+
+    from onlooker.database_roles.comparison import find_differences
+    from onlooker.database_roles.creation import make_logins, may_create_roles
+    from onlooker.database_roles.grants import ROLES
+    from onlooker.database_roles.logins import login_file, role_prefix
+
+    settings = read_settings()
+    try:
+        with psycopg.connect(settings.database_url, autocommit=True, connect_timeout=5) as connection:
+            prefix = role_prefix(settings, connection.info.dbname)
+            refused: dict[str, str] = {}
+            if not check:
+                if not may_create_roles(connection):
+                    raise SettingsError(
+                        f"{connection.info.user} may not create roles in {connection.info.dbname}. "
+                        f"Name a superuser in {variable_name('database_url')}, or the database's owner after "
+                        f"`ALTER ROLE {connection.info.user} CREATEROLE`."
+                    )
+                _, refused = make_logins(connection, settings)
+            differences = [f"{why}." for why in refused.values()] + find_differences(connection, prefix)
+    except psycopg.OperationalError as error:
+        reason = str(error).strip().splitlines()[0]
+        raise SettingsError(
+            f"The database can't be used: {reason}. {variable_name('database_url')} names it."
+        ) from None
+    for sentence in differences:
+        click.echo(sentence)
+    if not check:
+        for process in ROLES:
+            click.echo(f"{prefix}_{process:<12}{login_file(settings, process)}")
+    if differences:
+        sys.exit(1)
+    if check:
+        click.echo(f"All {len(ROLES)} roles of {prefix} have what they need and nothing else.")

@@ -1,0 +1,1 @@
+"""A role of PostgreSQL for each process, with the grants that it needs."""

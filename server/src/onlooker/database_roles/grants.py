@@ -1,0 +1,151 @@
+"""Which process may do what in the database: the one table of grants."""
+
+import re
+from dataclasses import dataclass
+
+MIGRATIONS = "migrations"
+"""Owns the tables and changes them; no process that runs has its role."""
+GATEWAY, DISPATCHER, RECORDER, CONSOLE, DATA = "gateway", "dispatcher", "recorder", "console", "data"
+PROCESSES = (GATEWAY, DISPATCHER, RECORDER, CONSOLE, DATA)
+ROLES = (MIGRATIONS, *PROCESSES)
+
+OWN = "SELECT, INSERT, UPDATE, DELETE"
+
+GRANTS: dict[str, dict[str, str]] = {
+    GATEWAY: {
+        "accounts_account": "SELECT (id, is_active)",
+        "gateway_blob": "SELECT, INSERT, DELETE",
+        "gateway_job": "SELECT, INSERT, DELETE",
+        "streams_accesstoken": "SELECT (stream_id, sha256, is_trial, expires_at)",
+        "streams_coverage": "SELECT, INSERT, UPDATE",
+        "streams_refusal": "SELECT, INSERT, UPDATE",
+        "streams_statechange": "SELECT, INSERT",
+        "streams_stream": (
+            "SELECT (id, client_id, kind, enabled, owner_id, removed_at, retention_days, time_zone,"
+            " reads_age, reads_gender, reads_expression)"
+        ),
+        "streams_usage": "SELECT, INSERT, UPDATE",
+    },
+    DISPATCHER: {
+        "accounts_account": "SELECT (id, is_active)",
+        "gateway_blob": "SELECT, DELETE",
+        "gateway_job": "SELECT, UPDATE, DELETE",
+        "gateway_listedworker": OWN,
+        "streams_coverage": "SELECT, INSERT, UPDATE, DELETE",
+        "streams_refusal": "SELECT, INSERT, UPDATE, DELETE",
+        "streams_statechange": "SELECT, INSERT",
+        "streams_stream": (
+            "SELECT (id, kind, enabled, owner_id, retention_days, time_zone, reads_age, reads_gender, reads_expression)"
+        ),
+        "streams_usage": "SELECT, INSERT, UPDATE",
+    },
+    RECORDER: {
+        "metrics_slot": "SELECT, INSERT, UPDATE",
+        "metrics_state": "SELECT, UPDATE",
+        "streams_stream": "SELECT (id, removed_at, retention_days)",
+        "visits_kept": "SELECT, INSERT, UPDATE",
+        "visits_mark": OWN,
+        "visits_putaside": "SELECT, INSERT, DELETE",
+        "visits_visit": OWN,
+    },
+    DATA: {
+        "accounts_account": "SELECT (id, is_active)",
+        "metrics_slot": "SELECT",
+        "metrics_state": "SELECT",
+        "streams_accesstoken": "SELECT (id, stream_id, is_trial, expires_at)",
+        "streams_member": "SELECT",
+        "streams_stream": "SELECT (id, client_id, owner_id, removed_at, time_zone)",
+        "tokens_signingkey": "SELECT (kid, public_jwk, retires_at)",
+        "visits_kept": "SELECT",
+        "visits_mark": "SELECT",
+        "visits_visit": "SELECT",
+    },
+    CONSOLE: {
+        # People: accounts, how they sign in, what they did.
+        "account_emailaddress": OWN,
+        "account_emailconfirmation": OWN,
+        "accounts_account": OWN,
+        "accounts_account_groups": "SELECT, DELETE",
+        "accounts_account_user_permissions": "SELECT, DELETE",
+        "auth_group": "SELECT",
+        "auth_group_permissions": "SELECT",
+        "auth_permission": "SELECT",
+        "console_cache": OWN,
+        "django_admin_log": OWN,
+        "django_content_type": "SELECT",
+        "django_session": OWN,
+        "mfa_authenticator": OWN,
+        "usersessions_usersession": OWN,
+        # Streams, and who may see them.
+        "alerts_silence": OWN,
+        "members_invitation": OWN,
+        "streams_accesstoken": OWN,
+        "streams_member": OWN,
+        "streams_stream": OWN,
+        "streams_statechange": "SELECT, INSERT, DELETE",
+        "tokens_failure": OWN,
+        "tokens_signingkey": OWN,
+        # Money.
+        "billing_checkout": OWN,
+        "billing_customer": OWN,
+        "billing_event": OWN,
+        "billing_notice": OWN,
+        "billing_subscription": OWN,
+        # What others write: it is shown, and goes with its stream.
+        "gateway_blob": "SELECT, UPDATE",
+        "gateway_job": "SELECT, UPDATE, DELETE",
+        "gateway_listedworker": "SELECT",
+        "metrics_slot": "SELECT, DELETE",
+        "metrics_state": "SELECT",
+        "streams_coverage": "SELECT, DELETE",
+        "streams_refusal": "SELECT, DELETE",
+        "streams_usage": "SELECT, DELETE",
+        "visits_kept": "SELECT, DELETE",
+        "visits_mark": "SELECT, DELETE",
+        "visits_putaside": "SELECT, DELETE",
+        "visits_visit": "SELECT, DELETE",
+    },
+}
+"""By process and table, as PostgreSQL writes them. What is not here is not granted."""
+
+FUNCTIONS: dict[str, tuple[str, ...]] = {
+    GATEWAY: ("streams_lock(bigint)",),
+    DISPATCHER: ("streams_lock(bigint)",),
+    RECORDER: ("visits_make_partition(date)", "visits_drop_partition(date)"),
+}
+"""Functions that run with the rights of the tables' owner, and who may call them."""
+
+OF_NOBODY = ("django_migrations",)
+"""Tables that only their owner needs."""
+PARTITIONS = "^visits_visit_y[0-9]{4,6}m[0-9]{2}$"
+"""Visits are read and written through their table, whose grants count: nobody needs any on a month."""
+
+
+@dataclass(frozen=True, order=True)
+class Privilege:
+    """One kind of access to a table, or to one of its columns."""
+
+    table: str
+    kind: str
+    column: str = ""
+
+    def __str__(self) -> str:
+        return f"{self.kind}{f' ({self.column})' if self.column else ''} on {self.table}"
+
+
+def known_tables() -> tuple[str, ...]:
+    """All of ours, except the months of visits."""
+    return tuple(sorted({table for tables in GRANTS.values() for table in tables} | set(OF_NOBODY)))
+
+
+def known_functions() -> tuple[str, ...]:
+    return tuple(sorted({name for names in FUNCTIONS.values() for name in names}))
+
+
+def privileges_of(process: str) -> set[Privilege]:
+    """What the table of grants says of a process, one by one."""
+    found = set()
+    for table, granted in GRANTS.get(process, {}).items():
+        for kind, columns in re.findall(r"(\w+)(?: \(([^)]*)\))?(?:, |$)", granted):
+            found |= {Privilege(table, kind, column.strip()) for column in columns.split(",")}
+    return found

@@ -1,0 +1,88 @@
+"""Every query in a file of queries is allowed to the processes that send it."""
+
+import re
+from collections.abc import Iterator
+
+import psycopg
+import pytest
+
+from onlooker.database import load_queries
+from onlooker.database_roles.creation import make_logins
+from onlooker.database_roles.grants import CONSOLE, DATA, DISPATCHER, GATEWAY, RECORDER
+from onlooker.database_roles.logins import Logins
+from onlooker.metrics.rollup import FILL
+from onlooker.settings import Settings
+from testkit import migrated_database
+
+METERS = ("add_usage", "add_coverage", "add_refusals", "lock_stream", "log_state")
+FILES = {
+    "streams": load_queries("onlooker.streams"),
+    "gateway": load_queries("onlooker.gateway"),
+    "visits": load_queries("onlooker.visits"),
+    "alerts": load_queries("onlooker.console.alerts"),
+    "marks": load_queries("onlooker.metrics", "sql/marks.sql") | {"fill": FILL},
+    "coverage": load_queries("onlooker.metrics", "sql/coverage.sql"),
+    "in_view": load_queries("onlooker.metrics", "sql/in_view.sql"),
+}
+SENT: dict[str, dict[str, tuple[str, ...]]] = {
+    GATEWAY: {
+        "streams": ("find_stream", *METERS),
+        "gateway": (
+            *("accept_job", "find_job", "remove_job", "waiting_in_session"),
+            *("add_blob", "find_blob", "remove_blob"),
+        ),
+    },
+    DISPATCHER: {
+        "streams": (*METERS, "sweep_coverage", "sweep_refusals"),
+        "gateway": (
+            *("lease_jobs", "renew_leases", "release_job", "count_death", "finish_job", "overdue_jobs", "sweep_jobs"),
+            *("expired_blobs", "sweep_blobs"),
+        ),
+    },
+    RECORDER: {"visits": tuple(FILES["visits"]), "marks": tuple(FILES["marks"])},
+    DATA: {"streams": ("find_bearer", "list_public_keys")},
+    CONSOLE: {
+        "streams": ("read_statuses", "log_state"),
+        "visits": ("delete_expired",),
+        "alerts": tuple(name for name in FILES["alerts"] if name != "look_up_only"),
+        "coverage": tuple(FILES["coverage"]),
+        "in_view": tuple(FILES["in_view"]),
+    },
+}
+WITHOUT_TABLES = {("alerts", "look_up_only")}
+CASES = [(process, file, name) for process, files in SENT.items() for file, names in files.items() for name in names]
+
+
+@pytest.fixture(scope="module")
+def logins(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Logins]:
+    with migrated_database() as url, psycopg.connect(url, autocommit=True) as owner:
+        made, refused = make_logins(owner, Settings(home=str(tmp_path_factory.mktemp("home")), database_url=url))
+        assert not refused
+        yield made
+
+
+def explained(query: str) -> str:
+    """PostgreSQL checks permissions before it explains. Values do not matter for that."""
+    query = re.sub(r"(ANY|ALL)\(%\(\w+\)s\)", r"\1('{}')", query.rstrip().rstrip(";"))
+    query = re.sub(r"%\((now|\w+_at)\)s(?!::)", "NULL::timestamptz", query)
+    query = re.sub(r"%\(\w+_s\)s(?!::)", "NULL::float8", query)
+    return "EXPLAIN " + re.sub(r"%\(\w+\)s", "NULL", query).replace("%%", "%")
+
+
+def test_every_query_is_sent_by_a_process() -> None:
+    known = {(file, name) for file, queries in FILES.items() for name in queries} - WITHOUT_TABLES
+    assert {(file, name) for _, file, name in CASES} == known
+
+
+@pytest.mark.parametrize(("process", "file", "name"), CASES)
+def test_a_query_is_allowed_to_those_who_send_it(logins: Logins, process: str, file: str, name: str) -> None:
+    with psycopg.connect(logins.urls[process], autocommit=True) as connection:
+        assert connection.execute(explained(FILES[file][name]).encode()).fetchall()
+
+
+def test_a_query_is_refused_to_others(logins: Logins) -> None:
+    with (
+        psycopg.connect(logins.urls[DATA], autocommit=True) as connection,
+        pytest.raises(psycopg.errors.InsufficientPrivilege),
+    ):
+        connection.execute(explained(FILES["streams"]["find_stream"]).encode())

@@ -1,0 +1,80 @@
+"""A plugin: in tests within this process, queries of the console's own code run with the console's role.
+
+A grant that is missing fails the test that needs it. Rows that a test writes itself are written as before.
+"""
+
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+from functools import partial
+from pathlib import Path
+from types import FrameType
+from typing import Any
+
+import psycopg
+import pytest
+from django.db.backends.signals import connection_created
+from psycopg import sql
+
+import onlooker
+from onlooker.database_roles.creation import make_roles
+from onlooker.database_roles.grants import CONSOLE, ROLES
+from onlooker.database_roles.logins import Logins
+
+PRODUCT = str(Path(onlooker.__file__).parent)
+COMMANDS = (f"{PRODUCT}/cli/", "/commands.py", "/migrations/")
+"""Code that runs from the command line, as the tables' owner."""
+
+
+@pytest.fixture(scope="session")
+def django_db_setup(django_db_setup: None, django_db_blocker: Any) -> Iterator[None]:
+    """Roles in the tests' database, named after it."""
+    from django.db import connection
+
+    with django_db_blocker.unblock():
+        options = connection.get_connection_params()
+        known = {name: options[name] for name in ("host", "port", "user", "password", "dbname") if options.get(name)}
+        prefix = str(known["dbname"])
+        with psycopg.connect(**known, autocommit=True) as opened:
+            make_roles(opened, Logins(prefix, {process: f"postgresql://any:{process}@/" for process in ROLES}))
+    role = f"{prefix}_{CONSOLE}"
+
+    def wrap(connection: Any, **_: Any) -> None:
+        connection.execute_wrappers.append(partial(_as_console, role))
+
+    connection_created.connect(wrap, weak=False)
+    wrap(connection)
+    yield
+    connection_created.disconnect(wrap)
+    with psycopg.connect(**known, autocommit=True) as opened:
+        names = sql.SQL(", ").join(sql.Identifier(f"{prefix}_{process}") for process in ROLES)
+        for statement in ("REASSIGN OWNED BY {} TO CURRENT_USER", "DROP OWNED BY {}", "DROP ROLE {}"):
+            opened.execute(sql.SQL(statement).format(names))
+
+
+def _as_console(role: str, execute: Callable[..., Any], *call: Any) -> Any:
+    """`call` is Django's: the statement, its values, whether they are many, and the context."""
+    raw = call[-1]["connection"].connection
+    if raw is None or not _is_of_the_console():
+        return execute(*call)
+    with suppress(psycopg.Error):  # the transaction has failed, and the statement will
+        raw.execute(sql.SQL("SET ROLE {}").format(sql.Identifier(role)))
+    try:
+        return execute(*call)
+    finally:
+        with suppress(psycopg.Error):
+            raw.execute("RESET ROLE")
+
+
+def _is_of_the_console() -> bool:
+    """Whether code of the product is at work, and not a command."""
+    frame: FrameType | None = sys._getframe(2)
+    is_ours = False
+    while frame is not None:
+        file = frame.f_code.co_filename
+        if file.startswith(PRODUCT):
+            if any(part in file for part in COMMANDS):
+                return False
+            is_ours = True
+        frame = frame.f_back
+    return is_ours
