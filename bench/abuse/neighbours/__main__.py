@@ -30,7 +30,7 @@ LIMITS = {"rate_limit_per_second": 400, "rate_limit_burst": 800}
 
 
 @dataclass
-class Camera:
+class Victim:
     """A session that goes on through all attacks."""
 
     client: httpx2.Client
@@ -102,7 +102,7 @@ def named(stack: Stack, one: Attack, stream: TestStream) -> float:
 
 
 @dataclass(frozen=True)
-class Verdict:
+class Endurance:
     """How a camera fared beside an attack, and the attacker itself."""
 
     alone_ms: list[float]
@@ -126,7 +126,7 @@ class Verdict:
         }
 
 
-def endure(stack: Stack, camera: Camera, name: str, seconds: float) -> Verdict:
+def endure(stack: Stack, camera: Victim, name: str, seconds: float) -> Endurance:
     one, stream = ATTACKS[name], stack.create_stream()
     alone_ms = camera.film(seconds / 2)
     failed_before, named_before = len(camera.faults), named(stack, one, stream)
@@ -134,7 +134,7 @@ def endure(stack: Stack, camera: Camera, name: str, seconds: float) -> Verdict:
         camera.film(one.prelude_s or 2.0)
         beside_ms = camera.film(seconds)
         answers = latest(told)
-    verdict = Verdict(
+    verdict = Endurance(
         alone_ms=alone_ms,
         beside_ms=beside_ms,
         failed=len(camera.faults) - failed_before,
@@ -153,9 +153,9 @@ def main() -> None:
     parser.add_argument("--seconds", type=float, default=20, help="that the camera films beside each attack")
     parser.add_argument("--only", default="", help="attacks whose name has this in it")
     arguments = parser.parse_args()
-    verdicts: dict[str, Verdict] = {}
+    verdicts: dict[str, Endurance] = {}
     with running_product(**LIMITS) as stack, open_client(stack, stack.create_stream(), timeout_s=60) as client:
-        camera = Camera(client, cycle(draw_standing(PEOPLE)))
+        camera = Victim(client, cycle(draw_standing(PEOPLE)))
         camera.film(5)
         for name in [name for name in ATTACKS if arguments.only in name]:
             say(f"{name} ...")

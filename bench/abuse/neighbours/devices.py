@@ -14,7 +14,7 @@ DEVICES, STREAMS = 5000, 50
 AT_ONCE = 50
 
 
-class Device:
+class KeptConnection:
     """One connection, from an address of its own shop."""
 
     def __init__(self, stack: Stack, stream: TestStream, number: int, trust: ssl.SSLContext) -> None:
@@ -56,15 +56,15 @@ class Device:
 async def _measure(stack: Stack) -> dict[str, object]:
     trust = ssl.create_default_context(cafile=stack.ca_file)
     streams = [stack.create_stream() for _ in range(STREAMS)]
-    devices = [Device(stack, streams[number % STREAMS], number, trust) for number in range(DEVICES)]
+    devices = [KeptConnection(stack, streams[number % STREAMS], number, trust) for number in range(DEVICES)]
     places = asyncio.Semaphore(AT_ONCE)
 
-    async def first(device: Device) -> bool:
+    async def first(device: KeptConnection) -> bool:
         async with places:
             await device.connect()
             return await device.ask()
 
-    async def again(device: Device) -> bool:
+    async def again(device: KeptConnection) -> bool:
         async with places:
             return await device.ask()
 
