@@ -14,7 +14,7 @@ from multiprocessing.connection import Connection
 
 import httpx2
 
-from bench.abuse.neighbours.attacks import ATTACKS, Attack, Target, attack
+from bench.abuse.neighbours.attacks import ATTACKS, WayToAttack, Target, attack
 from bench.abuse.neighbours.devices import keep_devices
 from bench.cost.drawn_scene import FPS, draw_standing
 from bench.lib.clients import open_client
@@ -89,7 +89,7 @@ def p95(took_ms: list[float]) -> float:
     return statistics.quantiles(took_ms, n=20, method="inclusive")[-1]
 
 
-def named(stack: Stack, one: Attack, stream: TestStream) -> float:
+def named(stack: Stack, one: WayToAttack, stream: TestStream) -> float:
     """What the metric that names the attacker says."""
     if one.by_stream:
         pattern = rf'onlooker_stream_refusals_total\{{code="{one.refused_with}",stream="{stream.id}"\}} (\S+)'

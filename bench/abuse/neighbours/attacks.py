@@ -34,7 +34,7 @@ class Target:
     auth: tuple[str, str]
 
 
-class Attacker:
+class BadNeighbour:
     """Sends, and counts what it is answered with."""
 
     def __init__(self, target: Target, tell: Connection) -> None:
@@ -70,13 +70,13 @@ class Attacker:
             await asyncio.sleep(TOLD_EVERY_S)
 
 
-async def large_json(attacker: Attacker) -> None:
+async def large_json(attacker: BadNeighbour) -> None:
     body = b'{"async": false, "echo": "' + b"x" * JSON_BYTES + b'"}'
     headers = {"Content-Type": "application/json"}
     await attacker.keep_on(lambda: attacker.post("/services/dummy/1/jobs", content=body, headers=headers), at_once=4)
 
 
-async def many_values(attacker: Attacker) -> None:
+async def many_values(attacker: BadNeighbour) -> None:
     body = b'{"async": false, "echo": [' + b"0," * 500_000 + b"0]}"
     headers = {"Content-Type": "application/json"}
     await attacker.keep_on(lambda: attacker.post("/services/dummy/1/jobs", content=body, headers=headers), at_once=4)
@@ -88,7 +88,7 @@ def crowd() -> bytes:
     return bytes(cv2.imencode(".jpg", np.tile(face, (FACES // COLUMNS, COLUMNS, 1)))[1])
 
 
-async def send_crowds(attacker: Attacker, *, is_async: str, at_once: int) -> None:
+async def send_crowds(attacker: BadNeighbour, *, is_async: str, at_once: int) -> None:
     picture = crowd()
 
     async def send() -> None:
@@ -101,15 +101,15 @@ async def send_crowds(attacker: Attacker, *, is_async: str, at_once: int) -> Non
     await attacker.keep_on(send, at_once=at_once)
 
 
-async def crowds_at_once(attacker: Attacker) -> None:
+async def crowds_at_once(attacker: BadNeighbour) -> None:
     await send_crowds(attacker, is_async="false", at_once=100)
 
 
-async def crowds_accepted(attacker: Attacker) -> None:
+async def crowds_accepted(attacker: BadNeighbour) -> None:
     await send_crowds(attacker, is_async="true", at_once=20)
 
 
-async def stalled_uploads(attacker: Attacker) -> None:
+async def stalled_uploads(attacker: BadNeighbour) -> None:
     async def stall() -> None:
         async def body() -> AsyncIterator[bytes]:
             for _ in range(STALLED_BYTES // 65_536):
@@ -122,7 +122,7 @@ async def stalled_uploads(attacker: Attacker) -> None:
     await attacker.keep_on(stall, at_once=52, every_s=0.2)
 
 
-async def idle_connections(attacker: Attacker, count: int) -> None:
+async def idle_connections(attacker: BadNeighbour, count: int) -> None:
     """As many as may be, opened again as soon as they are closed."""
     address = urlsplit(attacker.target.url)
     places = asyncio.Semaphore(50)
@@ -145,15 +145,15 @@ async def idle_connections(attacker: Attacker, count: int) -> None:
     await attacker.keep_on(hold, at_once=count, every_s=1.0)
 
 
-async def few_idle(attacker: Attacker) -> None:
+async def few_idle(attacker: BadNeighbour) -> None:
     await idle_connections(attacker, 1100)
 
 
-async def many_idle(attacker: Attacker) -> None:
+async def many_idle(attacker: BadNeighbour) -> None:
     await idle_connections(attacker, 5000)
 
 
-async def accepted_jobs(attacker: Attacker) -> None:
+async def accepted_jobs(attacker: BadNeighbour) -> None:
     """Accepted faster than they are computed."""
     face = bytes(cv2.imencode(".jpg", photograph()[10:285, 100:325])[1])
 
@@ -167,7 +167,7 @@ async def accepted_jobs(attacker: Attacker) -> None:
     await attacker.keep_on(send, at_once=16)
 
 
-async def new_sessions(attacker: Attacker) -> None:
+async def new_sessions(attacker: BadNeighbour) -> None:
     async def send() -> None:
         body = {"async": False, "state": {"session_id": str(uuid.uuid4())}}
         await attacker.post("/services/dummy/1/jobs", json=body)
@@ -175,13 +175,13 @@ async def new_sessions(attacker: Attacker) -> None:
     await attacker.keep_on(send, at_once=30, every_s=0.1)
 
 
-async def large_results(attacker: Attacker) -> None:
+async def large_results(attacker: BadNeighbour) -> None:
     body = {"async": False, "echo": "x" * 900_000}
     await attacker.keep_on(lambda: attacker.post("/services/dummy/1/jobs", json=body), at_once=4)
 
 
 async def _attack(name: str, target: Target, tell: Connection) -> None:
-    attacker = Attacker(target, tell)
+    attacker = BadNeighbour(target, tell)
     await asyncio.gather(ATTACKS[name].make(attacker), attacker.tell())
 
 
@@ -193,10 +193,10 @@ def attack(name: str, target: Target, tell: Connection) -> None:
 
 
 @dataclass(frozen=True)
-class Attack:
+class WayToAttack:
     """One way to be a bad neighbour, and how it must be answered."""
 
-    make: Callable[[Attacker], Awaitable[None]]
+    make: Callable[[BadNeighbour], Awaitable[None]]
     refused_with: str
     """A code of a problem, or a reason for which connections are refused; empty: it keeps within its limits."""
     by_stream: bool = True
@@ -205,14 +205,14 @@ class Attack:
 
 
 ATTACKS = {
-    "10 MB JSON bodies": Attack(large_json, "too_large"),
-    "500,000 values in a JSON body": Attack(many_values, "bad_request", by_stream=False),
-    "pictures of 100 faces, synchronous": Attack(crowds_at_once, "rate_limited"),
-    "pictures of 100 faces, accepted": Attack(crowds_accepted, ""),
-    "52 stalled uploads": Attack(stalled_uploads, "rate_limited"),
-    "1,100 idle connections": Attack(few_idle, "address", by_stream=False),
-    "5,000 idle connections": Attack(many_idle, "address", by_stream=False),
-    "10,000 accepted jobs": Attack(accepted_jobs, "overloaded", prelude_s=90),
-    "300 sessions a second": Attack(new_sessions, "rate_limited"),
-    "result floods": Attack(large_results, "rate_limited"),
+    "10 MB JSON bodies": WayToAttack(large_json, "too_large"),
+    "500,000 values in a JSON body": WayToAttack(many_values, "bad_request", by_stream=False),
+    "pictures of 100 faces, synchronous": WayToAttack(crowds_at_once, "rate_limited"),
+    "pictures of 100 faces, accepted": WayToAttack(crowds_accepted, ""),
+    "52 stalled uploads": WayToAttack(stalled_uploads, "rate_limited"),
+    "1,100 idle connections": WayToAttack(few_idle, "address", by_stream=False),
+    "5,000 idle connections": WayToAttack(many_idle, "address", by_stream=False),
+    "10,000 accepted jobs": WayToAttack(accepted_jobs, "overloaded", prelude_s=90),
+    "300 sessions a second": WayToAttack(new_sessions, "rate_limited"),
+    "result floods": WayToAttack(large_results, "rate_limited"),
 }
