@@ -14,7 +14,7 @@ from multiprocessing.connection import Connection
 
 import httpx2
 
-from bench.abuse.neighbours.attacks import ATTACKS, WayToAttack, Target, attack
+from bench.abuse.neighbours.attacks import ATTACKS, Target, WayToAttack, attack
 from bench.abuse.neighbours.devices import keep_devices
 from bench.cost.drawn_scene import FPS, draw_standing
 from bench.lib.clients import open_client
