@@ -77,7 +77,8 @@ async def _arriving(request: Request, limit_bytes: int) -> AsyncIterator[bytes]:
             held_bytes.hold(received)
             if chunk:
                 allowance.charge(stream_id, len(chunk))
-                await asyncio.sleep(allowance.owing_s(stream_id))  # meanwhile no more is read
+                if owing_s := allowance.owing_s(stream_id):
+                    await asyncio.sleep(owing_s)  # meanwhile no more is read
                 yield chunk
     if received > limit_bytes:
         raise Problem(Code.TOO_LARGE, f"This request may have {limit_bytes} bytes. Send a smaller one.", headers=CLOSE)
