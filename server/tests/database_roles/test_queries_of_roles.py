@@ -35,8 +35,17 @@ SENT: dict[str, dict[str, tuple[str, ...]]] = {
     DISPATCHER: {
         "streams": (*METERS, "sweep_coverage", "sweep_refusals"),
         "gateway": (
-            *("lease_jobs", "renew_leases", "release_job", "count_death", "finish_job", "overdue_jobs", "sweep_jobs"),
-            *("expired_blobs", "sweep_blobs"),
+            *(
+                "waiting_jobs",
+                "lease_jobs",
+                "renew_leases",
+                "release_job",
+                "count_death",
+                "finish_job",
+                "overdue_jobs",
+                "sweep_jobs",
+            ),
+            *("expired_blobs", "sweep_blobs", "keep_workers", "forget_workers"),
         ),
     },
     RECORDER: {"visits": tuple(FILES["visits"]), "marks": tuple(FILES["marks"])},
