@@ -18,7 +18,7 @@ from pathlib import Path
 from bench.lib.figures import Figure
 from bench.lib.processes import cpu_seconds
 from onlooker.gateway.machine_turns import MachineTurns
-from onlooker.gateway.session_turns import SessionTurns
+from onlooker.gateway.stream_limits import SessionTurns
 from onlooker.streams.rate_limit import MemoryTable, RateLimit, Table
 from onlooker.streams.shared_table import SharedTable
 from testkit import Stack, TestStream, fresh_database, running_stack

@@ -3,8 +3,8 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from onlooker.gateway import byte_allowance
-from onlooker.gateway.byte_allowance import ByteAllowance
+from onlooker.gateway import stream_limits
+from onlooker.gateway.stream_limits import ByteAllowance
 
 PER_SECOND, BURST_S = 100.0, 2.0
 
@@ -14,15 +14,15 @@ def test_a_stream_owes_what_it_had_above_its_allowance(charges: list[tuple[float
     allowance = ByteAllowance(per_second=PER_SECOND, burst_s=BURST_S)
     now = 1000.0
     left = dict.fromkeys(range(3), PER_SECOND * BURST_S)
-    clock = byte_allowance.time
+    clock = stream_limits.time
     try:
         for wait_s, stream, size in charges:
             now += wait_s
-            byte_allowance.time = type("Clock", (), {"monotonic": staticmethod(lambda moment=now: moment)})  # type: ignore[attr-defined]
+            stream_limits.time = type("Clock", (), {"monotonic": staticmethod(lambda moment=now: moment)})  # type: ignore[attr-defined]
             left = {one: min(PER_SECOND * BURST_S, had + wait_s * PER_SECOND) for one, had in left.items()}
             allowance.charge(stream, size)
             left[stream] -= size
             for one, had in left.items():
                 assert abs(allowance.owing_s(one) - max(0.0, -had / PER_SECOND)) < 1e-6
     finally:
-        byte_allowance.time = clock  # type: ignore[attr-defined]
+        stream_limits.time = clock  # type: ignore[attr-defined]

@@ -15,7 +15,7 @@ from onlooker.bus.connection import NoAnswer
 from onlooker.errors import Problem
 from onlooker.gateway.engine.suspects import Suspects
 from onlooker.gateway.machine_turns import MachineTurns
-from onlooker.gateway.session_turns import SessionTurns
+from onlooker.gateway.stream_limits import SessionTurns
 
 processes = multiprocessing.get_context("fork")
 Turn = tuple[float, float, float, str]

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from clients import EXTRA_SERVICES, client_of
 from onlooker.errors import Problem
-from onlooker.gateway.shared_room import Holder, SharedRoom
+from onlooker.gateway.stream_limits import Holder, SharedRoom
 from onlooker.settings import Settings
 from testkit import migrated_database, running_stack
 

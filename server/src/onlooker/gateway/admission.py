@@ -12,7 +12,7 @@ from starlette.types import Scope
 from onlooker.errors import Code, Problem
 from onlooker.gateway import counters
 from onlooker.gateway.context import GatewayContext, find_service, stream_of
-from onlooker.gateway.shared_room import Holder, address_of
+from onlooker.gateway.stream_limits import Holder, address_of
 from onlooker.http.routes import Handler, RouteRow
 from onlooker.streams.coverage import reason_of
 from onlooker.streams.credentials import StreamRecord

@@ -15,18 +15,15 @@ from onlooker.bus.subjects import FEEDS, RESULTS
 from onlooker.database import Pool, open_pool
 from onlooker.errors import not_found
 from onlooker.gateway.blobstore import BlobStore, open_store
-from onlooker.gateway.byte_allowance import ByteAllowance
 from onlooker.gateway.engine.engine import Engine
 from onlooker.gateway.engine.exchange import Exchange
 from onlooker.gateway.engine.suspects import Suspects
 from onlooker.gateway.engine.workers import Workers
 from onlooker.gateway.machine_turns import MachineTurns
 from onlooker.gateway.meters import StreamMeters
-from onlooker.gateway.new_sessions import NewSessions
 from onlooker.gateway.queue.session_order import SessionOrder
 from onlooker.gateway.results import Results
-from onlooker.gateway.session_turns import SessionTurns
-from onlooker.gateway.shared_room import Holder, Holding, SharedRoom
+from onlooker.gateway.stream_limits import ByteAllowance, Holder, Holding, NewSessions, SessionTurns, SharedRoom
 from onlooker.settings import Settings
 from onlooker.streams.credentials import Credentials, StreamRecord
 from onlooker.streams.rate_limit import RateLimit

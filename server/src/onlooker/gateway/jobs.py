@@ -28,7 +28,7 @@ from onlooker.gateway.meters import is_for_visits
 from onlooker.gateway.permits import permit_job, permit_results
 from onlooker.gateway.queue.acceptance import accept_job, find_accepted, remove_accepted
 from onlooker.gateway.requests import collect_attachments, read_job_request, read_trial_request, session_key
-from onlooker.gateway.shared_room import Holder
+from onlooker.gateway.stream_limits import Holder
 from onlooker.http.answers import encode_json, format_time
 from onlooker.http.openapi import Moment, Url
 from onlooker.streams.credentials import StreamRecord
