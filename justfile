@@ -198,6 +198,10 @@ bench-vision *arguments:
 accuracy-scenes *arguments:
     python -m bench.accuracy.visits {{arguments}}
 
+# How soon a blind camera is in coverage, and how seldom a healthy one: clips turned black, covered, dark, frozen, moved.
+blind *arguments:
+    python -m bench.accuracy.blindness {{arguments}}
+
 # How right counts are on real streets: any folder of sequences in MOTChallenge layout.
 accuracy-streets folder *arguments:
     python -m bench.accuracy.streets {{folder}} {{arguments}}

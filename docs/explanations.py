@@ -126,8 +126,7 @@ METRICS = {
     "`worker_left` (it stopped), `bus_lost`.",
     "onlooker_results_not_stored": "Results that were returned but could not be stored. A later GET of them is 404.",
     "onlooker_live_workers": "Workers that replied to this process on the bus in the last few seconds.",
-    "onlooker_swept": "Deleted expired items. `kind`: `result`, `blob`, `orphan` (attachment without job), "
-    "`coverage` (slots older than the stream's retention).",
+    "onlooker_swept": "Deleted expired items. `kind`: `result`, `blob`, `orphan` (attachment without job).",
     "onlooker_worker_jobs": "Tasks received by a worker. `outcome`: `done`, an `error_code`, `refused` (queue full), "
     "`expired` (nobody waits any more), `undecodable`, or `unanswered` (the bus connection was lost).",
     "onlooker_worker_queue_seconds": "The same queue time as above, measured by the worker.",
@@ -175,8 +174,9 @@ METRICS = {
     "(`ONLOOKER_CONSOLE_LIVE_LIMIT`), `account_full` (`ONLOOKER_CONSOLE_LIVE_LIMIT_PER_ACCOUNT`).",
     "onlooker_console_chores": "Runs of chores by name. `outcome`: `done`, `put_off` (the database, the mail server or "
     "another part was unavailable), `failed` (a bug: the log has the exception). Only one console runs chores.",
-    "onlooker_console_mails": "E-mails about silent streams (`kind`: `silent`, `quota`, `back`) and invitations "
-    "(`invitation`). `outcome`: `sent`, `failed`. E-mails about accounts and billing are not counted.",
+    "onlooker_console_mails": "E-mails about silent streams (`kind`: `silent`, `quota`, `back`), about cameras that "
+    "see nothing or see again (`blind`, `sees`) and invitations (`invitation`). `outcome`: `sent`, `failed`. E-mails "
+    "about accounts and billing are not counted.",
 }
 
 DATA_ROUTES = {
@@ -192,11 +192,15 @@ CONSOLE_ROUTES = {
     "streams": "The overview: the account's own and shared streams, with their numbers for 7 days",
     "dashboard": "A stream's numbers for a period, `?period=7d` or `?from=...&to=...`; for HTMX only the report",
     "dashboard-table": "The same as a CSV file: one row per hour or day",
+    "dashboard-changes": "The changes of its headline numbers as a CSV file, with their intervals",
     "dashboard-live": "Server-sent events for an open dashboard: who is in view, and when newer numbers are available",
     "stream-new": "Create a stream; the response shows its Password, once",
-    "stream": "A stream: its state, usage, credentials and how to connect; for a viewer its state and usage",
+    "stream": "A stream: its state, camera, usage, credentials, how to connect it; for a viewer state, camera, usage",
     "stream-connection": "Part of that page: whether the first frame has arrived",
-    "stream-settings": "Name, on or off, switches, retention, time zone, e-mails about silence",
+    "stream-settings": "Name, on or off, switches, retention, time zone, e-mails about silence and blind cameras",
+    "camera-check": "Count people yourself and compare with the camera's own count; for the stream's owner",
+    "camera-check-begin": "POST: a check begins now; its number",
+    "camera-check-end": "POST: what was counted, and for how many seconds; may be sent again",
     "stream-try": "Try a stream out with the browser's camera or a video file; for its owner",
     "stream-try-token": "POST: an access token for that page, for 15 minutes; what is sent with it is not stored",
     "stream-rotate": "A new Password; the old one stays valid for a grace period",

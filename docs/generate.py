@@ -24,8 +24,12 @@ from onlooker.cli import main as command_line  # noqa: E402
 from onlooker.data.app import ROUTES as DATA_ENDPOINT  # noqa: E402
 from onlooker.errors import KINDS  # noqa: E402
 from onlooker.gateway.routes import ROUTES  # noqa: E402
+from onlooker.metrics.coverage import BucketCoverage  # noqa: E402
 from onlooker.metrics.definitions import METRICS as NUMBERS  # noqa: E402
 from onlooker.metrics.definitions import Metric  # noqa: E402
+from onlooker.metrics.extension_values import shape_gaps, shape_in_view, shape_quality, shape_watched  # noqa: E402
+from onlooker.metrics.extensions import CARRIED, EXTENSIONS, ExtensionMetric  # noqa: E402
+from onlooker.metrics.quality import BucketQuality  # noqa: E402
 from onlooker.settings import describe_settings  # noqa: E402
 from onlooker_pipeline.catalogue import SERVICES  # noqa: E402
 from onlooker_pipeline.catalogue.service import Service  # noqa: E402
@@ -50,11 +54,18 @@ class DeclaredMetric(NamedTuple):
 
     title: str
     unit: str
-    """`people`, `seconds`, `share` (from 0 to 1), or `parts`: counts by name."""
+    """`people`, `seconds`, `share` (from 0 to 1), `parts`: counts by name, or `various`."""
     meaning: str
 
 
 DECLARED_METRICS = {
+'''
+CLIENT_EXTENSIONS_HEAD = """}
+DECLARED_EXTENSIONS = {
+"""
+CLIENT_METRICS_TAIL = '''}
+CARRIED = (%s)
+"""Asked for beside what is asked for: without them a zero can mean anything."""
 '''
 
 
@@ -274,8 +285,25 @@ def numbers_page() -> str:
         "[what they mean](../guides/data.md#what-the-numbers-mean), [how they are computed](../concepts/metrics.md). "
         "The value column shows a result without any people: counts are 0, means are null. Figures are the columns of "
         "the roll-up, `metrics_slot`, from which a value is computed; names that end in `_us` are in "
-        "microseconds, `balance` is in billionths.\n\n" + table(["metric", "meaning", "value", "figures"], rows)
+        "microseconds, `balance` is in billionths.\n\n"
+        + table(["metric", "meaning", "value", "figures"], rows)
+        + "\n## Extension metrics\n\nThese are not figures of visits: "
+        "[what was watched](../guides/data.md#what-was-watched). The value column shows a range in the future.\n\n"
+        + table(["metric", "meaning", "value"], extension_rows())
     )
+
+
+def extension_rows() -> list[list[object]]:
+    nothing = BucketCoverage(0.0, 0.0, {}, None)
+    values = {
+        "watched": shape_watched(nothing.watched),
+        "gaps": shape_gaps(nothing),
+        "in_view": shape_in_view(None),
+        "quality": shape_quality(
+            BucketQuality(), {name: one.shape([0] * len(one.figures)) for name, one in NUMBERS.items()}
+        ),
+    }
+    return [[f"`{name}`", one.meaning, f"`{json.dumps(values[name])}`"] for name, one in EXTENSIONS.items()]
 
 
 def shape_of(metric: Metric) -> str:
@@ -299,13 +327,16 @@ def command_helps(command: click.Command, name: str, parent: click.Context | Non
 
 def client_metrics() -> str:
     """The client's copy of the declared metrics: it never imports the server."""
-    lines = [
-        f"    {json.dumps(name)}: DeclaredMetric(\n"
-        + "".join(f"        {json.dumps(text)},\n" for text in (metric.title, metric.unit, metric.meaning))
-        + "    ),\n"
-        for name, metric in NUMBERS.items()
-    ]
-    return CLIENT_METRICS_HEAD + "".join(lines) + "}\n"
+    lines = [_declaration(metric) for metric in NUMBERS.values()]
+    extensions = [_declaration(metric) for metric in EXTENSIONS.values()]
+    carried = ", ".join(map(json.dumps, CARRIED))
+    parts = [CLIENT_METRICS_HEAD, *lines, CLIENT_EXTENSIONS_HEAD, *extensions, CLIENT_METRICS_TAIL % carried]
+    return "".join(parts)
+
+
+def _declaration(metric: Metric | ExtensionMetric) -> str:
+    texts = "".join(f"        {json.dumps(text)},\n" for text in (metric.title, metric.unit, metric.meaning))
+    return f"    {json.dumps(metric.name)}: DeclaredMetric(\n{texts}    ),\n"
 
 
 PAGES: dict[str, Callable[[], str]] = {

@@ -22,6 +22,7 @@ AREAS = {
 }
 ONE_NAMESPACE = (("server", "pipeline"), ("client",), ("bench", "testkit"))
 """Areas that are read together: within each of these a class name means one thing."""
+TEST_FOLDERS = ("server/tests", "pipeline/tests", "client/tests")
 PACKAGES = ("onlooker", "onlooker_pipeline", "onlooker_client")
 
 MEDIAN_LINES = 120
@@ -154,6 +155,15 @@ def _is_gerund(name: str) -> bool:
     return any(_GERUND.match(word) and word not in _NOUNS and word not in TRADE_WORDS for word in words)
 
 
+def duplicate_tests() -> list[str]:
+    """Test modules with the same name: pytest would collect only the first of them."""
+    homes: dict[str, list[str]] = defaultdict(list)
+    for folder in TEST_FOLDERS:
+        for path in sorted((ROOT / folder).rglob("test_*.py")):
+            homes[path.name].append(str(path.parent.relative_to(ROOT)))
+    return [f"{name}: {', '.join(where)}" for name, where in homes.items() if len(where) > 1]
+
+
 def import_cycles() -> list[str]:
     """Modules that import one another, in whatever many steps; imports for types alone do not count."""
     first, *others = PACKAGES
@@ -191,6 +201,7 @@ def main() -> int:
     faults = {
         "over 500 lines": layout.too_long(),
         "duplicate class names": layout.duplicate_classes(),
+        "duplicate test names": duplicate_tests(),
         "gerund module names": layout.gerunds(),
         "circular imports": import_cycles(),
     }

@@ -19,7 +19,8 @@ import psycopg
 from onlooker.streams.credentials import hash_access_token, new_access_token
 from testkit.ports import free_ports
 
-START_LIMIT_S = 90.0
+START_LIMIT_S = 300.0
+"""As long as `onlooker up` itself waits for its processes."""
 OURS = ("nats-server", "gateway", "dispatcher", "recorder", "console", "data")
 PORTS = (
     "nats_port",

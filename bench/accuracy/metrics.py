@@ -9,12 +9,14 @@ import uuid
 from dataclasses import asdict
 from typing import Any
 
+from bench.accuracy.interval_coverage import measure_coverage
 from bench.accuracy.metrics_concurrency import ride_out_storm
 from bench.lib.product import conclude, say
 from onlooker.visits.writer import VisitWriter
 from onlooker_pipeline.visits.visit import Visit
 from testkit import migrated_database
 from testkit.worlds.clocks import unix_s
+from testkit.worlds.comparisons import ComparisonCounts, compare_world, describe_compared, draw_world
 from testkit.worlds.player import Player
 from testkit.worlds.search import running_player, try_worlds
 from testkit.worlds.world import World
@@ -101,10 +103,12 @@ def _visit(stream_id: int, *, still_s: int, looking_s: int, **person: Any) -> Vi
 
 
 WORLDS = 2000
+COMPARED_SHARE = 4
+"""One world about comparisons for so many others."""
 EXPIRING_SHARE = 10
 """Of every so many worlds one has visits that are deleted after their time."""
 PROGRESS_EVERY = 100
-MUST_NOT_HAPPEN = ("disagreements", "interface_fields_wrong", "storm_wrong")
+MUST_NOT_HAPPEN = ("disagreements", "interface_fields_wrong", "storm_wrong", "comparisons_wrong")
 MUST_HAPPEN = (
     "storm_readings",
     "buckets",
@@ -112,6 +116,14 @@ MUST_HAPPEN = (
     "expired_streams",
     "inexact_pages",
     "exact_pages_of_expired",
+    "watched_buckets",
+    "gap_buckets",
+    "unknown_buckets",
+    "quality_buckets",
+    "compared_changes",
+    "not_compared",
+    "over_clock_changes",
+    "past_retention",
 )
 """Else the worlds did not show what they are for; so many of them do."""
 ENOUGH = 500
@@ -144,8 +156,11 @@ def measure(url: str, *, count: int, seed: int) -> dict[str, Any]:
         expiring = count // EXPIRING_SHARE
         found = [try_worlds(play, count=expiring, seed=seed, expiring=True)]
         found.append(try_worlds(play, count=count - expiring, seed=seed))
+        compared = ComparisonCounts()
+        differing = runner.run(compare_worlds(player, compared, count=count // COMPARED_SHARE, seed=seed))
     disagreements = [one for one in found if one]
-    for text in (*wrong, *storm.wrong, *disagreements):
+    coverage = measure_coverage(seed)
+    for text in (*wrong, *storm.wrong, *disagreements, *differing):
         say(str(text))
     figures = {
         "disagreements": len(disagreements),
@@ -155,15 +170,30 @@ def measure(url: str, *, count: int, seed: int) -> dict[str, Any]:
         "seed": seed,
         "worlds_target": count,
         **asdict(player.tally),
+        "comparisons_wrong": len(differing),
+        **asdict(compared),
+        **coverage.as_members(),
+        "intervals_right": coverage.is_right,
         "seconds": round(time.perf_counter() - started, 1),
     }
     return {"ok": is_ok(figures)} | figures
+
+
+async def compare_worlds(player: Player, tally: ComparisonCounts, *, count: int, seed: int) -> list[str]:
+    """What differs from the oracle, up to the first world in which something does."""
+    chance = random.Random(seed)
+    for _ in range(count):
+        world = draw_world(chance)
+        if wrong := await compare_world(player, world, tally):
+            return [describe_compared(world), *wrong]
+    return []
 
 
 def is_ok(figures: dict[str, Any]) -> bool:
     return (
         figures["worlds"] >= figures["worlds_target"]
         and not any(figures[name] for name in MUST_NOT_HAPPEN)
+        and figures["intervals_right"]
         and (figures["worlds"] < ENOUGH or all(figures[name] for name in MUST_HAPPEN))
     )
 

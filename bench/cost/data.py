@@ -17,6 +17,8 @@ INGESTED = 40_000
 RANKS = (50, 95)
 RATIO_TARGET = 1.5
 GROWTH_TARGET = 1.2
+QUALITY_TARGET = 1.3
+"""A page with `watched` and `quality` to the page without."""
 INGEST_TARGET = 5000
 INGEST_RATIO_TARGET = 0.5
 
@@ -63,7 +65,9 @@ def figures_of(measured: dict[str, Measured], ingests: list[Ingest]) -> dict[str
     ratios, growths = ratios_of(measured), growths_of(*measured.values())
     best = max(ingests, key=lambda one: one.per_second)
     ratio = min(one.ratio for one in ingests)
+    quality = {kind: times.quality_ratio for kind, times in list(measured.values())[-1].items()}
     answers_ok = max(ratios.values()) <= RATIO_TARGET and max(growths.values()) <= GROWTH_TARGET
+    answers_ok = answers_ok and max(quality.values()) <= QUALITY_TARGET
     ingest_ok = best.per_second >= INGEST_TARGET and ratio >= INGEST_RATIO_TARGET
     return {
         "ok": answers_ok and ingest_ok,
@@ -71,6 +75,8 @@ def figures_of(measured: dict[str, Measured], ingests: list[Ingest]) -> dict[str
         "ratio_target": RATIO_TARGET,
         **{name: round(value, 2) for name, value in growths.items()},
         "growth_target": GROWTH_TARGET,
+        **{f"{kind}_quality_ratio": round(value, 2) for kind, value in quality.items()},
+        "quality_ratio_target": QUALITY_TARGET,
         "visits_per_second": round(best.per_second),
         "visits_per_second_target": INGEST_TARGET,
         "revisions_per_second": round(best.per_second * REVISIONS),
@@ -95,6 +101,7 @@ def main() -> None:
     with tuned_cluster() as cluster:
         print(f"PostgreSQL with {', '.join(f'{name} {value}' for name, value in tuning().items())}")
         world = make_world(cluster, streams=asked.streams, days=asked.days)
+        world.add_quality()
         build(world, asked.visits)
         grown = world.copy("grown")
         build(grown, asked.grown - asked.visits)

@@ -5,7 +5,7 @@ import statistics
 import time
 from collections.abc import AsyncIterator, Awaitable
 from contextlib import asynccontextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 from math import isclose
 from typing import Any
@@ -66,6 +66,10 @@ class NumbersQuery:
     async def request(self, reader: DataReader) -> dict[str, Any]:
         """The whole request, within this process."""
         return await reader.get(self.stream, urlencode(self.parameters))
+
+    def with_quality(self) -> "NumbersQuery":
+        """The same page with how much was watched, and how well."""
+        return replace(self, parameters=self.parameters | {"metrics": f"{self.parameters['metrics']},watched,quality"})
 
     def by_hand(self) -> "ByHand":
         query, page = self.parse()
@@ -155,6 +159,14 @@ class Times:
     by_hand: list[float] = field(default_factory=list)
     request: list[float] = field(default_factory=list)
     """The whole request, within this process: routing, token, query, JSON."""
+    request_with_quality: list[float] = field(default_factory=list)
+    """The same pages with `watched` and `quality`."""
+
+    @property
+    def quality_ratio(self) -> float:
+        """Of each page with `watched` and `quality` to the same page without, the median."""
+        pairs = zip(self.request_with_quality, self.request, strict=True)
+        return statistics.median(quality / plain for quality, plain in pairs)
 
     def ratio(self, rank: int) -> float:
         return percentile(self.ours, rank) / percentile(self.by_hand, rank)
@@ -219,9 +231,12 @@ async def _time(asking: Awaitable[Any]) -> float:
 
 
 async def measure_requests(world: DataWorld, measured: Measured, *, queries: int) -> None:
-    """Whole requests, for information; there is no target."""
+    """Whole requests, without and with `watched` and `quality`, which take turns at being first."""
     asking = Asking(world, seed=SEED + 1)
     async with open_reader(world.url) as reader:
         for kind, times in measured.items():
-            for _ in range(queries):
-                times.request.append(await _time(asking.draw(kind).request(reader)))
+            for number in range(queries):
+                asked = asking.draw(kind)
+                turns = [(asked, times.request), (asked.with_quality(), times.request_with_quality)]
+                for page, taken in turns if number % 2 else turns[::-1]:
+                    taken.append(await _time(page.request(reader)))

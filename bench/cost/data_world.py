@@ -86,6 +86,16 @@ SELECT stream_id, date_bin('15 minutes', began_at, 'epoch') AS slot_at, max(uppe
 FROM made GROUP BY 1, 2 ORDER BY slot_at
 """
 
+_ALL_SLOTS = """
+FROM generate_series(%(begins_at)s::timestamptz, %(ends_at)s, '15 minutes') slot_at CROSS JOIN streams_stream stream"""
+MAKE_COVERAGE = f"""INSERT INTO streams_coverage (stream_id, slot_at, video_s)
+SELECT stream.id, slot_at, 900 * random() {_ALL_SLOTS}"""
+MAKE_QUALITY = f"""
+INSERT INTO streams_quality (stream_id, slot_at, models_version, pipeline_version,
+                             frames, video_s, dark_frames, face_frames, face_video_s, faces)
+SELECT stream.id, slot_at, '0.1.0', '0.1.0', 9000 * random(), 900 * random(), 90 * random(), 900 * random(),
+       90 * random(), ARRAY(SELECT (width * random())::int FROM generate_series(1, 16) width) {_ALL_SLOTS}"""
+
 
 @dataclass(frozen=True)
 class DataWorld:
@@ -125,6 +135,13 @@ class DataWorld:
             for number, _ in enumerate(threads.map(build, range(self.days)), start=1):
                 if number % SAID_EVERY_DAYS == 0:
                     say(f"  visits of {number} of {self.days} days made")
+
+    def add_quality(self) -> None:
+        """What was watched of all slots of the streams, and how well."""
+        values = {"begins_at": self.begins_at, "ends_at": self.ends_at}
+        with _builder(self.url) as connection:
+            connection.execute(MAKE_COVERAGE, values)
+            connection.execute(MAKE_QUALITY, values)
 
     def copy(self, name: str) -> "DataWorld":
         """The same once more, beside it."""

@@ -130,7 +130,13 @@ class Activity:
 
     def _open_pages(self, web: httpx2.Client) -> None:
         stream = f"/streams/{self._stream.client_id}/"
-        for path in ("/streams/", stream, f"{stream}dashboard/", f"{stream}dashboard/table.csv"):
+        for path in (
+            "/streams/",
+            stream,
+            f"{stream}dashboard/",
+            f"{stream}dashboard/table.csv",
+            f"{stream}dashboard/changes.csv",
+        ):
             answer = web.get(path, follow_redirects=True)
             assert answer.status_code == 200, (path, answer.status_code)
             self.done["pages"] += 1

@@ -77,8 +77,10 @@ def test_numbers_as_a_table_as_json_and_as_csv(product: Stack, stream: TestStrea
     asked = ("metrics", "--from", "2026-03-01", "--to", "2026-03-04", "--metrics", "passing_by,gender")
     table, lines, sheet = (run(*asked, *form, **variables(product, stream)) for form in ((), ("--json",), ("--csv",)))
     assert "Sun 01 Mar 2026" in table.stdout, table.stderr
+    assert table.stdout.splitlines()[0].split()[-1] == "watched"
+    assert table.stdout.splitlines()[1].split()[4:] == ["-", "-", "-", "-", "0%"], "nobody watched: no zeros"
     assert [json.loads(line)["passing_by"]["value"] for line in lines.stdout.splitlines()] == [0, 0, 0]
-    assert sheet.stdout.splitlines()[0] == "start,passing_by,gender_?,gender_female,gender_male"
+    assert sheet.stdout.startswith("start,passing_by,gender_?,gender_female,gender_male,watched,watched_share,gaps_")
     assert len(sheet.stdout.splitlines()) == 4
 
 

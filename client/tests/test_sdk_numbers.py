@@ -3,8 +3,9 @@
 import base64
 import json
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from datetime import UTC, date, datetime, timedelta, timezone
+from urllib.parse import parse_qs
 
 import pytest
 from faulty_server import answering, http, peer
@@ -13,6 +14,7 @@ from testkit import Stack, TestStream
 from onlooker_client import BadArgument, BadCredentials, BadRequest, Bucket, Client, ConfigError, LinkError
 from onlooker_client.config import Config
 from onlooker_client.numbers.endpoint import UNKNOWN_LIFE_S, DataEndpoint, life_s
+from onlooker_client.numbers.metrics import Metrics, Query
 
 OWNER = "owner@example.org"
 HOURS = 120
@@ -202,3 +204,60 @@ def test_a_row_is_flat() -> None:
     start = datetime(2026, 3, 1, tzinfo=UTC)
     bucket = Bucket(start, {"passing_by": {"value": 3}, "stop_time": {"value": None}, "gender": {"?": 0, "male": 3}})
     assert bucket.row() == {"start": start, "passing_by": 3, "stop_time": None, "gender_?": 0, "gender_male": 3}
+
+
+GAPS = {"offline": 0.0, "disabled": 0.0, "unknown": 0.0}
+
+
+def bucket_of(watched_s: float, share: float | None, **gaps: float) -> Bucket:
+    said = {"passing_by": {"value": 0}, "watched": {"value": watched_s, "share": share}, "gaps": {**GAPS, **gaps}}
+    return Bucket(datetime(2026, 3, 1, tzinfo=UTC), said)
+
+
+def test_a_bucket_says_what_was_watched() -> None:
+    half = bucket_of(1800.0, 0.5, offline=1800.0)
+    assert (half.watched_s, half.watched_share, half.gaps["offline"], half.is_gap) == (1800.0, 0.5, 1800.0, False)
+    assert list(half.row()) == ["start", "passing_by", "watched", "watched_share", *(f"gaps_{why}" for why in GAPS)]
+
+
+@pytest.mark.parametrize(
+    ("share", "gaps", "is_gap"), [(0.0, {"offline": 3600.0}, True), (None, {}, True), (None, {"unknown": 9.0}, False)]
+)
+def test_nobody_watched_where_it_is_known(share: float | None, gaps: dict[str, float], is_gap: bool) -> None:
+    assert bucket_of(0.0, share, **gaps).is_gap is is_gap
+
+
+def asked_of(answer: Callable[[str], dict[str, object]], *names: str) -> tuple[list[str], Metrics]:
+    asked: list[str] = []
+
+    def ask(query: str) -> dict[str, object]:
+        asked.append(parse_qs(query)["metrics"][0])
+        return answer(asked[-1])
+
+    query = Query.of(names, "2026-03-01", None, time="global", tz=None)
+    return asked, Metrics(ask, query)
+
+
+def page_of(names: str) -> dict[str, object]:
+    said = {"passing_by": {"value": 0}, "watched": {"value": 0.0, "share": 0.0}, "gaps": GAPS}
+    values = {name: said[name] for name in names.split(",")}
+    return {"entities": {"global": values}, "from_date": "2026-03-01T00:00:00Z", "to_date": "2026-03-02T00:00:00Z"}
+
+
+def test_what_was_watched_is_asked_for_besides() -> None:
+    asked, metrics = asked_of(page_of, "passing_by")
+    assert (next(iter(metrics)).is_gap, asked) == (True, ["passing_by,watched,gaps"])
+    asked, metrics = asked_of(page_of, "gaps", "passing_by")
+    assert (next(iter(metrics)).is_gap, asked) == (True, ["gaps,passing_by,watched"])
+
+
+def test_a_server_from_before_is_asked_without() -> None:
+    def old(names: str) -> dict[str, object]:
+        if "watched" in names:
+            raise BadRequest(400, {"code": "bad_request", "detail": "There is no metric 'watched'. Ask for others."})
+        return page_of(names)
+
+    asked, metrics = asked_of(old, "passing_by")
+    assert [bucket.passing_by for bucket in metrics] == [0]
+    assert asked == ["passing_by,watched,gaps", "passing_by"]
+    assert not next(iter(metrics)).is_gap

@@ -4,13 +4,17 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
+from itertools import pairwise
 from math import ceil
 from struct import pack, unpack
 from typing import Any
 
 from onlooker.metrics.definitions import AGE_KNOWN_ABOVE, GENDER_KNOWN_ABOVE, METRICS, Unit
+from onlooker.metrics.extensions import CARRIED, EXTENSIONS, QUALITY
 from onlooker_pipeline.visits.visit import Visit
+from testkit.coverage_oracle import CameraLog
 from testkit.oracle import SECOND_US, Figures, Judged, Rounding, Thresholds, count_judged, judge
+from testkit.worlds.cameras import SECONDS_APART, expect_extensions, is_same_coverage, is_same_quality
 from testkit.worlds.clocks import Era, day_edges, hour_edges, moment_at
 from testkit.worlds.world import Question
 
@@ -29,9 +33,16 @@ class Expected:
     """All buckets of a range."""
 
     zone: str
+    edges_us: list[int]
     keys: list[str]
     figures: list[Figures]
     inexact_pages: frozenset[int]
+
+    def add_coverage(self, question: Question, log: CameraLog) -> None:
+        """The extension metrics of each bucket, as far as it lies inside the range."""
+        for figures, (begins_us, ends_us) in zip(self.figures, pairwise(self.edges_us), strict=True):
+            clipped_us = max(begins_us, question.from_us), min(ends_us, question.to_us)
+            figures.update(expect_extensions(log, *clipped_us, figures))
 
 
 def parameters_of(question: Question, zone: str) -> dict[str, str]:
@@ -58,6 +69,11 @@ def written(at_us: int, zone: str, style: str) -> str:
     return moment_at(at_us).replace(tzinfo=None).isoformat() + "Z"
 
 
+def asks_for_coverage_alone(question: Question) -> bool:
+    """Then no visit is needed, and none that was deleted is missing."""
+    return not any(name in METRICS or name == QUALITY.name for name in question.metrics)
+
+
 def expect(question: Question, zone: str, era: Era, visits: Iterable[Visit], *, kept_us: int = -EVER_US) -> Expected:
     """Of visits before `kept_us` only the slots are known, which count whole even if an edge cuts one."""
     edges_us, keys = buckets_of(question, zone, era)
@@ -72,10 +88,14 @@ def expect(question: Question, zone: str, era: Era, visits: Iterable[Visit], *, 
         for slot_us, members in slots.items():
             is_gone = slot_us < kept_us
             judged += whole(slot_us, members, question) if is_gone else clipped(members, question)
-            if is_gone and cuts(question, edges_us[first : after + 1], slot_us, members):
+            if (
+                is_gone
+                and not asks_for_coverage_alone(question)
+                and cuts(question, edges_us[first : after + 1], slot_us, members)
+            ):
                 inexact.add(page)
         figures += count_judged(judged, edges_us, KNOWN)[first:after]
-    return Expected(zone, keys, figures, frozenset(inexact))
+    return Expected(zone, edges_us, keys, figures, frozenset(inexact))
 
 
 def clipped(visits: list[Visit], question: Question) -> list[Judged]:
@@ -180,6 +200,10 @@ def wrong_values(question: Question, values: dict[str, Any], figures: Figures) -
 
 def same(name: str, values: dict[str, Any], wanted: Figures) -> bool:
     one, other = values[name], wanted[name]
+    if name == QUALITY.name:
+        return is_same_quality(one, other)
+    if name in EXTENSIONS:
+        return is_same_coverage(one, other)
     unit = UNITS[name]
     if unit not in TOLERANCES or None in (one.get("value"), other["value"]):
         return bool(one == other)
@@ -191,9 +215,20 @@ def wrong_sums(question: Question, bodies: list[dict[str, Any]], whole: dict[str
     """Where the counts of the buckets do not add up to those of the whole range."""
     buckets = [bucket for body in bodies for bucket in body["entities"].values()]
     wrong = []
-    for name in (name for name in question.metrics if UNITS[name] not in TOLERANCES):
+    for name in (name for name in question.metrics if name in UNITS and UNITS[name] not in TOLERANCES):
         counted = whole["entities"]["global"][name]
         added = {part: sum(bucket[name][part] for bucket in buckets) for part in counted}
         if added != counted:
+            wrong.append(f"buckets add up to {added} {name} instead of {counted}")
+    return wrong + wrong_sums_of_coverage(buckets, whole["entities"]["global"])
+
+
+def wrong_sums_of_coverage(buckets: list[dict[str, Any]], whole: dict[str, Any]) -> list[str]:
+    """Seconds add up, too, except for what is rounded in each."""
+    wrong = []
+    for name in (name for name in whole if name in CARRIED):
+        counted = {part: seconds for part, seconds in whole[name].items() if part != "share"}
+        added = {part: sum(bucket[name][part] for bucket in buckets) for part in counted}
+        if any(abs(added[part] - counted[part]) > SECONDS_APART * (1 + len(buckets)) for part in counted):
             wrong.append(f"buckets add up to {added} {name} instead of {counted}")
     return wrong

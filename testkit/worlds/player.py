@@ -13,6 +13,7 @@ from onlooker.metrics.rollup import fill_slots, restart_rollup
 from onlooker.visits.partitions import Partitions
 from onlooker.visits.retention import delete_expired_visits
 from onlooker.visits.writer import VisitWriter
+from testkit.worlds.cameras import write_log
 from testkit.worlds.clocks import ERAS, moment_at, months_of
 from testkit.worlds.data_reader import DataReader, Refused, WorldStream, open_reader
 from testkit.worlds.expectation import EVER_US, differences, expect, parameters_of, wrong_sums
@@ -21,6 +22,17 @@ from testkit.worlds.world import Arrival, LatestVisits, Question, World, describ
 RETENTION_DAYS = 30
 WRONG_LINES_SHOWN = 20
 DAY_US = 86_400_000_000
+REMOVALS = (
+    "DELETE FROM streams_accesstoken WHERE stream_id = ANY(%s)",
+    "DELETE FROM streams_coverage WHERE stream_id = ANY(%s)",
+    "DELETE FROM streams_refusal WHERE stream_id = ANY(%s)",
+    "DELETE FROM streams_blindness WHERE stream_id = ANY(%s)",
+    "DELETE FROM streams_picturecondition WHERE stream_id = ANY(%s)",
+    "DELETE FROM streams_agentcondition WHERE stream_id = ANY(%s)",
+    "DELETE FROM streams_quality WHERE stream_id = ANY(%s)",
+    "DELETE FROM streams_statechange WHERE stream_id = ANY(%s)",
+    "DELETE FROM streams_stream WHERE id = ANY(%s)",
+)
 
 
 class Disagreement(AssertionError):
@@ -43,6 +55,10 @@ class PlayCounts:
     exact_pages_of_expired: int = 0
     filled_slots: int = 0
     expired_streams: int = 0
+    watched_buckets: int = 0
+    gap_buckets: int = 0
+    unknown_buckets: int = 0
+    quality_buckets: int = 0
 
 
 @dataclass
@@ -75,14 +91,17 @@ class Player:
 
     async def _make_streams(self, world: World) -> list[WorldStream]:
         days = 3650 if world.expires_us is None else RETENTION_DAYS
-        return await self.reader.make_streams(world.zones, retention_days=days)
+        streams = await self.reader.make_streams(world.zones, retention_days=days)
+        for number, stream in enumerate(streams):
+            await write_log(self.reader.pool, stream.id, world.camera_of(number))
+        return streams
 
     async def _remove(self, streams: list[WorldStream]) -> None:
         """Deleting expired visits goes through every stream there is."""
         ids = [stream.id for stream in streams]
         async with self.reader.pool.connection() as connection:
-            await connection.execute("DELETE FROM streams_accesstoken WHERE stream_id = ANY(%s)", (ids,))
-            await connection.execute("DELETE FROM streams_stream WHERE id = ANY(%s)", (ids,))
+            for statement in REMOVALS:
+                await connection.execute(statement, (ids,))
 
     async def fill(self, limit: int) -> int:
         filled = await fill_slots(self.reader.pool, due_s=0, limit=limit) if limit else 0
@@ -155,6 +174,7 @@ class Played:
             raise self._disagreement(question, [str(refused)]) from None
         kept_us = self.kept_us.get(question.stream, -EVER_US)
         expected = expect(question, zone, self.world.era, self.known.of(question.stream), kept_us=kept_us)
+        expected.add_coverage(question, self.world.camera_of(question.stream))
         self._note(question, bodies)
         wrong = differences(question, expected, bodies)
         if wrong:
@@ -167,6 +187,11 @@ class Played:
         tally.pages += len(bodies)
         tally.buckets += sum(len(body["entities"]) for body in bodies)
         tally.inexact_pages += inexact
+        for values in (values for body in bodies for values in body["entities"].values()):
+            tally.watched_buckets += bool(values.get("watched", {}).get("value"))
+            tally.gap_buckets += any(values.get("gaps", {}).values())
+            tally.unknown_buckets += bool(values.get("gaps", {}).get("unknown"))
+            tally.quality_buckets += bool(values.get("quality", {}).get("fps"))
         tally.exact_pages_of_expired += len(bodies) - inexact if question.stream in self.kept_us else 0
 
     def _disagreement(self, question: Question, wrong: list[str]) -> Disagreement:

@@ -5,10 +5,12 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
+from typing import TypeVar
 
 import hypothesis
 from hypothesis import HealthCheck, Phase, given
 
+from testkit.coverage_oracle import CameraLog
 from testkit.worlds.player import Disagreement, Player, open_player
 from testkit.worlds.strategies import worlds
 from testkit.worlds.world import Arrival, World
@@ -16,6 +18,7 @@ from testkit.worlds.world import Arrival, World
 SHRINK_LIMIT_S = 60.0
 
 Play = Callable[[World], None]
+Said = TypeVar("Said")
 
 
 @contextmanager
@@ -81,6 +84,32 @@ def _smaller_worlds(world: World) -> Iterator[World]:
     for number, arrival in enumerate(world.arrivals):
         for less in _smaller_arrivals(arrival):
             yield replace(world, arrivals=(*world.arrivals[:number], less, *world.arrivals[number + 1 :]))
+    for number, log in enumerate(world.cameras):
+        for simpler in _smaller_logs(log):
+            yield replace(world, cameras=(*world.cameras[:number], simpler, *world.cameras[number + 1 :]))
+
+
+def _smaller_logs(log: CameraLog) -> Iterator[CameraLog]:
+    """Every log that says one thing less."""
+    for moment in {*log.videos, *log.refusals, *log.states}:
+        yield replace(
+            log,
+            videos=_without(log.videos, moment),
+            refusals=_without(log.refusals, moment),
+            states=_without(log.states, moment),
+        )
+    for key in log.quality:
+        yield replace(log, quality={one: said for one, said in log.quality.items() if one != key})
+    for fault in log.blind:
+        yield replace(log, blind={one: blind_s for one, blind_s in log.blind.items() if one != fault})
+    if log.created_us:
+        yield replace(log, created_us=0)
+    if log.known_us:
+        yield replace(log, known_us=0)
+
+
+def _without(said: dict[int, Said], moment: int) -> dict[int, Said]:
+    return {at_us: value for at_us, value in said.items() if at_us != moment}
 
 
 def _smaller_arrivals(arrival: Arrival) -> Iterator[Arrival]:

@@ -7,7 +7,9 @@ import msgspec
 from hypothesis import strategies as st
 
 from onlooker.metrics import definitions
+from onlooker.metrics.extensions import CARRIED
 from onlooker_pipeline.visits.visit import Visit
+from testkit.worlds.cameras import camera_logs
 from testkit.worlds.clocks import ERAS, WINTER, Era, unix_s
 from testkit.worlds.people import revisions
 from testkit.worlds.world import ARRIVALS, Arrival, Question, World
@@ -22,6 +24,11 @@ SOME_METRICS = (
     ("satisfaction",),
     ("interested", "category"),
     ("gender", "stop_time", "passing_by"),
+    ("watched",),
+    ("passing_by", "watched"),
+    ("gaps", "interested", "watched"),
+    ("quality",),
+    ("passing_by", "watched", "quality"),
 )
 """Few, so that the database does not have to plan a statement for every question."""
 DAY_US = 86_400_000_000
@@ -42,7 +49,7 @@ _arrivals = st.integers(0, ARRIVALS - 1)
 _again = st.sampled_from((None, None, None, *range(ARRIVALS)))
 _times = st.sampled_from(("global", "by_hour", "by_day"))
 _styles = st.sampled_from(("utc", "offset", "basic", "naive"))
-_metrics = st.sampled_from((METRICS, METRICS, METRICS, *SOME_METRICS))
+_metrics = st.sampled_from((METRICS, METRICS, (*METRICS, *CARRIED), *SOME_METRICS))
 
 
 @st.composite
@@ -62,7 +69,8 @@ def worlds(draw: Draw, *, expiring: bool = False) -> World:
         fills = draw(_fills_before_deletion if expiring else _fills)
         arrivals.append(Arrival(tuple(batch), fills, draw(st.booleans()), tuple(asked)))
     expires_us = _moment_us(draw, edges_ms) if expiring else None
-    return World(era, zones, tuple(arrivals), expires_us)
+    cameras = tuple(draw(camera_logs(edges_ms)) for _ in zones)
+    return World(era, zones, tuple(arrivals), expires_us, cameras)
 
 
 def _numbered(visit: Visit, number: int) -> Visit:

@@ -3,6 +3,7 @@
 from dataclasses import dataclass, field
 
 from onlooker_pipeline.visits.visit import Visit
+from testkit.coverage_oracle import CameraLog
 from testkit.worlds.clocks import Era, moment_at
 
 ARRIVALS = 3
@@ -47,6 +48,11 @@ class World:
     arrivals: tuple[Arrival, ...]
     expires_us: int | None = None
     """Before the last questions all visits that began before are deleted after their time, their slots are not."""
+    cameras: tuple[CameraLog, ...] = ()
+    """One a stream; of others nothing was written down."""
+
+    def camera_of(self, stream: int) -> CameraLog:
+        return self.cameras[stream] if self.cameras else CameraLog()
 
 
 @dataclass
@@ -72,8 +78,17 @@ def describe(world: World) -> str:
         lines.append(f"arrival {number}")
         lines += [describe_visit(visit) for visit in arrival.visits]
         lines.append(f"  filled at most {arrival.fills} slots, asked {len(arrival.questions)} questions")
+    lines += [describe_camera(number, log) for number, log in enumerate(world.cameras)]
     if world.expires_us is not None:
         lines.append(f"visits that began before {moment_at(world.expires_us)} are deleted")
+    return "\n".join(lines)
+
+
+def describe_camera(stream: int, log: CameraLog) -> str:
+    lines = [f"camera of stream {stream}: created {moment_at(log.created_us)}, known since {moment_at(log.known_us)}"]
+    for name in ("videos", "refusals", "states"):
+        lines += [f"  {name} {moment_at(at_us)} {value}" for at_us, value in sorted(getattr(log, name).items())]
+    lines += [f"  quality {moment_at(key[0])} {key[1:]} {value}" for key, value in sorted(log.quality.items())]
     return "\n".join(lines)
 
 

@@ -11,6 +11,7 @@ from datetime import datetime
 from typing import Any
 
 from onlooker.database import open_pool
+from onlooker.metrics.extensions import EXTENSIONS
 from onlooker.settings import Settings
 from onlooker.visits.partitions import Partitions
 from onlooker.visits.writer import VisitWriter
@@ -117,7 +118,7 @@ class Marked:
         return [
             f"{self.signature.name} can't have {metric} {dict(values)}"
             for metric, values in bucket.items()
-            if not self._is_possible(metric, values, is_cut=is_cut)
+            if metric not in EXTENSIONS and not self._is_possible(metric, values, is_cut=is_cut)
         ]
 
     def _is_possible(self, metric: str, values: Mapping[str, Any], *, is_cut: bool) -> bool:
@@ -168,7 +169,7 @@ def _bucket_of(row: dict[str, str]) -> dict[str, dict[str, Any]]:
     """A row of the table as the other answer has it."""
     bucket: dict[str, dict[str, Any]] = {}
     for column, text in row.items():
-        if column in ("bucket", "exact"):
+        if column in ("bucket", "exact") or column.startswith(tuple(EXTENSIONS)):  # nothing about people of the past
             continue
         metric = next((name for name in TOGETHER if column.startswith(f"{name}_")), column)
         kind = column.removeprefix(f"{metric}_") if metric in TOGETHER else "value"

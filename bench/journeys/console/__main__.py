@@ -18,6 +18,7 @@ def steps_of(scene: JourneySetup, owner: Person, viewer: Person, member_of_staff
         ("sign up and verify", lambda: steps.sign_up(scene, owner, OWNER)),
         ("create a stream and copy its credentials", lambda: steps.create_stream(scene, owner)),
         ("send a real job, see it turn green and the use move", lambda: steps.send_first_frame(scene, owner)),
+        ("count people and compare", lambda: steps.check_camera(scene, owner)),
         ("rotate, with and without a grace", lambda: steps.rotate_twice(scene, owner)),
         ("change settings", lambda: steps.change_settings(scene, owner)),
         ("upgrade with a test card", lambda: steps.upgrade(scene, owner)),

@@ -69,6 +69,28 @@ def used_s(person: Person) -> float:
     return float(bar.get_attribute("value") or "nan")
 
 
+def check_camera(scene: JourneySetup, person: Person) -> None:
+    """Counts with keys and taps, takes one back; what was counted long ago is compared."""
+    person.open(f"/streams/{scene.known['login']}/check/")
+    person.see("None yet.")
+    person.press("Start counting")
+    person.see("Counting.")
+    page = person.browser.find_element(By.CSS_SELECTOR, "body")
+    page.send_keys("ppplpu")
+    person.press("stopped and looked")
+    person.wait(lambda: person.text(".taps").split()[0] == "3", "three who passed")
+    person.look("camera-check-counting")
+    person.press("Finish")
+    person.see("You counted 3 and 2.")
+    long_ago = (
+        "UPDATE checks_cameracheck SET began_at = began_at - interval '1 hour', ended_at = now() - interval '40 min'"
+    )
+    scene.stack.execute(long_ago)
+    person.open(f"/streams/{scene.known['login']}/check/")
+    person.see("0 of 3 counted")
+    person.look("camera-check")
+
+
 def rotate(scene: JourneySetup, person: Person, *, grace: str, name: str) -> None:
     person.open(f"/streams/{scene.known['login']}/rotate/")
     person.look("rotate")

@@ -5,10 +5,11 @@ import io
 import math
 import re
 from collections import defaultdict
-from datetime import UTC, date, datetime, time, timedelta
+from datetime import UTC, datetime, timedelta
 from typing import Any
 from zoneinfo import ZoneInfo
 
+from bench.journeys.dashboard.changes import FEWEST_PEOPLE, compare_changes
 from bench.journeys.dashboard.page import Chart, Shown
 from bench.journeys.dashboard.stage import DataSource, Screen, Stage, dashboard_path, open_source
 from bench.journeys.figures import JourneyFigure
@@ -36,12 +37,21 @@ def compare_report(stage: Stage, shown: Shown, source: DataSource, where: str) -
     """Of a range that nothing is written into meanwhile."""
     totals = source.totals(shown.from_date, shown.to_date)
     for name in HEADLINES:
-        value = number_of(name, totals)
+        value = number_of(name, totals) if is_told(name, totals) else None
         compare_headline(stage, shown, name, value, f"{where} {name}")
     compare_time(stage, shown, source, where)
     for name in ("gender", "category", "age", "emotion"):
         compare_breakdown(stage, shown, totals[name], name, where)
     compare_week(stage, shown, where)
+
+
+def is_told(name: str, totals: dict[str, dict[str, Any]]) -> bool:
+    """Pages tell no mean and no share of fewer than ten people."""
+    people = {"passing_by": None, "interested": None, "conversion": totals["passing_by"]["value"]}
+    if name == "satisfaction":
+        people[name] = sum(count for part, count in totals["emotion"].items() if part != "?")
+    counted = people.get(name, totals["interested"]["value"])
+    return counted is None or counted >= FEWEST_PEOPLE
 
 
 def number_of(name: str, totals: dict[str, dict[str, Any]]) -> float | None:
@@ -62,17 +72,6 @@ def compare_headline(stage: Stage, shown: Shown, name: str, value: float | None,
     is_gap = all(point["gap"] for point in shown.points)
     right = reads_as(headline.text, None if is_gap else value, PERCENT.get(name, 1))
     stage.check(right, f"{where}: {value} is written as {headline.text!r}")
-
-
-def compare_before(stage: Stage, shown: Shown, source: DataSource, before: tuple[str, str], where: str) -> None:
-    """The numbers of the time before that changes are told from, as far as they are written there."""
-    totals = source.totals(*before)
-    for name, headline in shown.headlines.items():
-        if headline.before:
-            value = number_of(name, totals)
-            stage.compared += 1
-            right = reads_as(headline.before, value, PERCENT.get(name, 1))
-            stage.check(right, f"{where} {name} before: {value} is written as {headline.before!r}")
 
 
 def reads_as(text: str, value: float | None, scale: int = 1) -> bool:
@@ -201,12 +200,13 @@ def compare_numbers(stage: Stage) -> list[JourneyFigure]:
         for period in PERIODS:
             shown = stage.open_dashboard(screen, period=period)
             compare_report(stage, shown, source, f"{screen.name} {period}")
+            compare_changes(stage, shown, screen, f"{screen.name} {period}")
         for from_, to in ranges_of(screen):
             shown = stage.open_dashboard(screen, from_=from_, to=to)
             compare_report(stage, shown, source, f"{screen.name} {from_} to {to}")
+            compare_changes(stage, shown, screen, f"{screen.name} {from_} to {to}")
             if "T" not in from_:
                 check_week(stage, shown, source, screen, f"{screen.name} {from_} to {to}")
-                compare_before(stage, shown, source, days_before(screen, from_, to), f"{screen.name} {from_} to {to}")
             compare_table(stage, screen, source, (from_, to), (shown.from_date, shown.to_date, shown.time))
     return [JourneyFigure("numbers_compared", stage.compared - compared_before, at_least=COMPARED_AT_LEAST)]
 
@@ -223,18 +223,10 @@ def ranges_of(screen: Screen) -> list[tuple[str, str]]:
     ]
 
 
-def days_before(screen: Screen, from_: str, to: str) -> tuple[str, str]:
-    """As many whole days before some whole days, as the data endpoint is asked for them."""
-    first = date.fromisoformat(from_)
-    days = date.fromisoformat(to) - first + timedelta(days=1)
-    zone = ZoneInfo(screen.zone)
-    begins, ends = (datetime.combine(day, time(), zone).isoformat() for day in (first - days, first))
-    return begins, ends
-
-
 def _without_numbers(row: dict[str, str]) -> dict[str, str]:
     """Before a stream existed the endpoint has zeros, as the interface says, and the page nothing."""
-    return {name: value if name in ("bucket", "exact") else "" for name, value in row.items()}
+    kept = ("bucket", "exact", "watched", "gaps")
+    return {name: value if name.startswith(kept) else "" for name, value in row.items()}
 
 
 def compare_table(

@@ -1,14 +1,17 @@
 """The overview of all streams of an account: its numbers, its order, and a page of thirty."""
 
 import statistics
+from datetime import UTC, datetime
 from itertools import pairwise
 from typing import Any
 
-from bench.journeys.dashboard.comparison import compare_report, number_of, reads_as
+from bench.journeys.dashboard.changes import check_change, read_past
+from bench.journeys.dashboard.comparison import compare_report, is_told, number_of, reads_as
 from bench.journeys.dashboard.stage import COLLECTOR, VIEWER, Screen, Stage, dashboard_path, open_source
 from bench.journeys.figures import JourneyFigure
 from bench.lib.browser import console_errors
 from bench.lib.clients import OWNER
+from testkit.like_time import SLOT, WATCHED_FROM_S
 
 PERCENT = {"conversion": 100}
 _ROWS = """
@@ -21,6 +24,12 @@ return [...document.querySelectorAll("#streams tr[data-stream]")].map((row) => (
     numbers: Object.fromEntries([...row.querySelectorAll("[data-metric]")].map((cell) => [
         cell.dataset.metric, [cell.dataset.value, (cell.querySelector("strong") ?? cell).innerText],
     ])),
+    changes: Object.fromEntries([...row.querySelectorAll("[data-metric]")].map((cell) => [
+        cell.dataset.metric,
+        [cell.querySelector("[data-change]")?.dataset.change ?? "", cell.querySelector("small")?.innerText ?? ""],
+    ])),
+    watched: row.querySelector("[data-watched-s]")?.dataset.watchedS,
+    place: row.querySelector(".rank")?.innerText ?? "",
 }));
 """
 _TIMED = """
@@ -58,15 +67,30 @@ def compare_rows(stage: Stage, screens: dict[str, Screen], username: str) -> lis
         source = open_source(stage.stack, screen, username=username)
         totals = source.totals(row["from"], row["to"])
         for name, (value, text) in row["numbers"].items():
-            asked = number_of(name, totals)
+            asked = number_of(name, totals) if is_told(name, totals) else None
             where = f"overview, {screen.name} {name}"
             stage.compare(float(value) if value else None, asked, where)
             is_unwatched = not any(char.isdigit() for char in text) and not asked
             right = is_unwatched or reads_as(text, asked, PERCENT.get(name, 1))
             stage.check(right, f"{where}: {asked} is written as {text!r}")
+        compare_row_changes(stage, row, screen)
         compare_bars(stage, row, source.ask(row["from"], row["to"], time="by_day", metrics=("passing_by",)), screen)
         source.client.close()
     return rows
+
+
+def compare_row_changes(stage: Stage, row: dict[str, Any], screen: Screen) -> None:
+    """Its changes, and how much was watched: slots of which at least 90 % were."""
+    from_at, to_at = (datetime.fromisoformat(row[name]).astimezone(UTC) for name in ("from", "to"))
+    past = read_past(stage, screen)
+    expected = past.compare(from_at, to_at)
+    for name, found in row["changes"].items():
+        check_change(stage, name, expected, tuple(found), f"overview, {screen.name} {name} change")
+    watched = sum(
+        slot >= from_at and slot + SLOT <= to_at and video_s >= WATCHED_FROM_S
+        for slot, video_s in past.covered_s.items()
+    )
+    stage.compare(int(row["watched"]), 900 * watched, f"overview, {screen.name} watched seconds")
 
 
 NOT_CREATED = "before the stream was created"

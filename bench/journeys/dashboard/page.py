@@ -28,7 +28,8 @@ const numbers = Object.fromEntries([...report.querySelectorAll("[data-metric]")]
     {
         value: element.dataset.value,
         text: element.innerText,
-        before: element.closest(".figure")?.querySelector(".before")?.innerText ?? "",
+        change: element.closest(".figure")?.querySelector("[data-change]")?.dataset.change ?? "",
+        change_text: element.closest(".figure")?.querySelector(".change")?.innerText ?? "",
     },
 ]));
 return {
@@ -77,8 +78,9 @@ class Headline:
 
     value: str
     text: str
-    before: str
-    """The number that it is compared with; empty where there is none."""
+    change: str
+    """Now, before, size and interval of its change, as JSON; empty where there is none."""
+    change_text: str
 
 
 @dataclass(frozen=True)
@@ -112,7 +114,8 @@ def read_page(browser: Browser) -> Shown:
         for name, chart in found["charts"].items()
     }
     headlines = {
-        name: Headline(number["value"], number["text"], number["before"]) for name, number in found["numbers"].items()
+        name: Headline(number["value"], number["text"], number["change"], number["change_text"])
+        for name, number in found["numbers"].items()
     }
     dates = (found["from"], found["to"], found["time"], found["read_at"])
     return Shown(*dates, headlines, charts, found["data"], found["words"])

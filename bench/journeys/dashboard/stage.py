@@ -157,6 +157,8 @@ class Stage:
     deaths: int = 0
     """Processes that this run killed."""
     sleeper: "Sleeper | None" = None
+    pasts: dict[str, object] = field(default_factory=dict)
+    """What the oracle knows of each screen, by client id."""
     browsers: dict[str, Browser] = field(default_factory=dict)
     """All that are open, by name."""
 

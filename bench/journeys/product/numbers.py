@@ -2,7 +2,7 @@
 
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import astuple, dataclass, field, fields
+from dataclasses import astuple, dataclass, field, fields, replace
 from datetime import datetime
 from typing import Any
 
@@ -10,6 +10,7 @@ from bench.accuracy.scene_report import COUNT_ERROR, TIME_ERROR_S
 from bench.journeys.figures import JourneyFigure
 from bench.journeys.product.films import Film
 from bench.lib.browser import Browser
+from onlooker.metrics.changes import FEWEST_PEOPLE
 from onlooker_client import Client
 
 SHOWN_TO_S = 0.05
@@ -28,6 +29,16 @@ class Numbers:
     def is_like(self, other: "Numbers") -> bool:
         pairs = zip(astuple(self), astuple(other), strict=True)
         return all(a == b or (a is not None and b is not None and abs(a - b) <= SHOWN_TO_S) for a, b in pairs)
+
+    def as_on_page(self) -> "Numbers":
+        """A page tells no mean of so few people."""
+        if self.tells_means:
+            return self
+        return replace(self, stop_time=None, attention_time=None)
+
+    @property
+    def tells_means(self) -> bool:
+        return (self.interested or 0) >= FEWEST_PEOPLE
 
     def has_counts_of(self, clip: Film) -> bool:
         return (self.passing_by, self.interested) == (clip.passing, clip.interested)
@@ -65,7 +76,7 @@ def final_since(readings: Sequence[NumbersReading]) -> float:
     return since
 
 
-def judge_numbers(found: Numbers, clip: Film, *, of: str) -> list[JourneyFigure]:
+def judge_numbers(found: Numbers, clip: Film, *, of: str, has_means: bool = True) -> list[JourneyFigure]:
     """Beside the truth, with the targets that scenes have."""
     figures = []
     counts = {"passing": (found.passing_by, clip.passing), "interested": (found.interested, clip.interested)}
@@ -78,7 +89,7 @@ def judge_numbers(found: Numbers, clip: Film, *, of: str) -> list[JourneyFigure]
     }
     for name, (seconds, right) in times.items():
         figures.append(JourneyFigure(f"{of}_{name}_s", None if seconds is None else round(seconds, 2)))
-        if right is not None:
+        if right is not None and has_means:
             error = None if seconds is None else round(abs(seconds - right), 3)
             figures.append(JourneyFigure(f"{of}_{name}_error_s", error, at_most=TIME_ERROR_S))
     return figures

@@ -110,7 +110,7 @@ class Client:
         time: str = "by_hour",
         tz: str | None = None,
     ) -> Metrics:
-        """The stream's numbers over a range, in buckets. Nothing is asked before they are read."""
+        """The stream's numbers over a range, and what was watched of it. Nothing is asked before they are read."""
         return Metrics(self._data.ask, Query.of(metrics, from_date, to_date, time=time, tz=tz))
 
     def _get(self, path: str) -> dict[str, Any]:

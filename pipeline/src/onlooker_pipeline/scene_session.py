@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 from onlooker_pipeline.frame_time import FrameClock
-from onlooker_pipeline.service_call import Call, Sender, SessionMemory
+from onlooker_pipeline.service_call import Call, PictureFault, Sender, SessionMemory
 from onlooker_pipeline.services.scene_analysis import analyse_frame
 from onlooker_pipeline.vision.picture import Picture, check_picture, decode_picture
 from onlooker_pipeline.visits.fold import Folded, close_visits, fold_sightings
@@ -24,6 +24,8 @@ class AnalysedFrame:
     """As `scene_analysis` answers: `events`, `entities`, `bodies`."""
     visits: list[Visit]
     """New revisions: each replaces the earlier one with the same `id`."""
+    blind: PictureFault | None = None
+    """Why the camera sees nothing, settled over seconds; None while it sees."""
 
 
 class SceneSession:
@@ -72,7 +74,7 @@ class SceneSession:
         result, self._state = analyse_frame(call, self._state, lambda: _decode(image))
         if not call.skipped:
             self._clock = call.time.clock
-        return AnalysedFrame(result, self._fold(call))
+        return AnalysedFrame(result, self._fold(call), call.blind[-1] if call.blind else None)
 
     def close(self) -> list[Visit]:
         """The last revisions of the visits that are still open: the recording is over, everybody has left."""

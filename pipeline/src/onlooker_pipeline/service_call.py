@@ -4,10 +4,12 @@ import enum
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any
+from typing import Annotated, Any
 
 import msgspec
+from msgspec import Meta
 
+from onlooker_pipeline.face_size import FACE_BINS
 from onlooker_pipeline.frame_time import FrameClock, FrameTime, read_timestamp_us, time_frame
 from onlooker_pipeline.visits.sightings import Seen
 
@@ -29,6 +31,36 @@ class SkipReason(enum.StrEnum):
 
     OUT_OF_ORDER = "out_of_order"
     """Older than the session's last frame."""
+
+
+class PictureFault(enum.StrEnum):
+    """Why a camera that sends frames sees nothing. A closed list: it is stored."""
+
+    BLACK = "black"
+    """No light at all: a closed shutter, a lens under opaque tape, a dead sensor."""
+    COVERED = "covered"
+    """Something close hides the view."""
+    DARK = "dark"
+    """A scene with too little light."""
+    OVEREXPOSED = "overexposed"
+    BLURRED = "blurred"
+    """Out of focus, or the lens is dirty."""
+    FROZEN = "frozen"
+    """The same picture for 20 seconds."""
+    MOVED = "moved"
+    """The camera shows another view, for good; only until the new view is settled."""
+
+
+FACES_AT_MOST = 200
+"""Of one frame, that are counted by size."""
+
+
+class FrameQuality(msgspec.Struct, frozen=True, array_like=True, gc=False):
+    """How well people could be seen in a frame that was analysed."""
+
+    is_dark: bool = False
+    face_bins: Annotated[list[Annotated[int, Meta(ge=0, lt=FACE_BINS)]], Meta(max_length=FACES_AT_MOST)] = []
+    """The bin of each face's size, see `face_size`."""
 
 
 @dataclass
@@ -60,6 +92,10 @@ class Call:
     """Sightings for visits; a service that follows people appends to it if frames are to be stored."""
     skipped: list[SkipReason] = field(default_factory=list)
     """Reasons why the service skipped the frame; a skipped frame counts no video time."""
+    blind: list[PictureFault] = field(default_factory=list)
+    """Why the camera sees nothing at the time of this frame, settled over seconds; empty where it sees."""
+    quality: list[FrameQuality] = field(default_factory=list)
+    """How well this frame could be looked at; empty where it was not analysed, or not in a session."""
     clock: FrameClock | None = None
     """The session's clock after its last frame."""
     timed: FrameTime | None = None

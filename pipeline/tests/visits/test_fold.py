@@ -8,7 +8,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from onlooker_pipeline.visits.fold import Folded, close_visits, decode_folded, encode_folded, fold_sightings
+from onlooker_pipeline.visits.fold import (
+    Folded,
+    close_visits,
+    decode_folded,
+    encode_folded,
+    fold_sightings,
+    show_visits,
+)
 from onlooker_pipeline.visits.intervals import INTERVALS_AT_MOST, add_interval
 from onlooker_pipeline.visits.sightings import Estimate, PersonId, Seen, SeenFrame, Sighting
 from onlooker_pipeline.visits.visit import Visit, decode_visit, encode_visit
@@ -128,6 +135,52 @@ def test_the_last_visits_do_not_depend_on_how_calls_were_cut(calls: Calls) -> No
     for person in closed.keys() - at_once.keys():  # it seemed long enough for a while
         assert sum(end - start for start, end in closed[person].present) < 1_000
     assert published.keys() <= closed.keys()
+
+
+def counts_as_interested(visit: Visit) -> bool:
+    looked_ms = sum(end - start for start, end in visit.looking)
+    return any(end - start >= 3_000 for start, end in visit.still) and looked_ms > 1_000
+
+
+@settings(max_examples=300, deadline=None)
+@given(calls=sessions())
+def test_who_becomes_interested_is_published_at_once(calls: Calls) -> None:
+    folded = Folded(7, "key")
+    revisions: dict[bytes, int] = {}
+    interested: set[bytes] = set()
+    for one in calls.told():
+        folded, visits = fold_sightings(folded, one)
+        revisions |= {visit.id: visit.revision for visit in visits}
+        interested |= {visit.id for visit in visits if counts_as_interested(visit)}
+        for shown in show_visits(folded):
+            assert shown.revision == revisions[shown.id]
+            assert not shown.ended
+            assert shown.id in interested or not counts_as_interested(shown)
+
+
+@settings(max_examples=300, deadline=None)
+@given(calls=sessions())
+def test_what_is_shown_of_a_session_lacks_nothing_but_its_end(calls: Calls) -> None:
+    folded = Folded(7, "key")
+    for one in calls.told():
+        folded, _ = fold_sightings(folded, one)
+    before = encode_folded(folded)
+    published = {person.id for person in folded.people if person.revision}
+    closed = {
+        visit.id: msgspec.structs.replace(visit, ended=False, revision=visit.revision - 1)
+        for visit in close_visits(folded)
+        if visit.id in published
+    }
+    assert {visit.id: visit for visit in show_visits(folded)} == closed
+    assert encode_folded(folded) == before
+
+
+def test_interest_is_published_when_it_begins_and_the_next_five_seconds_later() -> None:
+    folded, told = Folded(7, "key"), []
+    for frame in frames_of(*[4] * 60):
+        folded, visits = fold_sightings(folded, seen([frame]))
+        told += [(frame.at_ms - START_MS, counts_as_interested(visit)) for visit in visits]
+    assert told == [(800, False), (2_800, True), (7_800, True)]
 
 
 def by_id(visits: list[Visit]) -> dict[bytes, Visit]:

@@ -14,6 +14,8 @@ import psutil
 import pytest
 
 from onlooker.compute.call_messages import CallMessage
+from onlooker.compute.priority import LESS_URGENT, SECOND
+from onlooker.compute.process_launch import launch
 from onlooker.compute.process_pool import MemoryNumbers, Processes, processes_of
 from onlooker.compute.service_process import STARTS_AT_MOST, ProcessEnded
 from onlooker.settings import Settings, SettingsError
@@ -33,8 +35,9 @@ def with_processes(check: Callable[[Processes], Awaitable[None]], **settings: An
     chosen = {"extra_services": "extra.trouble", "worker_services": "trouble", "compute_processes": "stream"}
 
     async def run() -> None:
-        processes = processes_of(Settings(**(chosen | settings)))
-        await processes.start()
+        given = Settings(**(chosen | settings))
+        processes = processes_of(given)
+        processes.start(await launch(given))
         try:
             await check(processes)
         finally:
@@ -204,3 +207,19 @@ def test_what_is_remembered_of_a_session_is_never_older_than_its_last_call() -> 
     back = numbers.number(7, here)  # type: ignore[arg-type]
     assert len({first, moved, back}) == 3
     assert numbers.number(0, here) == 0  # type: ignore[arg-type]
+
+
+def niceness_of_threads(pid: int) -> set[int]:
+    return {os.getpriority(os.PRIO_PROCESS, int(task.name)) for task in Path(f"/proc/{pid}/task").iterdir()}
+
+
+def test_every_thread_that_computes_comes_second_and_long_calls_come_last() -> None:
+    async def check(processes: Processes) -> None:
+        first = await pid_for(processes, 1)
+        [spare] = await await_spares(2) - {first}
+        assert niceness_of_threads(first) == niceness_of_threads(spare) == {SECOND}
+        await pid_for(processes, 1, sleep_s=1.5)
+        assert niceness_of_threads(first) == {LESS_URGENT}
+        assert await pid_for(processes, 2) == spare
+
+    with_processes(check, compute_processes="shared", compute_spares=1)

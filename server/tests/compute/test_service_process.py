@@ -23,6 +23,7 @@ from onlooker.compute.call_messages import (
     decode_answer,
     encode_message,
 )
+from onlooker.compute.process_launch import launch
 from onlooker.compute.process_pool import SharedProcesses
 from onlooker.compute.service_process import ComputedTooLong, ProcessEnded
 from onlooker.compute.service_program import encode_answer
@@ -50,8 +51,9 @@ def with_process(check: Callable[[SharedProcesses], Awaitable[None]], **settings
     chosen |= {"compute_spares": 0} | settings
 
     async def run() -> None:
-        process = SharedProcesses(Settings(**chosen))
-        await process.start()
+        given = Settings(**chosen)
+        process = SharedProcesses(given)
+        process.start(await launch(given))
         try:
             await check(process)
         finally:

@@ -7,7 +7,8 @@ from allauth.account.models import EmailAddress
 
 from onlooker.console.accounts.models import Account
 from onlooker.console.alerts.models import StreamSilence
-from onlooker.console.alerts.silence_alerts import format_duration, local_time, send_silence_alerts
+from onlooker.console.alerts.owner_mails import format_duration, local_time
+from onlooker.console.alerts.silence_alerts import send_silence_alerts
 from onlooker.streams.administration import create_stream, remove_stream, set_stream
 from onlooker.streams.models import StateChange, Stream, Usage
 from onlooker.streams.state import State

@@ -8,7 +8,7 @@ from aiosmtpd.controller import Controller
 from aiosmtpd.smtp import SMTP, Envelope, Session
 
 from onlooker.console.accounts.models import Account
-from onlooker.console.alerts import silence_alerts
+from onlooker.console.alerts import owner_mails
 from onlooker.console.alerts.models import StreamSilence
 from onlooker.console.alerts.silence_alerts import send_silence_alerts
 from onlooker.streams.administration import create_stream
@@ -113,7 +113,7 @@ def test_a_death_between_the_mail_and_its_note_repeats_it_a_minute_later(
 ) -> None:
     with monkeypatch.context() as patch:
         die = lambda *given, **named: (_ for _ in ()).throw(KeyboardInterrupt)  # noqa: E731
-        patch.setattr(silence_alerts, "_send_due_mail", die)
+        patch.setattr(owner_mails, "_send_due_mail", die)
         with pytest.raises(KeyboardInterrupt):
             send_silence_alerts(at(16))
     assert send_silence_alerts(at(16.5)) == 0, "somebody else may be sending it"
@@ -123,7 +123,7 @@ def test_a_death_between_the_mail_and_its_note_repeats_it_a_minute_later(
 def test_a_round_sends_so_many_mails_and_the_next_goes_on(
     owner: Account, mailbox: Mailbox, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(silence_alerts, "MAILS_AT_ONCE", 3)
+    monkeypatch.setattr(owner_mails, "MAILS_AT_ONCE", 3)
     for number in range(5):
         fall_silent(f"s{number}", owner)
     assert [send_silence_alerts(at(minutes)) for minutes in (16, 16.5, 17)] == [3, 2, 0]

@@ -9,6 +9,7 @@ from django.test import Client
 from dashboard_numbers import Shown, ask, cover, seen, show, write
 from onlooker.console.accounts.models import Account
 from onlooker.console.dashboard.figures import NO_VALUE, as_json
+from onlooker.metrics.changes import FEWEST_PEOPLE
 from onlooker.metrics.definitions import METRICS, Unit
 from onlooker.streams.administration import create_stream
 from onlooker.streams.models import Member, Refusal, StateChange, Stream, Usage
@@ -51,11 +52,12 @@ def assert_numbers(shown: Shown, stream: Stream) -> None:
     """Every number of the page, and of the data of its charts, for the range that the page itself names."""
     from_date, to_date, time = (shown.report[name] or "" for name in ("data-from", "data-to", "data-time"))
     values = ask(stream, from_date, to_date)["global"]
+    passing_by, interested = values["passing_by"]["value"], values["interested"]["value"]
     for name in HEADLINES:
         number = values[name]["value"]
-        assert shown.numbers[name] == ("" if number is None else as_json(number))
-    passing_by, interested = values["passing_by"]["value"], values["interested"]["value"]
-    assert shown.numbers["conversion"] == (as_json(interested / passing_by) if passing_by else "")
+        is_told = METRICS[name].unit is Unit.PEOPLE or interested >= FEWEST_PEOPLE
+        assert shown.numbers[name] == (as_json(number) if number is not None and is_told else "")
+    assert shown.numbers["conversion"] == (as_json(interested / passing_by) if passing_by >= FEWEST_PEOPLE else "")
     for name in ("category", "gender", "age", "emotion"):
         if shown.data[name] is not None:
             assert shown.data[name] == values[name]
@@ -164,12 +166,13 @@ def test_the_week_counts_hours_that_were_watched(sign_in: SignIn, owner: Account
 
 
 def test_the_comparison_is_with_the_week_before(sign_in: SignIn, owner: Account, watched: Stream) -> None:
-    cover(watched, MONDAY - 6 * DAY, MONDAY - 5 * DAY)
+    cover(watched, MONDAY - 6 * DAY, MONDAY - 4 * DAY)
     page = show(sign_in(owner), watched, WEEK).page
-    assert "Compared with Mon 26 Oct to Sun 1 Nov (watched 29 %)." in page
+    assert "Compared with Mon 26 Oct to Sun 1 Nov (watched 43 %)." in page
     assert "15 times as much" in page
+    assert "compared over 72 of 168 h" in page
     earlier = show(sign_in(owner), watched, "from=2026-10-26&to=2026-11-01").page
-    assert earlier.count("no comparison") == len(HEADLINES) + 1  # and conversion
+    assert earlier.count("no comparison: the earlier period was not watched") == 2  # of nobody there is no mean
 
 
 def test_what_was_watched_much_less_is_nothing_to_compare_with(
@@ -177,7 +180,7 @@ def test_what_was_watched_much_less_is_nothing_to_compare_with(
 ) -> None:
     page = show(sign_in(owner), watched, WEEK).page
     assert "Compared with Mon 26 Oct to Sun 1 Nov (watched 14 %)." in page
-    assert page.count("no comparison") == len(HEADLINES) + 1  # and conversion
+    assert page.count("no comparison: only 24 of 168 h were watched in both periods") == 3  # two counts, and conversion
 
 
 def test_a_stream_that_never_saw_anything_leads_its_owner_to_the_set_up(
@@ -202,16 +205,16 @@ def test_why_is_this_zero(sign_in: SignIn, owner: Account, stream: Stream) -> No
     cover(stream, MONDAY, MONDAY + DAY)
     assert '<p class="zero">Nobody passed by.</p>' in show(browser, stream, MONDAY_ALONE).page
     assert "Nobody passed by while the camera watched." in show(browser, stream, WEEK).page
-    Stream.objects.update(retention_days=1)
+    Stream.objects.update(coverage_since=MONDAY + 7 * DAY)
     assert "It is no longer known" in show(browser, stream, "from=2026-11-05&to=2026-11-06").page
 
 
-@pytest.mark.parametrize("retention_days", [3650, 1])
+@pytest.mark.parametrize("coverage_since", [None, MONDAY])
 @pytest.mark.parametrize("period", ["from=2026-09-01&to=2026-09-02", "from=2026-09-01T10:00:00&to=2026-09-01T10:00:30"])
 def test_before_the_stream_existed_there_are_dashes_and_no_zeros(
-    sign_in: SignIn, owner: Account, stream: Stream, period: str, retention_days: int
+    sign_in: SignIn, owner: Account, stream: Stream, period: str, coverage_since: datetime | None
 ) -> None:
-    Stream.objects.update(retention_days=retention_days)
+    Stream.objects.update(coverage_since=coverage_since)
     Usage.objects.all().delete()  # of a stream that never saw anything, too
     shown = show(sign_in(owner), stream, period)
     assert '<p class="zero">The stream did not exist yet.</p>' in shown.page

@@ -15,7 +15,9 @@ from hypothesis import strategies as st
 from onlooker.console.dashboard.period import HOURS_UP_TO, Period
 from onlooker.console.dashboard.report import Report, all_buckets, draw_week, find_gap, make_query, read_report
 from onlooker.database import Pool
+from onlooker.metrics.changes import sum_figures
 from onlooker.metrics.coverage import BucketCoverage, read_coverage
+from onlooker.metrics.definitions import METRICS, Unit
 from onlooker.metrics.execution import run_query
 from onlooker.metrics.query import Query, Time
 from onlooker.visits.writer import VisitWriter
@@ -74,9 +76,10 @@ async def entities(pool: Pool, query: Query) -> dict[str, dict[str, Any]]:
 async def check(pool: Pool, stream_id: int, period: Period, now: datetime) -> Report:
     report = await read_report(pool, stream_id, period, now=now)
     whole = make_query(stream_id, period, Time.GLOBAL)
-    before = replace(whole, from_at=period.before_from_at, to_at=period.before_to_at)
     assert report.values == (await entities(pool, whole))["global"]
-    assert report.before == (await entities(pool, before))["global"]
+    sums = {name: METRICS[name].shape(sum_figures(rows)) for name, rows in report.comparison.clusters.items()}
+    assert sums == {name: report.values[name] for name in sums}
+    assert sorted(sums) == sorted(name for name, metric in METRICS.items() if metric.unit is not Unit.PARTS)
     by_time = replace(whole, time=period.time)
     await check_points(pool, report, by_time, now)
     by_hour = replace(whole, time=Time.BY_HOUR)

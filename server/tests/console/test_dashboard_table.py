@@ -10,6 +10,7 @@ from django.test import Client
 
 from dashboard_numbers import ask, cover, seen, write
 from onlooker.console.accounts.models import Account
+from onlooker.metrics.coverage import Absence
 from onlooker.streams.administration import create_stream
 from onlooker.streams.models import Stream
 
@@ -42,19 +43,23 @@ def test_rows_are_the_data_endpoints_with_what_was_watched(sign_in: SignIn, owne
     write(*[seen(stream, MONDAY + n * HOUR, looks=n % 2 == 0) for n in range(30)])
     header, rows = rows_of(sign_in(owner), stream, "from=2026-11-02&to=2026-11-08")
     assert header[0] == "bucket"
-    assert header[-3:] == ["exact", "watched", "gap"]
+    exact = header.index("exact")
+    assert header[exact:] == ["exact", "watched", "watched_share", *(f"gaps_{absence}" for absence in Absence), "gap"]
     answered = ask(stream, *WEEK, "by_day")
     for row, (key, values) in zip(rows, answered.items(), strict=True):
         numbers = [number for value in values.values() for number in value.values()]
-        assert row[:-2] == [key, *("" if number is None else str(number) for number in numbers), "true"]
-    assert [row[-2:] for row in rows] == [["0.25", ""], ["0.0", ""], *[["0.0", "offline"]] * 5]
+        assert row[: exact + 1] == [key, *("" if number is None else str(number) for number in numbers), "true"]
+    watched = [(row[exact + 1], row[exact + 2], row[-1]) for row in rows]
+    assert watched == [("21600.0", "0.25", ""), ("0.0", "0.0", ""), *[("0.0", "0.0", "offline")] * 5]
+    assert rows[2][header.index("gaps_offline")] == "86400.0"
 
 
 def test_days_before_the_stream_existed_have_no_numbers(sign_in: SignIn, owner: Account, stream: Stream) -> None:
     Stream.objects.update(created_at=MONDAY + 5 * DAY)
     header, rows = rows_of(sign_in(owner), stream, "from=2026-11-02&to=2026-11-08")
-    nothing = [""] * (len(header) - len(("bucket", "exact", "watched", "gap")))
-    assert [row[1:] for row in rows[:5]] == [[*nothing, "true", "0.0", "not_created"]] * 5
+    exact = header.index("exact")
+    assert [row[1 : exact + 2] for row in rows[:5]] == [[*[""] * (exact - 1), "true", "0.0"]] * 5
+    assert [row[-1] for row in rows[:5]] == ["not_created"] * 5
     assert [(row[1], row[-1]) for row in rows[5:]] == [("0", "offline")] * 2
 
 
@@ -85,3 +90,45 @@ def test_what_is_no_period_is_said(sign_in: SignIn, owner: Account, stream: Stre
     answer = sign_in(owner).get(f"/streams/{stream.client_id}/dashboard/table.csv?period=8d")
     assert answer.status_code == 400
     assert answer.content.startswith(b"Unknown period.")
+
+
+def changes_of(browser: Client, stream: Stream, query: str) -> dict[str, dict[str, str]]:
+    answer = browser.get(f"/streams/{stream.client_id}/dashboard/changes.csv?{query}")
+    assert answer.status_code == 200
+    return {row["metric"]: row for row in csv.DictReader(io.StringIO(answer.content.decode()))}
+
+
+def test_changes_are_of_time_that_was_watched_in_both_weeks(sign_in: SignIn, owner: Account, stream: Stream) -> None:
+    """Twice as many people, but half of them came in hours that nobody watched the week before."""
+    cover(stream, MONDAY - 7 * DAY, MONDAY - 3 * DAY)
+    cover(stream, MONDAY, MONDAY + 7 * DAY)
+    before = [seen(stream, MONDAY - 7 * DAY + n * HOUR, looks=True) for n in range(60)]
+    write(*before, *[seen(stream, MONDAY + n * HOUR, looks=True) for n in range(120)])
+    browser = sign_in(owner)
+    rows = changes_of(browser, stream, "from=2026-11-02&to=2026-11-08")
+    assert list(rows) == ["passing_by", "interested", "conversion", "stop_time", "attention_time", "satisfaction"]
+    people = rows["passing_by"]
+    assert (people["now"], people["before"], people["direction"]) == ("96", "60", "up")
+    assert (people["kind"], people["change"]) == ("ratio", "1.6")
+    assert 1 < float(people["interval_low"]) < 1.6 < float(people["interval_high"])
+    assert (people["compared_hours"], people["period_hours"], people["no_comparison"]) == ("96.0", "168.0", "")
+    assert rows["conversion"]["direction"] == "same"
+    assert (rows["satisfaction"]["kind"], rows["satisfaction"]["direction"]) == ("difference", "same")
+    page = browser.get(f"/streams/{stream.client_id}/dashboard/?from=2026-11-02&to=2026-11-08").content.decode()
+    assert "60 % more" in page
+    assert "compared over 96 of 168 h" in page
+
+
+def test_without_enough_common_time_the_reason_stands_in_each_row(
+    sign_in: SignIn, owner: Account, stream: Stream
+) -> None:
+    cover(stream, MONDAY - 7 * DAY, MONDAY - 5 * DAY)
+    cover(stream, MONDAY, MONDAY + 7 * DAY)
+    browser = sign_in(owner)
+    rows = changes_of(browser, stream, "from=2026-11-02&to=2026-11-08")
+    assert {row["no_comparison"] for row in rows.values()} == {"too_little"}
+    assert {row["now"] for row in rows.values()} == {""}
+    page = browser.get(f"/streams/{stream.client_id}/dashboard/?from=2026-11-02&to=2026-11-08").content.decode()
+    assert "no comparison: only 48 of 168 h were watched in both periods" in page
+    wrong = browser.get(f"/streams/{stream.client_id}/dashboard/changes.csv?from=never")
+    assert wrong.status_code == 400

@@ -1,12 +1,11 @@
 """What a dashboard says: gaps and their reasons, changes, labels, how busy the hours of a week are."""
 
 from datetime import UTC, datetime, timedelta
-from typing import Any
 from zoneinfo import ZoneInfo
 
 import pytest
 
-from onlooker.console.dashboard.figures import make_figure
+from onlooker.console.dashboard.figures import describe_change, explain_no_comparison, make_figure
 from onlooker.console.dashboard.period import format_period, format_range, parse_period
 from onlooker.console.dashboard.presentation import (
     describe_coverage,
@@ -15,12 +14,18 @@ from onlooker.console.dashboard.presentation import (
     describe_people,
     format_duration,
     format_share,
+    format_share_interval,
     label_buckets,
 )
 from onlooker.console.dashboard.report import draw_week, find_gap, watched_share
+from onlooker.metrics.changes import compare_counts, compare_metric, compare_shares
+from onlooker.metrics.comparison import Comparison, LikeTime, NoComparison
 from onlooker.metrics.coverage import Absence, BucketCoverage, sum_coverage
+from onlooker.metrics.definitions import METRICS, Figures
+from onlooker.metrics.like_time import SlotPairs, TimeRange
 from onlooker.metrics.query import Time
 from onlooker.streams.coverage import Reason
+from onlooker_pipeline.service_call import PictureFault
 
 PARIS = ZoneInfo("Europe/Paris")
 NOW = datetime(2026, 11, 15, 16, 9, 55, tzinfo=UTC)
@@ -41,6 +46,7 @@ def watched(covered_s: float, refused_for: Reason | None = None, **missing: floa
         (watched(0, offline=1000, disabled=2600), "disabled"),
         (watched(0, quota=HOUR), "quota"),
         (watched(0, Reason.OVERLOADED, refused=HOUR), "refused"),
+        (watched(0, covered=HOUR), "covered"),
         (watched(0, unknown=HOUR), None),
         (watched(0, unknown=2000, offline=1600), None),
         (watched(0, unknown=1600, offline=2000), "offline"),
@@ -121,36 +127,108 @@ def test_no_share_is_known_where_coverage_is_not() -> None:
     assert watched_share(watched(900, offline=2700)) == 0.25
 
 
+def like_time(compared_h: float = 131, hours: float = 168, reason: NoComparison | None = None) -> LikeTime:
+    before = TimeRange(NOW - timedelta(days=14), NOW - timedelta(days=7))
+    pairs = (SlotPairs(0, 0, int(compared_h * HOUR)),)
+    return LikeTime(before, hours * HOUR, (pairs[0].now,), pairs, reason)
+
+
 @pytest.mark.parametrize(
-    ("metric", "now", "before", "direction", "words"),
+    ("now", "before", "direction", "words"),
     [
-        ("passing_by", 120, 100, "up", "20 % more"),
-        ("passing_by", 95, 100, "down", "5.0 % less"),
-        ("passing_by", 0, 100, "down", "100 % less"),
-        ("passing_by", 3, 0, "up", "up from 0"),
-        ("passing_by", 0, 0, "same", "no change"),
-        ("passing_by", 1500, 100, "up", "15 times as much"),
-        ("passing_by", 100_001, 100_000, "same", "about the same"),
-        ("passing_by", 5, None, "none", "no comparison"),
-        ("stop_time", None, 5.0, "none", "no comparison"),
-        ("stop_time", 6.0, 5.0, "up", "20 % more"),
-        ("conversion", 0.127, 0.131, "down", "0.4 points less"),
-        ("satisfaction", 0.5, 0.0, "up", "50.0 points more"),
+        (1200, 1000, "up", "20 % more"),
+        (950, 1500, "down", "37 % less"),
+        (97_000, 100_000, "down", "3.0 % less"),
+        (0, 100, "down", "100 % less"),
+        (30, 0, "up", "0 before"),
+        (1500, 100, "up", "15 times as much"),
+        (3, 0, "same", "about the same"),
+        (0, 0, "same", "about the same"),
+        (120, 100, "same", "about the same"),
+        (100_001, 100_000, "same", "about the same"),
     ],
 )
-def test_a_change_is_said_in_percent_and_of_shares_in_points(
-    metric: str, now: Any, before: Any, direction: str, words: str
+def test_a_change_of_a_count_is_told_unless_chance_explains_it(
+    now: int, before: int, direction: str, words: str
 ) -> None:
-    change = make_figure(metric, now, before).change
-    assert (change.direction, change.words) == (direction, words)
+    change = describe_change(compare_counts(now, before, exposure=1.0), like_time(), is_of_people=False)
+    assert (change.direction, change.words, change.compared) == (direction, words, "compared over 131 of 168 h")
+    assert "95 % interval: " in change.chance
+
+
+def test_a_change_says_what_chance_does() -> None:
+    said = describe_change(compare_counts(120, 100, exposure=1.0), like_time(), is_of_people=False)
+    assert said.chance == "20 % more; 95 % interval: 7.9 % less to 56 % more"
+    said = describe_change(compare_shares((500, 1000), (400, 1000)), like_time())
+    assert (said.direction, said.words) == ("up", "10.0 points more")
+    assert said.chance == "95 % interval: 5.6 points more to 14.3 points more"
+    grown = describe_change(compare_counts(30, 0, exposure=1.0), like_time(), is_of_people=False)
+    assert grown.chance.startswith("95 % interval: at least ")
+
+
+def test_no_share_is_compared_of_fewer_than_ten_people() -> None:
+    assert describe_change(compare_shares((5, 9), (400, 1000)), like_time()).words == (
+        "no comparison: fewer than 10 people"
+    )
+    assert describe_change(compare_shares((5, 10), (40, 100)), like_time()).direction == "same"
+
+
+@pytest.mark.parametrize(
+    ("like", "coverage", "words"),
+    [
+        (like_time(40, 168, NoComparison.TOO_LITTLE), None, "only 40 of 168 h were watched in both periods"),
+        (like_time(0, 168, NoComparison.NOT_WATCHED), None, "not watched"),
+        (like_time(0, 7.26, NoComparison.TOO_LITTLE), None, "only 0 of 7.3 h were watched in both periods"),
+        (like_time(0, 9, NoComparison.NOT_WATCHED_BEFORE), watched(0, offline=9), "the earlier period was not watched"),
+        (
+            like_time(0, 9, NoComparison.NOT_WATCHED_BEFORE),
+            watched(0, not_created=9),
+            "the stream did not exist in the earlier period",
+        ),
+        (
+            like_time(0, 9, NoComparison.NOT_WATCHED_BEFORE),
+            watched(0, unknown=9),
+            "it is no longer known when the camera watched in the earlier period",
+        ),
+    ],
+)
+def test_where_there_is_no_comparison_the_reason_is_told(
+    like: LikeTime, coverage: BucketCoverage | None, words: str
+) -> None:
+    assert explain_no_comparison(like, coverage).words == f"no comparison: {words}"
+
+
+def comparison_of(passing_by: int, interested: int, *, reason: NoComparison | None = None) -> Comparison:
+    """The same numbers as before; interested people stop for 5 and 7 seconds, slot by slot."""
+    half = interested // 2
+    clusters: dict[str, list[Figures]] = {
+        "passing_by": [(passing_by,)],
+        "interested": [(interested,)],
+        "stop_time": [(half * 5_000_000, half), ((interested - half) * 7_000_000, interested - half)],
+    }
+    changes = {
+        name: compare_metric(METRICS[name], figures, figures, exposure=1.0) for name, figures in clusters.items()
+    }
+    return Comparison(like_time(reason=reason), changes, clusters, (0.0, 900.0), exact=True)
 
 
 def test_a_figure_has_the_number_as_the_data_endpoint_writes_it() -> None:
-    assert make_figure("passing_by", 12_345, None).value == "12345"
-    assert make_figure("stop_time", 7.564356557377, None).value == "7.564356557377"
-    assert make_figure("stop_time", None, None).value == ""
-    shown = make_figure("conversion", 0.12705024, 0.5)
-    assert (shown.shown, shown.unit, shown.before) == ("12.7", "%", "50.0 %")
+    found = comparison_of(12_345, 20)
+    assert make_figure("passing_by", 12_345, found).value == "12345"
+    assert make_figure("stop_time", 7.564356557377, found).value == "7.564356557377"
+    shown = make_figure("conversion", 20 / 12_345, found)
+    assert (shown.shown, shown.unit, shown.interval) == ("0.2", "%", "0.1 to 0.3 %")
+    assert (shown.change.words, shown.compared) == ("about the same", "0.2 %, before: 0.2 %")
+
+
+def test_pages_tell_no_mean_and_no_share_of_fewer_than_ten_people() -> None:
+    found = comparison_of(9, 9)
+    for metric, value in (("conversion", 1.0), ("stop_time", 6.0)):
+        figure = make_figure(metric, value, found)
+        assert (figure.value, figure.shown, figure.change.words) == ("", "\N{EN DASH}", "fewer than 10 people")
+    assert make_figure("passing_by", 9, found).shown == "9"
+    assert format_share_interval(3, 9) == ""
+    assert format_share_interval(5, 20) == "11 to 47 %"
 
 
 def test_ranges_are_said_by_the_local_clock() -> None:
@@ -210,6 +288,18 @@ def test_coverage_adds_up_with_the_reason_that_cost_most() -> None:
 
 def test_emotions_are_also_told_as_positive_neutral_and_negative() -> None:
     counts = {"neutral": 3, "happiness": 4, "surprise": 1, "anger": 1, "sadness": 1, "?": 7}
+    assert describe_people("emotion", counts | {"neutral": 2}) == "Interested people"
     assert describe_people("emotion", counts) == "Interested people: 40 % positive, 40 % neutral, 20 % negative"
     assert describe_people("emotion", dict.fromkeys(counts, 0) | {"?": 7}) == "Interested people"
     assert describe_people("age", {"0-14": 1, "?": 2}) == "Interested people"
+
+
+def test_a_blind_camera_is_told_with_its_condition() -> None:
+    assert describe_coverage(watched(3 * HOUR, **{"dark": 600.0, "covered": 7800.0})) == (
+        "watched 3 h; lens covered 2 h 10 min; too dark 10 min"
+    )
+
+
+@pytest.mark.parametrize("fault", PictureFault)
+def test_every_fault_of_a_camera_is_an_absence_with_words(fault: PictureFault) -> None:
+    assert describe_gap(watched(0, **{fault.value: HOUR})) not in ("", fault.value)

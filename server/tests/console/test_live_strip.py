@@ -15,7 +15,7 @@ from psycopg_pool import PoolTimeout
 from onlooker.console.dashboard import live
 from onlooker.console.dashboard.live import UNKNOWN, LiveStrip, LiveViewer, StreamSnapshot, describe_strip
 from onlooker.console.streams.status import StatusLabel, StreamStatus
-from onlooker.metrics.execution import InView
+from onlooker.metrics.in_view import InView
 
 AT = datetime(2026, 10, 31, 23, 30, tzinfo=UTC)
 PARIS = ZoneInfo("Europe/Paris")

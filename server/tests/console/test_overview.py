@@ -30,6 +30,11 @@ from onlooker.console.dashboard.overview import (
 )
 from onlooker.console.dashboard.period import parse_period
 from onlooker.database import Pool, open_pool
+from onlooker.metrics.changes import compare_counts
+from onlooker.metrics.comparison import Comparison, LikeTime, NoComparison
+from onlooker.metrics.definitions import Figures
+from onlooker.metrics.like_time import SlotPairs, TimeRange
+from onlooker.metrics.stream_ranks import SlotTally, WeekProfile
 from onlooker.streams.administration import create_stream
 from onlooker.streams.models import Coverage, Stream
 from onlooker.visits.partitions import Partitions
@@ -40,10 +45,11 @@ pytest_plugins = ["pages"]
 
 SignIn = Callable[[Account | None], Client]
 NOW = datetime(2026, 11, 11, 12, tzinfo=UTC)
+DAY_S = 86_400
 
 
-def glance_of(*people: int | None, before: int = 0) -> RecentDays:
-    """None: the camera was off."""
+def glance_of(*people: int | None, before: int | None = None) -> RecentDays:
+    """None: the camera was off. Before, it was off, or watched for as many days."""
     period = parse_period({"period": "7d"}, zone=ZoneInfo("UTC"), now=NOW)
     begins = [period.from_at + timedelta(days=number) for number in range(len(people))]
     days = [
@@ -52,7 +58,24 @@ def glance_of(*people: int | None, before: int = 0) -> RecentDays:
     ]
     total = sum(day.passing_by for day in days)
     numbers = {"passing_by": total, "interested": total // 4, "conversion": total // 4 / total if total else None}
-    return RecentDays(period, tuple(days), numbers, {"passing_by": before, "interested": 0, "conversion": None})
+    watched_s = DAY_S * sum(count is not None for count in people)
+    pairs = (SlotPairs(0, 0, watched_s),) if watched_s else ()
+    reason = NoComparison.NOT_WATCHED_BEFORE if before is None else None
+    like = LikeTime(
+        TimeRange(period.before_from_at, period.before_to_at),
+        DAY_S * len(people),
+        tuple(pair.now for pair in pairs),
+        pairs,
+        reason,
+    )
+    clusters: dict[str, list[Figures]] = {"passing_by": [(total,)], "interested": [(total // 4,)]}
+    changes = {
+        name: {"value": compare_counts(figures[0][0], (before or 0) // (1 if name == "passing_by" else 4), exposure=1)}
+        for name, figures in clusters.items()
+    }
+    comparison = Comparison(like, {} if reason else changes, clusters, (0.0, float(DAY_S)), exact=True)
+    tallies = {number: SlotTally(1, count, count // 4) for number, count in enumerate(people) if count is not None}
+    return RecentDays(period, tuple(days), numbers, comparison, WeekProfile(tallies, 3 * watched_s >= like.length_s))
 
 
 def test_a_day_without_a_camera_is_no_low_bar() -> None:
@@ -70,15 +93,28 @@ def test_a_day_without_a_camera_is_no_low_bar() -> None:
 
 
 def test_numbers_are_compared_with_those_before_where_there_were_some() -> None:
-    grown, new = glance_of(30, 30, before=40), glance_of(30, 30)
-    assert grown.figures[0].change.direction == "up"
+    grown, alike, new = glance_of(300, 300, before=400), glance_of(30, 30, before=56), glance_of(30, 30)
+    assert (grown.figures[0].change.direction, grown.figures[0].change.words) == ("up", "50 % more")
+    assert [figure.change.words for figure in alike.figures] == ["about the same"] * 3
     assert [figure.change.direction for figure in new.figures] == ["none"] * 3
+    assert {figure.change.words for figure in new.figures} == {"no comparison: the earlier period was not watched"}
     assert [figure.value for figure in new.figures] == ["60", "15", "0.25"]
+
+
+def test_no_conversion_is_told_of_fewer_than_ten_people() -> None:
+    assert [figure.value for figure in glance_of(5, 4, before=9).figures] == ["9", "2", ""]
 
 
 def test_equal_streams_share_a_place_and_the_unwatched_have_none() -> None:
     glances = {1: glance_of(5), 2: glance_of(9), 3: glance_of(5), 4: glance_of(None), 5: glance_of(0)}
     assert rank_streams(glances.items(), "passing_by") == {2: 1, 1: 2, 3: 2, 5: 4}
+
+
+def test_a_stream_that_was_off_for_a_day_is_ranked_by_the_others() -> None:
+    """It has fewer people in all, and more on each day on which it watched."""
+    glances = {1: glance_of(20, 20, 20), 2: glance_of(26, 26, None), 3: glance_of(90, None, None, None)}
+    assert rank_streams(glances.items(), "passing_by") == {2: 1, 1: 2}
+    assert [days.coverage for days in glances.values()] == ["100 %", "67 %", "25 %"]
 
 
 def test_streams_without_a_number_stand_last_either_way() -> None:
@@ -160,11 +196,14 @@ def test_streams_are_shown_with_their_numbers_and_in_the_order_asked_for(sign_in
     write_people(busy, 4, ago=timedelta(days=2))
     write_people(busy, 3, ago=timedelta(days=3), stop_s=5)
     write_people(busy, 5, ago=timedelta(days=9))
+    watch(busy, days=20)
     page = sign_in(owner).get("/streams/?sort=passing_by").content.decode()
     rows = rows_of(page)
     assert list(rows) == ["Busy", "A quiet one", "Camera off"]
-    assert rows["Busy"] == {"passing_by": "7", "interested": "3", "conversion": "0.42857142857142855"}
-    assert "40 % more" in page
+    assert rows["Busy"] == {"passing_by": "7", "interested": "3", "conversion": ""}
+    assert "about the same" in page
+    assert "40 % more; 95 % interval: " in page
+    assert "compared over " in page
     assert rows["Camera off"] == {"passing_by": "0", "interested": "0", "conversion": ""}
     assert page.count("offline") >= 6
     assert 'aria-sort="descending"' in page

@@ -4,6 +4,7 @@ import re
 import shlex
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
+from html import unescape
 from pathlib import Path
 
 import msgspec
@@ -14,12 +15,15 @@ from django.utils import timezone
 from pytest_django.fixtures import Settings
 
 from onlooker.console.accounts.models import Account
+from onlooker.console.streams.condition import describe_frames, describe_reason
 from onlooker.console.streams.connection import curl_line, setup_line
-from onlooker.console.streams.status import REFUSAL_TEXTS
+from onlooker.console.streams.status import FAULT_TEXTS, REFUSAL_TEXTS
 from onlooker.streams.administration import create_stream
+from onlooker.streams.condition import AgentState, DropReason
 from onlooker.streams.coverage import Reason
-from onlooker.streams.models import Refusal, Stream, Usage
+from onlooker.streams.models import AgentCondition, Blindness, PictureCondition, Refusal, Stream, Usage
 from onlooker.up.certificates import ensure_certificate
+from onlooker_pipeline.service_call import PictureFault
 
 pytest_plugins = ["pages"]
 
@@ -109,6 +113,28 @@ def test_refusals_of_a_day_are_added_up_by_reason(sign_in: SignIn, owner: Accoun
     assert "The server failed" not in page
 
 
+def test_every_fault_of_a_camera_has_words() -> None:
+    assert set(FAULT_TEXTS) == set(PictureFault)
+
+
+def test_blind_times_of_a_day_are_added_up_by_fault(sign_in: SignIn, owner: Account, stream: Stream) -> None:
+    now = timezone.now()
+    rows = [
+        (1, "covered", 900.0),
+        (3, "covered", 600.0),
+        (2, "dark", 70.0),
+        (4, "not_known_yet", 5),
+        (30, "frozen", 99),
+    ]
+    for hours, fault, video_s in rows:
+        Blindness.objects.create(stream=stream, slot_at=now - timedelta(hours=hours), fault=fault, video_s=video_s)
+    page = sign_in(owner).get(f"/streams/{stream.client_id}/").content.decode()
+    assert page.index("Something covered the lens") < page.index("25 min") < page.index("too dark")
+    assert "1 min 10 s" in page
+    assert "not_known_yet" in page
+    assert "did not change at all" not in page
+
+
 def test_a_reason_of_a_newer_version_does_not_break_the_page(sign_in: SignIn, owner: Account, stream: Stream) -> None:
     Refusal.objects.create(stream=stream, slot_at=timezone.now(), reason="not_known_yet", frames=3)
     page = sign_in(owner).get(f"/streams/{stream.client_id}/").content.decode()
@@ -145,3 +171,80 @@ def test_where_no_authority_is_needed_none_is_offered(sign_in: SignIn, owner: Ac
     assert sign_in(None).get("/authority.pem").status_code == 404
     page = sign_in(owner).get(f"/streams/{stream.client_id}/").content.decode()
     assert "--cacert" not in page
+
+
+def part_of(sign_in: SignIn, account: Account, stream: Stream) -> str:
+    """The part of the page that refreshes itself, as text."""
+    part = sign_in(account).get(f"/streams/{stream.client_id}/", headers={"hx-request": "true"}).content.decode()
+    return " ".join(unescape(re.sub(r"<[^>]+>", " ", part)).split())
+
+
+def report(stream: Stream, state: str, **told: object) -> None:
+    now = timezone.now()
+    given: dict[str, object] = {
+        "since_at": datetime(2026, 3, 1, 13, 5, 7, tzinfo=UTC),
+        "over_s": 60.0,
+        "sent": 582,
+        "dropped": {},
+        "received_at": now,
+    }
+    AgentCondition.objects.update_or_create(stream=stream, defaults=given | {"state": state} | told)
+
+
+def judge(stream: Stream, fault: str, *, seen_at: datetime | None = None) -> None:
+    since_at = datetime(2026, 3, 1, 13, 2, 3, tzinfo=UTC)
+    given = {"fault": fault, "since_at": since_at, "seen_at": seen_at or timezone.now()}
+    PictureCondition.objects.update_or_create(stream=stream, defaults=given)
+
+
+def test_a_stream_without_a_report_has_no_condition(sign_in: SignIn, owner: Account, stream: Stream) -> None:
+    part = part_of(sign_in, owner, stream)
+    assert "Camera" not in part
+    assert "Picture" not in part
+
+
+def test_the_agents_condition_is_a_sentence_with_since_when(sign_in: SignIn, owner: Account, stream: Stream) -> None:
+    report(stream, "seeing", dropped={"busy": 17, "timed_out": 1})
+    said = "Camera Connected since 1 Mar 2026, 14:05:07 9.7 frames a second; 3 % dropped: "
+    assert said + "the line or the server is too slow, answers took too long" in part_of(sign_in, owner, stream)
+    report(stream, "seeing", dropped={"busy": 1})
+    assert "less than 1 % dropped" in part_of(sign_in, owner, stream)
+    report(stream, "seeing", over_s=0.0)
+    assert "Connected since 1 Mar 2026, 14:05:07 Kind" in part_of(sign_in, owner, stream)
+
+
+def test_a_lost_camera_is_named_with_what_to_do(sign_in: SignIn, owner: Account, stream: Stream) -> None:
+    report(stream, "camera_lost", sent=0)
+    judge(stream, "")
+    part = part_of(sign_in, owner, stream)
+    assert "Camera lost since 1 Mar 2026, 14:05:07 The device can't open its camera." in part
+    assert "Picture" not in part, "without pictures there are none to judge"
+
+
+def test_an_agent_that_fell_silent_is_not_believed(sign_in: SignIn, owner: Account, stream: Stream) -> None:
+    report(stream, "seeing", received_at=datetime(2026, 3, 1, 14, 0, tzinfo=UTC))
+    judge(stream, "covered", seen_at=datetime(2026, 3, 1, 14, 0, tzinfo=UTC))
+    part = part_of(sign_in, owner, stream)
+    assert "Not known now. The agent's last report: 1 Mar 2026, 15:00:00" in part
+    assert "Not known now: there are no frames to judge. The last one: 1 Mar 2026, 15:00:00" in part
+
+
+def test_what_the_frames_show_now_is_said_to_viewers_too(
+    sign_in: SignIn, owner: Account, viewer: Account, stream: Stream
+) -> None:
+    stream.members.create(account=viewer)
+    judge(stream, "")
+    assert "Picture Sees since 1 Mar 2026, 14:02:03" in part_of(sign_in, viewer, stream)
+    judge(stream, "covered")
+    said = "Picture Covered since 1 Mar 2026, 14:02:03 Something covers the lens. Remove it."
+    assert said in part_of(sign_in, viewer, stream)
+    assert said in part_of(sign_in, owner, stream)
+
+
+def test_every_condition_has_words() -> None:
+    blind = {*PictureFault, *AgentState} - {PictureFault.MOVED, AgentState.SEEING}
+    assert all(describe_reason(reason) for reason in blind)
+    told = AgentCondition(over_s=1.0, sent=0)
+    for reason in DropReason:
+        told.dropped = {reason.value: 1}
+        assert f"dropped: {reason}" not in describe_frames(told)

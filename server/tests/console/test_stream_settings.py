@@ -28,6 +28,7 @@ AS_MADE = {
     "retention_days": "365",
     "time_zone": "UTC",
     "silence_alert_minutes": "15",
+    "blind_alert_minutes": "15",
 }
 
 
@@ -42,13 +43,14 @@ def browser(sign_in: SignIn, owner: Account) -> Client:
 
 
 def test_all_that_can_be_set_is_saved(browser: Client, stream: Stream) -> None:
-    given = {"name": "Back door", "retention_days": "400", "time_zone": "Europe/Paris", "silence_alert_minutes": "0"}
+    given = {"name": "Back door", "retention_days": "400", "time_zone": "Europe/Paris"}
+    given |= {"silence_alert_minutes": "0", "blind_alert_minutes": "90"}
     answer = browser.post(f"/streams/{stream.client_id}/settings/", given)
     assert answer.status_code == 302
     assert answer["Location"] == f"/streams/{stream.client_id}/"
     stream.refresh_from_db()
     assert (stream.name, stream.retention_days, stream.time_zone) == ("Back door", 400, "Europe/Paris")
-    assert (stream.enabled, stream.silence_alert_minutes) == (False, 0)
+    assert (stream.enabled, stream.silence_alert_minutes, stream.blind_alert_minutes) == (False, 0, 90)
     assert (stream.reads_age, stream.reads_gender, stream.reads_expression) == (False, False, False)
     assert "Settings saved." in browser.get(answer["Location"]).content.decode()
 
@@ -121,6 +123,8 @@ def test_a_confirmation_is_for_that_number_of_days_only(browser: Client, stream:
         ("retention_days", "many"),
         ("silence_alert_minutes", "-1"),
         ("silence_alert_minutes", "10081"),
+        ("blind_alert_minutes", "-1"),
+        ("blind_alert_minutes", "10081"),
         ("time_zone", "Mars/Olympus"),
         ("name", " "),
     ],

@@ -9,6 +9,7 @@ import schemathesis
 from onlooker.data import openapi
 from onlooker.data.app import ROUTES
 from onlooker.metrics.definitions import METRICS
+from onlooker.metrics.extensions import EXTENSIONS
 from readers import DATA_URL, PATH, Question, Reader, seen
 
 pytest_plugins = ["endpoint"]
@@ -23,7 +24,13 @@ def document(reader: Reader) -> dict[str, Any]:
 
 @pytest.fixture
 def exemplary(question: Question) -> Question:
-    """Visits that give the answer of the example."""
+    """Visits that give the answer of the example, of a camera that never slept."""
+    execute, stream_id = question.reader.archive.execute, question.stream.stream_id
+    execute(
+        """INSERT INTO streams_coverage (stream_id, slot_at, video_s)
+           SELECT %s, slot_at, 900 FROM generate_series('2026-03-27Z', '2026-03-31Z', interval '15 minutes') slot_at""",
+        stream_id,
+    )
     man = {"gender": "male", "gender_confidence": 0.9}
     question.write(
         seen(question.stream, "2026-03-28T10:00:00+01:00", still_s=4, look_s=2),
@@ -35,8 +42,9 @@ def exemplary(question: Question) -> Question:
 
 
 def parameters_of(operation: dict[str, Any]) -> dict[str, str]:
-    """The examples, as a client sends them."""
-    found = {one["name"]: one["example"] for one in operation["parameters"] if one["in"] == "query"}
+    """The examples, as a client sends them; a comparison has an example of its own."""
+    asked = [one for one in operation["parameters"] if one["in"] == "query" and "example" in one]
+    found = {one["name"]: one["example"] for one in asked}
     return {name: ",".join(value) if isinstance(value, list) else str(value) for name, value in found.items()}
 
 
@@ -72,7 +80,8 @@ def test_the_example_of_a_table_is_what_the_endpoint_answers(document: dict[str,
 
 @pytest.mark.parametrize("time", ["global", "by_hour", "by_day"])
 def test_answers_have_the_shape_that_it_tells_of(document: dict[str, Any], exemplary: Question, time: str) -> None:
-    body = exemplary.body(metrics=",".join(METRICS), time=time, from_date="2026-03-20T00:00:00Z", to_date=None)
+    names = ",".join((*METRICS, *EXTENSIONS))
+    body = exemplary.body(metrics=names, time=time, from_date="2026-03-20T00:00:00Z", to_date=None)
     validator = jsonschema_rs.validator_for(document["components"]["schemas"]["Entities"])
     validator.validate(body)
     for wrong in (body | {"more": 1}, body | {"exact": True}, body | {"page": 0}, body | {"entities": {"x": {}}}):
@@ -87,8 +96,9 @@ def test_parameters_match_their_own_schemas(document: dict[str, Any]) -> None:
 
 def test_it_names_every_metric_with_its_meaning(document: dict[str, Any]) -> None:
     metrics = document["paths"][PATH]["get"]["parameters"][0]
-    assert metrics["schema"]["items"]["enum"] == list(METRICS)
-    assert all(metric.meaning.rstrip(".") in metrics["description"] for metric in METRICS.values())
+    assert metrics["schema"]["items"]["enum"] == [*METRICS, *EXTENSIONS]
+    meanings = [metric.meaning for metric in METRICS.values()] + [metric.meaning for metric in EXTENSIONS.values()]
+    assert all(meaning.rstrip(".") in metrics["description"] for meaning in meanings)
 
 
 def test_refusals_have_the_shape_and_the_headers_that_it_tells_of(document: dict[str, Any], question: Question) -> None:

@@ -11,7 +11,9 @@ import httpx2
 import pytest
 
 from data_process import Served
+from onlooker.metrics.coverage import Absence
 from onlooker.metrics.definitions import METRICS
+from onlooker.metrics.extensions import CARRIED
 from readers import PATH, Question, seen
 from wire import assert_problem, wait_for
 
@@ -73,7 +75,8 @@ def test_it_says_what_the_pages_say(question: Question) -> None:
         seen(question.stream, "2026-03-04T09:40:00Z", still_s=4, look_s=2, gender=None),
     )
     asked = {"metrics": ",".join(METRICS), "time": "by_hour", "to_date": "2026-03-07T05:00:00Z"}
-    pages = [question.body(**asked, page=page)["entities"] for page in (1, 2, 3)]
+    carrying = asked | {"metrics": ",".join((*METRICS, *CARRIED))}
+    pages = [question.body(**carrying, page=page)["entities"] for page in (1, 2, 3)]
     rows = rows_of(question.ask(TABLE, **asked))
     assert [row.pop("bucket") for row in rows] == [key for page in pages for key in page]
     assert {row.pop("exact") for row in rows} == {"true"}
@@ -82,7 +85,16 @@ def test_it_says_what_the_pages_say(question: Question) -> None:
 
 def test_columns_are_in_the_order_of_the_metrics_and_their_parts(question: Question) -> None:
     header = question.ask(TABLE, metrics="stop_time,gender,passing_by").text.splitlines()[0]
-    assert header == "bucket,stop_time,gender_?,gender_female,gender_male,passing_by,exact"
+    gaps = ",".join(f"gaps_{absence}" for absence in Absence)
+    assert header == (
+        f"bucket,stop_time,gender_?,gender_female,gender_male,passing_by,exact,watched,watched_share,{gaps}"
+    )
+
+
+def test_what_was_watched_stands_where_it_is_asked_for(question: Question) -> None:
+    header = question.ask(TABLE, metrics="watched,passing_by").text.splitlines()[0]
+    gaps = ",".join(f"gaps_{absence}" for absence in Absence)
+    assert header == f"bucket,watched,watched_share,passing_by,exact,{gaps}"
 
 
 def test_it_is_offered_as_a_file(question: Question) -> None:
@@ -90,7 +102,8 @@ def test_it_is_offered_as_a_file(question: Question) -> None:
     assert answer.headers["Content-Type"].startswith("text/csv; charset=utf-8")
     assert answer.headers["Content-Disposition"] == 'attachment; filename="entities.csv"'
     assert answer.headers["Cache-Control"] == "private, no-cache"
-    assert answer.text == "bucket,passing_by,exact\r\nglobal,0,true\r\n"
+    assert answer.text.startswith("bucket,passing_by,exact,watched,watched_share,")
+    assert answer.text.splitlines()[1].startswith("global,0,true,0.0,0.0,")
 
 
 def test_a_page_can_not_be_asked_for(question: Question) -> None:

@@ -14,7 +14,10 @@ from onlooker.metrics.rollup import FILL
 from onlooker.settings import Settings
 from testkit import migrated_database
 
-METERS = ("add_usage", "add_coverage", "add_refusals", "lock_stream", "log_state")
+METERS = (
+    *("add_usage", "add_coverage", "add_refusals", "add_blindness", "add_quality"),
+    *("note_pictures", "lock_stream", "log_state"),
+)
 FILES = {
     "streams": load_queries("onlooker.streams"),
     "gateway": load_queries("onlooker.gateway"),
@@ -22,18 +25,20 @@ FILES = {
     "alerts": load_queries("onlooker.console.alerts"),
     "marks": load_queries("onlooker.metrics", "sql/marks.sql") | {"fill": FILL},
     "coverage": load_queries("onlooker.metrics", "sql/coverage.sql"),
+    "comparison": load_queries("onlooker.metrics", "sql/comparison.sql"),
     "in_view": load_queries("onlooker.metrics", "sql/in_view.sql"),
+    "quality": load_queries("onlooker.metrics", "sql/quality.sql"),
 }
 SENT: dict[str, dict[str, tuple[str, ...]]] = {
     GATEWAY: {
-        "streams": ("find_stream", *METERS),
+        "streams": ("find_stream", "put_condition", *METERS),
         "gateway": (
-            *("accept_job", "find_job", "remove_job", "waiting_in_session"),
+            *("count_waiting", "accept_job", "find_job", "remove_job", "waiting_in_session"),
             *("add_blob", "find_blob", "remove_blob"),
         ),
     },
     DISPATCHER: {
-        "streams": (*METERS, "sweep_coverage", "sweep_refusals"),
+        "streams": METERS,
         "gateway": (
             *(
                 "waiting_jobs",
@@ -49,13 +54,21 @@ SENT: dict[str, dict[str, tuple[str, ...]]] = {
         ),
     },
     RECORDER: {"visits": tuple(FILES["visits"]), "marks": tuple(FILES["marks"])},
-    DATA: {"streams": ("find_bearer", "list_public_keys")},
+    DATA: {
+        "streams": ("find_bearer", "list_public_keys"),
+        "coverage": tuple(FILES["coverage"]),
+        "comparison": tuple(FILES["comparison"]),
+        "in_view": tuple(FILES["in_view"]),
+        "quality": tuple(FILES["quality"]),
+    },
     CONSOLE: {
         "streams": ("read_statuses", "log_state"),
         "visits": ("delete_expired",),
         "alerts": tuple(name for name in FILES["alerts"] if name != "look_up_only"),
         "coverage": tuple(FILES["coverage"]),
+        "comparison": tuple(FILES["comparison"]),
         "in_view": tuple(FILES["in_view"]),
+        "quality": tuple(FILES["quality"]),
     },
 }
 WITHOUT_TABLES = {("alerts", "look_up_only")}

@@ -15,13 +15,12 @@ from onlooker.metrics.definitions import (
     AGE_KNOWN_ABOVE,
     GENDER_KNOWN_ABOVE,
     METRICS,
-    SHORTEST_LOOK_S,
     SHORTEST_PRESENCE_S,
-    SHORTEST_STOP_S,
 )
+from onlooker.metrics.extensions import EXTENSIONS
 from onlooker.metrics.query import PAGE_BUCKETS, Time
 from onlooker.settings import Settings
-from onlooker_pipeline.visits.visit import Visit
+from onlooker_pipeline.visits.visit import SHORTEST_LOOK_S, SHORTEST_STOP_S, Visit
 from testkit.oracle import SECOND_US, judge
 
 DOCS = Path(__file__).resolve().parents[3] / "docs"
@@ -75,8 +74,13 @@ def test_a_page_about_numbers_says_what_the_code_does(page: str, sentence: str) 
 
 
 def test_the_guide_explains_every_metric_and_no_other() -> None:
-    table = text_of("guides/data").partition("\n## What the numbers mean\n")[2].partition("\n## ")[0]
-    assert sorted(re.findall(r"^\| `(\w+)` \|", table, re.MULTILINE)) == sorted(METRICS)
+    assert metrics_explained("What the numbers mean") == sorted(METRICS)
+    assert metrics_explained("What was watched") == sorted(EXTENSIONS)
+
+
+def metrics_explained(section: str) -> list[str]:
+    table = text_of("guides/data").partition(f"\n## {section}\n")[2].partition("\n## ")[0]
+    return sorted(re.findall(r"^\| `(\w+)` \|", table, re.MULTILINE))
 
 
 def test_the_answer_in_the_guide_is_the_one_that_the_openapi_document_shows() -> None:

@@ -4,12 +4,13 @@ import time
 from collections.abc import Callable
 from contextlib import AbstractContextManager
 from datetime import UTC, datetime, timedelta
+from importlib.metadata import version
 
 import httpx2
 import pytest
 
 from clients import client_of
-from coverage_frames import QUOTA_S, await_refusals, coverage_of, refusals_of, watch
+from coverage_frames import QUOTA_S, await_refusals, blindness_of, coverage_of, refusals_of, watch
 from feed_client import exchange, open_feed, part, results_of
 from onlooker.streams.coverage import Reason
 from onlooker.streams.video_time import as_duration
@@ -45,6 +46,19 @@ def test_computed_video_is_added_up_in_the_slot_of_the_frames_own_time(watched_s
         for moment in (-1.0, -0.6, -0.2, 0.2, 0.5):
             assert watch(client, state=state, timestamp=at(moment)).status_code == 201
     await_coverage(watched_stack, stream, {YESTERDAY: FRAME_S + 0.8, BORDER: 0.7})
+    assert refusals_of(watched_stack, stream) == {}
+
+
+def test_video_of_a_blind_camera_is_not_covered_but_counts_towards_the_month(watched_stack: Stack) -> None:
+    stream, state = watched_stack.create_stream(), new_state()
+    with client_of(watched_stack, stream) as client:
+        for moment, blind in ((-1.0, ""), (-0.6, "covered"), (-0.2, "covered"), (0.2, "dark"), (0.5, "")):
+            fields = {"blind": blind} if blind else {}
+            assert watch(client, state=state, timestamp=at(moment), **fields).status_code == 201
+    await_coverage(watched_stack, stream, {YESTERDAY: FRAME_S, BORDER: 0.3})
+    assert blindness_of(watched_stack, stream) == {(YESTERDAY, "covered"): 0.8, (BORDER, "dark"): 0.4}
+    used = "SELECT video_s FROM streams_usage WHERE stream_id = %s"
+    assert watched_stack.execute(used, stream.id)[0][0] == pytest.approx(FRAME_S + 1.5, abs=2e-4)
     assert refusals_of(watched_stack, stream) == {}
 
 
@@ -280,6 +294,9 @@ def test_frames_of_scene_analysis_are_covered(stack: Stack) -> None:
             assert job.status_code == 201, job.text
     await_refusals(stack, stream, {"out_of_order": 1, "bad_timestamp": 1, "bad_image": 1})
     await_coverage(stack, stream, {BORDER: round(FRAME_S + 1.0, 4)})
+    query = "SELECT slot_at, models_version, frames, dark_frames, face_frames FROM streams_quality WHERE stream_id = %s"
+    [quality] = wait_for(lambda: stack.execute(query, stream.id), bool, limit_s=8)
+    assert quality == (BORDER, version("onlooker-models"), 3, 0, 0)
 
 
 def test_every_reason_is_short_and_stable() -> None:

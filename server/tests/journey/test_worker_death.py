@@ -7,6 +7,7 @@ import time
 import uuid
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from typing import Any
 
 import httpx2
@@ -195,22 +196,36 @@ def test_whether_workers_are_live_shows_in_the_service_version(two_workers: Stac
     assert caller.get("/services/trouble/1").json()["live"] is True
 
 
+@contextmanager
+def _stopped(pids: list[int]) -> Iterator[None]:
+    for pid in pids:
+        os.kill(pid, signal.SIGSTOP)
+    try:
+        yield
+    finally:
+        for pid in pids:
+            os.kill(pid, signal.SIGCONT)
+
+
 def test_a_worker_that_comes_back_to_a_lost_bus_later_than_the_gateway_is_waited_for(
     two_workers: Stack, caller: httpx2.Client
 ) -> None:
     state = {"session_id": str(uuid.uuid4())}
     _call(caller, state=state)
-    pids = _workers(two_workers)
-    for pid in pids:
-        os.kill(pid, signal.SIGSTOP)
-    try:
-        assert two_workers.kill("nats")
-        with ThreadPoolExecutor(1) as callers:
+    with ThreadPoolExecutor(1) as callers:
+        with _stopped(_workers(two_workers)):
+            assert two_workers.kill("nats")
             call = callers.submit(_call, caller, state=state)
             time.sleep(2)
-            for pid in pids:
-                os.kill(pid, signal.SIGCONT)
-            assert call.result()["calls"] == 2
-    finally:
-        for pid in pids:
-            os.kill(pid, signal.SIGCONT)
+        assert call.result()["calls"] == 2
+
+
+def test_workers_that_were_only_slow_get_the_job_again(two_workers: Stack, caller: httpx2.Client) -> None:
+    """A busy machine lets a worker wait for seconds: it is taken for dead, and then there is no other."""
+    state = {"session_id": str(uuid.uuid4())}
+    _call(caller, state=state)
+    with ThreadPoolExecutor(1) as callers:
+        with _stopped(_workers(two_workers)):
+            call = callers.submit(_call, caller, state=state)
+            time.sleep(3.5)
+        assert call.result()["calls"] == 2

@@ -14,9 +14,16 @@ from hypothesis import strategies as st
 
 from onlooker.database import Pool
 from onlooker.metrics.buckets import count_buckets, page_buckets
-from onlooker.metrics.coverage import BucketCoverage, read_coverage, read_coverage_and_hours
+from onlooker.metrics.coverage import (
+    BucketCoverage,
+    Watched,
+    read_coverage,
+    read_coverage_and_hours,
+    read_watched,
+)
 from onlooker.metrics.query import Query, Time
 from recorder_process import create_stream, with_pool
+from testkit.coverage_oracle import SECOND_US, SLOT_US, CameraLog, expect_coverage
 
 pytest_plugins = ["migrated"]
 NOON = datetime(2026, 5, 31, 12, tzinfo=UTC)
@@ -41,12 +48,19 @@ class Camera:
         row = (self.stream_id, at, reason, frames)
         self._write("INSERT INTO streams_refusal (stream_id, slot_at, reason, frames) VALUES (%s, %s, %s, %s)", [row])
 
+    def is_blind(self, at: datetime, video_s: float, fault: str) -> None:
+        row = (self.stream_id, at, fault, video_s)
+        self._write("INSERT INTO streams_blindness (stream_id, slot_at, fault, video_s) VALUES (%s, %s, %s, %s)", [row])
+
     def becomes(self, state: str, at: datetime) -> None:
         row = (self.stream_id, at, state)
         self._write("INSERT INTO streams_statechange (stream_id, at, state) VALUES (%s, %s, %s)", [row])
 
     def is_created(self, at: datetime) -> None:
         self._write("UPDATE streams_stream SET created_at = %s WHERE id = %s", [(at, self.stream_id)])
+
+    def keeps_coverage_since(self, at: datetime) -> None:
+        self._write("UPDATE streams_stream SET coverage_since = %s WHERE id = %s", [(at, self.stream_id)])
 
     def keeps_visits_since(self, at: datetime) -> None:
         self._write("INSERT INTO visits_kept (stream_id, since) VALUES (%s, %s)", [(self.stream_id, at)])
@@ -83,6 +97,21 @@ class Camera:
         with_pool(self.url, act)
         return found
 
+    def watched(self, from_at: datetime, to_at: datetime, *, now: datetime) -> list[float]:
+        """Seconds that were covered in each hour, as they are read alone."""
+        query = Query(self.stream_id, ("watched",), from_at, to_at, ZoneInfo("UTC"), Time.BY_HOUR)
+        found: list[Watched] = []
+
+        async def act(pool: Pool) -> None:
+            buckets = page_buckets(query, first=0, count=count_buckets(query))
+            found.extend(await read_watched(pool, query, buckets, now=now))
+            whole = await read_coverage(pool, query, buckets, now=now)
+            assert [one.length_s for one in found] == [one.length_s for one in whole]
+            assert [one.share for one in found] == pytest.approx([one.watched.share for one in whole])
+
+        with_pool(self.url, act)
+        return [one.covered_s for one in found]
+
     def _write(self, statement: str, rows: Iterable[tuple[object, ...]]) -> None:
         with self.connection.cursor() as cursor:
             cursor.executemany(statement, rows)
@@ -113,7 +142,7 @@ def test_slots_of_which_nothing_is_written_down_were_offline(camera: Camera) -> 
 def test_before_it_was_created_a_stream_was_not_offline(camera: Camera, known_since: datetime) -> None:
     """Not even where nobody would know any more."""
     camera.is_created(NOON + 2 * HOUR + 5 * MINUTE)
-    camera.keeps_visits_since(known_since + HOUR)
+    camera.keeps_coverage_since(known_since)
     camera.becomes("disabled", NOON)  # a log that begins before its stream says nothing
     camera.becomes("enabled", NOON + 2 * HOUR + 5 * MINUTE)
     camera.covers(NOON + 2 * HOUR, video_s=400)
@@ -243,12 +272,11 @@ def test_frames_refused_beside_a_closure_take_the_rest(camera: Camera) -> None:
     assert found == (BucketCoverage(900, 100, {"disabled": 300, "refused": 500}, "rate_limited"),)
 
 
-def test_longer_ago_than_coverage_is_kept_nothing_is_known(camera: Camera) -> None:
-    kept = Camera(camera.url, camera.connection, create_stream(camera.url, retention_days=2))
-    now = NOON + 2 * DAY + HOUR
-    kept.becomes("disabled", NOON - 2 * HOUR)
-    kept.becomes("enabled", NOON - HOUR)
-    found = kept.coverage(NOON - 3 * HOUR, NOON + HOUR, by=Time.BY_HOUR, now=now + 20 * MINUTE)
+def test_what_an_earlier_release_deleted_is_unknown(camera: Camera) -> None:
+    camera.keeps_coverage_since(NOON + 30 * MINUTE)
+    camera.becomes("disabled", NOON - 2 * HOUR)
+    camera.becomes("enabled", NOON - HOUR)
+    found = camera.coverage(NOON - 3 * HOUR, NOON + HOUR, by=Time.BY_HOUR)
     assert [one.missing for one in found] == [
         {"unknown": 3600},
         {"disabled": 3600},
@@ -257,10 +285,22 @@ def test_longer_ago_than_coverage_is_kept_nothing_is_known(camera: Camera) -> No
     ]
 
 
-def test_what_was_swept_stays_unknown_when_more_is_kept_later(camera: Camera) -> None:
-    camera.keeps_visits_since(NOON + HOUR)
-    found = camera.coverage(NOON - HOUR, NOON + HOUR, by=Time.BY_HOUR)
-    assert [one.missing for one in found] == [{"unknown": 3600}, {"offline": 3600}]
+def test_where_not_all_is_known_there_is_no_share(camera: Camera) -> None:
+    camera.keeps_coverage_since(NOON + 30 * MINUTE)
+    camera.covers(NOON + HOUR, slots=4)
+    query = (NOON, NOON + 3 * HOUR)
+    assert [one.watched.share for one in camera.coverage(*query, by=Time.BY_HOUR)] == [None, 1, 0]
+    assert camera.watched(*query, now=LATER) == [0, 3600, 0]
+
+
+def test_coverage_outlives_the_visits(camera: Camera) -> None:
+    """As the roll-up does: an old range can tell why it is zero."""
+    kept = Camera(camera.url, camera.connection, create_stream(camera.url, retention_days=2))
+    kept.keeps_visits_since(NOON + 9 * DAY)
+    kept.covers(NOON, slots=4)
+    kept.is_refused(NOON + HOUR, 5, "overloaded")
+    found = kept.coverage(NOON, NOON + 3 * HOUR, by=Time.BY_HOUR, now=NOON + 3000 * DAY)
+    assert [one.missing for one in found] == [{}, {"refused": 900, "offline": 2700}, {"offline": 3600}]
 
 
 def test_of_a_stream_that_is_gone_nothing_is_known(camera: Camera) -> None:
@@ -278,12 +318,40 @@ def test_a_year_is_one_sum(camera: Camera) -> None:
     assert found.missing == {"offline": 360 * 28_800}
 
 
+def test_seconds_of_a_blind_camera_are_missing_with_their_fault(camera: Camera) -> None:
+    camera.covers(NOON, video_s=500)
+    camera.is_blind(NOON, 300, "covered")
+    camera.is_blind(NOON + SLOT, 900, "dark")
+    [found] = camera.coverage(NOON, NOON + HOUR)
+    assert (found.length_s, found.covered_s) == (3600, 500)
+    assert found.missing == pytest.approx({"covered": 300, "dark": 900, "offline": 1900})
+
+
+def test_a_slot_is_not_blind_for_longer_than_it_was_not_covered(camera: Camera) -> None:
+    """Two sessions of one camera, of which one is blind."""
+    camera.covers(NOON, video_s=800)
+    camera.is_blind(NOON, 150, "covered")
+    camera.is_blind(NOON, 50, "dark")
+    [found] = camera.coverage(NOON, NOON + SLOT)
+    assert found.missing == pytest.approx({"covered": 75, "dark": 25})
+
+
+def test_what_was_refused_beside_a_blind_time_is_told_too(camera: Camera) -> None:
+    camera.is_blind(NOON, 300, "frozen")
+    camera.is_refused(NOON, 7, "overloaded")
+    camera.is_blind(NOON + SLOT, 100, "frozen")
+    [found] = camera.coverage(NOON, NOON + 2 * SLOT)
+    assert found.missing == pytest.approx({"frozen": 400, "refused": 600, "offline": 800})
+
+
 @dataclass(frozen=True)
 class World:
     """What may be in the tables for some hours; slots and moments are counted from noon."""
 
     videos: dict[int, float]
     refusals: dict[int, str]
+    blind: dict[tuple[int, str], float]
+    """By slot and fault."""
     states: dict[int, str]
     """By the second."""
     from_s: int = 0
@@ -294,10 +362,12 @@ class World:
 @st.composite
 def worlds(draw: st.DrawFn) -> World:
     slots, moments = st.integers(0, 15), st.integers(0, 4 * 3600)
+    blind_s = st.sampled_from([0.5, 300.0, 899.0, 1200.0])
     from_s, to_s = sorted(draw(st.lists(moments, min_size=2, max_size=2, unique=True)))
     return World(
         draw(st.dictionaries(slots, st.sampled_from([1.0, 250.0, 600.5, 900.0, 1700.0]))),
         draw(st.dictionaries(slots, st.sampled_from(["overloaded", "bad_image", "stream_disabled"]), max_size=6)),
+        draw(st.dictionaries(st.tuples(slots, st.sampled_from(["black", "dark"])), blind_s, max_size=6)),
         draw(st.dictionaries(moments, st.sampled_from(["enabled", "disabled", "quota"]), max_size=6)),
         from_s,
         to_s,
@@ -311,6 +381,24 @@ def hours_by_the_second(world: World) -> list[dict[str, float]]:
     return [hour_by_the_second(world, *hour) for hour in pairwise(edges)]
 
 
+def hours_by_the_oracle(world: World) -> list[dict[str, float]]:
+    """The same piece by piece, as `just check-metrics` has it."""
+    noon_us = int(NOON.timestamp()) * SECOND_US
+    log = CameraLog(
+        videos={noon_us + slot * SLOT_US: video_s for slot, video_s in world.videos.items()},
+        refusals={noon_us + slot * SLOT_US: reason for slot, reason in world.refusals.items()},
+        blind={(noon_us + slot * SLOT_US, fault): blind_s for (slot, fault), blind_s in world.blind.items()},
+        states={noon_us + at_s * SECOND_US: state for at_s, state in world.states.items()},
+    )
+    edges = range(world.from_s // 3600 * 3600, -(-world.to_s // 3600) * 3600 + 1, 3600)
+    hours = ((max(begin_s, world.from_s), min(end_s, world.to_s)) for begin_s, end_s in pairwise(edges))
+    now_us = noon_us + world.now_s * SECOND_US
+    return [
+        expect_coverage(log, noon_us + begin_s * SECOND_US, noon_us + end_s * SECOND_US, now_us=now_us)
+        for begin_s, end_s in hours
+    ]
+
+
 def hour_by_the_second(world: World, begin_s: int, end_s: int) -> dict[str, float]:
     seconds = range(max(begin_s, world.from_s), min(end_s, world.to_s, world.now_s))
     found: Counter[str] = Counter()
@@ -320,6 +408,11 @@ def hour_by_the_second(world: World, begin_s: int, end_s: int) -> dict[str, floa
         covered = min(world.videos.get(slot, 0), lasted_s) * len(inside) / lasted_s
         states = Counter(state_at(world, second) for second in inside)
         rest = len(inside) - covered
+        blind = {fault: blind_s for (number, fault), blind_s in world.blind.items() if number == slot}
+        told = min(rest, sum(blind.values()) * len(inside) / lasted_s)
+        for fault, blind_s in blind.items():
+            found[fault] += told * blind_s / sum(blind.values())
+        rest -= told
         disabled = min(rest, states["disabled"])
         quota = min(rest - disabled, states["quota"])
         refused = world.refusals.get(slot, "stream_disabled") != "stream_disabled"
@@ -345,10 +438,14 @@ def test_any_hours_are_reckoned_like_second_by_second(
         camera.covers(NOON + slot * SLOT, video_s=video_s)
     for slot, reason in world.refusals.items():
         camera.is_refused(NOON + slot * SLOT, 7, reason)
+    for (slot, fault), blind_s in world.blind.items():
+        camera.is_blind(NOON + slot * SLOT, blind_s, fault)
     for at_s, state in sorted(world.states.items()):
         camera.becomes(state, NOON + timedelta(seconds=at_s))
     from_at, to_at, now = (NOON + timedelta(seconds=at_s) for at_s in (world.from_s, world.to_s, world.now_s))
     found = camera.coverage(from_at, to_at, by=Time.BY_HOUR, now=now)
     seconds = [{"covered": one.covered_s} | one.missing if one.length_s else {} for one in found]
     assert seconds == [pytest.approx(hour) for hour in hours_by_the_second(world)]
+    assert seconds == [pytest.approx(hour, abs=1e-5) for hour in hours_by_the_oracle(world)]
+    assert camera.watched(from_at, to_at, now=now) == pytest.approx([one.covered_s for one in found])
     assert camera.hours(from_at, to_at, now=now) == pytest.approx([one.covered_s for one in found])

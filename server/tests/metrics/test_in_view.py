@@ -8,7 +8,7 @@ import psycopg
 import pytest
 
 from onlooker.database import Pool
-from onlooker.metrics.execution import IN_VIEW_S, InView, read_in_view
+from onlooker.metrics.in_view import IN_VIEW_S, InView, read_in_view
 from onlooker.visits.partitions import Partitions
 from onlooker.visits.writer import VisitWriter
 from onlooker_pipeline.visits.fold import PUBLISHED_EVERY_MS

@@ -16,8 +16,11 @@ from onlooker.database import Pool, open_pool
 from onlooker.settings import Settings
 from onlooker.slots import SLOT_S
 from onlooker.streams import meter
-from onlooker.streams.coverage import CoverageMeter, Reason, remove_old_coverage, slot_number_of
+from onlooker.streams.coverage import CoverageMeter, QualityMeter, Reason, slot_number_of
 from onlooker.streams.usage import UsageMeter
+from onlooker_pipeline.face_size import FACE_BINS
+from onlooker_pipeline.service_call import FrameQuality, PictureFault
+from onlooker_pipeline.versions import Versions
 from recorder_process import create_stream
 from testkit import migrated_database, own_cluster
 
@@ -51,7 +54,7 @@ def read(url: str, query: str, *values: object) -> list[tuple[Any, ...]]:
         return connection.execute(query, values).fetchall()
 
 
-AMOUNTS = st.tuples(st.integers(0, 2), st.sampled_from([None, *Reason]), st.integers(0, 3))
+AMOUNTS = st.tuples(st.integers(0, 2), st.sampled_from([None, *Reason, *PictureFault]), st.integers(0, 3))
 STEPS = st.lists(st.one_of(AMOUNTS, st.sampled_from(["flush", "away", "back"])), max_size=40)
 
 
@@ -61,7 +64,7 @@ def test_coverage_is_exact_whenever_it_is_flushed_and_the_database_is_away(table
     """Oracle: a counter of what was added."""
     streams = [create_stream(tables) for _ in range(3)]
     now = time.time()
-    expected: Counter[tuple[int, int, Reason | None]] = Counter()
+    expected: Counter[tuple[int, int, Reason | PictureFault | None]] = Counter()
 
     async def run() -> None:
         async with open_pool(Settings(database_url=tables)) as pool:
@@ -77,6 +80,8 @@ def test_coverage_is_exact_whenever_it_is_flushed_and_the_database_is_away(table
                     at = now - slots_ago * SLOT_S
                     if reason is None:
                         coverage.add_computed(streams[which], 0.5, at=at)
+                    elif isinstance(reason, PictureFault):
+                        coverage.add_blind(streams[which], reason, 0.5, at=at)
                     else:
                         coverage.add_refused(streams[which], reason, at=at)
                     expected[streams[which], int(at // SLOT_S), reason] += 1
@@ -91,9 +96,62 @@ def test_coverage_is_exact_whenever_it_is_flushed_and_the_database_is_away(table
     refused = read(
         tables, f"SELECT stream_id, {slot}, reason, frames FROM streams_refusal WHERE stream_id = ANY(%s)", streams
     )
+    blind = read(
+        tables,
+        f"SELECT stream_id, {slot}, fault, video_s * 2 FROM streams_blindness WHERE stream_id = ANY(%s)",
+        streams,
+    )
     found = {(stream_id, slot, None): count for stream_id, slot, count in computed}
     found |= {(stream_id, slot, Reason(reason)): count for stream_id, slot, reason, count in refused}
+    found |= {(stream_id, slot, PictureFault(fault)): count for stream_id, slot, fault, count in blind}
     assert found == dict(expected)
+
+
+FRAMES = st.tuples(
+    st.integers(0, 1),
+    st.sampled_from([Versions("0.1.0", "0.1.0"), Versions("0.2.0", "0.1.0")]),
+    st.builds(FrameQuality, is_dark=st.booleans(), face_bins=st.lists(st.integers(0, FACE_BINS - 1), max_size=3)),
+    st.sampled_from([0.0, 0.5]),
+)
+
+
+@settings(max_examples=15, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(steps=st.lists(st.one_of(FRAMES, st.sampled_from(["flush", "away", "back"])), max_size=30))
+def test_quality_is_exact_whenever_it_is_flushed_and_the_database_is_away(tables: str, steps: list[Any]) -> None:
+    """Oracle: a list of frames. One that counts no video was counted before."""
+    streams, now = [create_stream(tables) for _ in range(2)], time.time()
+    frames: dict[tuple[Any, ...], list[FrameQuality]] = {}
+
+    async def run() -> None:
+        async with open_pool(Settings(database_url=tables)) as pool:
+            flaky = FlakyPool(pool)
+            meter = QualityMeter(flaky)  # type: ignore[arg-type]
+            for step in steps:
+                if step == "flush":
+                    await meter.flush()
+                elif step in ("away", "back"):
+                    flaky.is_away = step == "away"
+                else:
+                    which, versions, quality, video_s = step
+                    meter.add_frame(streams[which], quality, versions, video_s, at=now)
+                    if video_s:
+                        frames.setdefault((streams[which], *versions), []).append(quality)
+            flaky.is_away = False
+            await meter.flush()
+
+    asyncio.run(run())
+    rows = read(
+        tables,
+        """SELECT stream_id, models_version, pipeline_version, frames, video_s * 2, dark_frames, face_frames,
+                  face_video_s * 2, faces FROM streams_quality WHERE stream_id = ANY(%s)""",
+        streams,
+    )
+    expected = {}
+    for key, seen in frames.items():
+        shown = sum(bool(one.face_bins) for one in seen)
+        counts = [sum(one.face_bins.count(number) for one in seen) for number in range(FACE_BINS)]
+        expected[key] = (len(seen), len(seen), sum(one.is_dark for one in seen), shown, shown, counts)
+    assert {row[:3]: row[3:] for row in rows} == expected
 
 
 def test_what_is_counted_while_postgresql_restarts_is_written_afterwards() -> None:
@@ -188,26 +246,6 @@ def test_the_memory_of_a_meter_is_bounded(monkeypatch: pytest.MonkeyPatch) -> No
     usage.add(0, 0.5)
     assert len(usage._unwritten) == 100
     assert usage.used_s(0, known_s=0) == 1.0
-
-
-def test_coverage_is_kept_as_long_as_the_streams_visits(tables: str) -> None:
-    brief, long = create_stream(tables, retention_days=7), create_stream(tables, retention_days=30)
-
-    async def run() -> None:
-        async with open_pool(Settings(database_url=tables)) as pool:
-            coverage = CoverageMeter(pool)
-            for stream_id in (brief, long):
-                for days_ago in (1, 6, 8, 29, 31):
-                    coverage.add_computed(stream_id, 0.5, at=time.time() - days_ago * DAY_S)
-                    coverage.add_refused(stream_id, Reason.FAILED, at=time.time() - days_ago * DAY_S)
-            await coverage.flush()
-            assert await remove_old_coverage(pool) == 2 * (3 + 1)
-            assert await remove_old_coverage(pool) == 0
-
-    asyncio.run(run())
-    for table in ("coverage", "refusal"):
-        count = f"SELECT stream_id, count(*) FROM streams_{table} WHERE stream_id = ANY(%s) GROUP BY 1 ORDER BY 1"
-        assert read(tables, count, [brief, long]) == [(brief, 2), (long, 4)]
 
 
 @pytest.mark.parametrize("offset_s", [-3651 * DAY_S, 301, 1e12, -1e12, float("inf"), float("nan")])

@@ -26,6 +26,12 @@ def coverage_of(stack: Stack, stream: TestStream) -> dict[datetime, float]:
     return {slot_at: round(video_s, 4) for slot_at, video_s in stack.execute(query, stream.id)}
 
 
+def blindness_of(stack: Stack, stream: TestStream) -> dict[tuple[datetime, str], float]:
+    """Seconds in which the camera saw nothing, by the moment their slot begins and by fault."""
+    query = "SELECT slot_at, fault, video_s FROM streams_blindness WHERE stream_id = %s"
+    return {(slot_at, fault): round(video_s, 4) for slot_at, fault, video_s in stack.execute(query, stream.id)}
+
+
 def refusals_of(stack: Stack, stream: TestStream) -> dict[str, int]:
     """Refused frames by reason, over all slots."""
     query = "SELECT reason, sum(frames)::int FROM streams_refusal WHERE stream_id = %s GROUP BY reason"

@@ -35,7 +35,7 @@ def frames(person: bytes, start_ms: int, offsets_ms: range) -> list[SeenFrame]:
 
 
 class Watched:
-    """A session in which one person was seen for 2 s that are settled and 1 s that is not, and published at 2 s."""
+    """A session in which one person was seen for 2 s that are settled and 0.8 s that are not, and published at 2 s."""
 
     def __init__(self, recording: Recording) -> None:
         self.stream_id = recording.create_stream()
@@ -45,7 +45,7 @@ class Watched:
         first = self.seen(range(0, 2000, 200), range(0))
         names = {"stream_id": self.stream_id, "session": self.key}
         remembered, [self.published] = fold_call(None, [first], **names)  # type: ignore[arg-type]
-        second = self.seen(range(0), range(2000, 3000, 200))
+        second = self.seen(range(0), range(2000, 2800, 200))
         self.remembered, self.unpublished = fold_call(remembered, [second], **names)  # type: ignore[arg-type]
 
     def seen(self, settled: range, unsettled: range) -> Seen:
@@ -87,6 +87,27 @@ def look(recording: Recording, *, idle_s: float = 0.3, margin_s: float = 0.2) ->
     return int(asyncio.run(recording.with_bus("recorder", close)))
 
 
+def show(recording: Recording, *looks: Callable[[], None], quiet_s: float = 0.3) -> list[int]:
+    """The same some time before, again after each of what happens meanwhile."""
+
+    async def show_quiet(bus: Bus) -> list[int]:
+        async with open_pool(recording.settings) as pool:
+            sessions = SessionBucket(bus, recording.settings)
+            writer = VisitWriter(pool, Partitions(pool))
+            silent = SilentSessions(pool, writer, sessions, idle_s=60, quiet_s=quiet_s)
+            found = [await silent.show_quiet()]
+            for meanwhile in looks:
+                await asyncio.to_thread(meanwhile)
+                found.append(await silent.show_quiet())
+            return found
+
+    return list(asyncio.run(recording.with_bus("recorder", show_quiet)))
+
+
+def written_at(recording: Recording, watched: Watched) -> object:
+    return recording.execute("SELECT written_at FROM visits_visit WHERE session = %s", watched.key)
+
+
 def publish_open(recording: Recording, watched: Watched) -> None:
     recording.publish(decode_visit(watched.published))
     eventually(lambda: row_of(recording, watched.stream_id))
@@ -99,7 +120,58 @@ def test_a_silent_session_is_closed_with_its_unsettled_frames(recording: Recordi
     write_state(recording, watched.key, watched.state(last_seen=time.time() - 5))
     time.sleep(0.6)
     assert look(recording) >= 1
-    assert row_of(recording, watched.stream_id) == (True, 3000, 2)
+    assert row_of(recording, watched.stream_id) == (True, 2800, 2)
+
+
+def test_what_a_quiet_session_adds_is_written_and_its_visits_stay_open(recording: Recording) -> None:
+    watched = Watched(recording)
+    publish_open(recording, watched)
+    before = written_at(recording, watched)
+    write_state(recording, watched.key, watched.state(last_seen=time.time() - 5))
+    time.sleep(0.4)
+    first, again = show(recording, lambda: None)
+    assert (first >= 1, again) == (True, 0)
+    assert row_of(recording, watched.stream_id) == (False, 2800, 1)
+    assert written_at(recording, watched) == before, "nobody comes into view by it, and silence is not prolonged"
+
+
+def test_a_quiet_session_that_goes_on_is_written_as_ever(recording: Recording) -> None:
+    """Its next revision replaces what was shown; when it is quiet again, what it adds is shown again."""
+    watched = Watched(recording)
+    publish_open(recording, watched)
+    write_state(recording, watched.key, watched.state(last_seen=time.time() - 5))
+    time.sleep(0.4)
+    names = {"stream_id": watched.stream_id, "session": watched.key}
+    more = watched.seen(range(2000, 9000, 200), range(0))
+    remembered, [published] = fold_call(watched.remembered, [more], **names)  # type: ignore[arg-type]
+
+    def go_on() -> None:
+        recording.publish(decode_visit(published))
+        eventually(lambda: row_of(recording, watched.stream_id) == (False, 9000, 2))
+        rest = watched.seen(range(0), range(9000, 9600, 200))
+        watched.remembered, _ = fold_call(remembered, [rest], **names)  # type: ignore[arg-type]
+        write_state(recording, watched.key, watched.state(last_seen=time.time() - 5))
+        time.sleep(0.4)
+
+    show(recording, go_on)
+    assert row_of(recording, watched.stream_id) == (False, 9600, 2)
+
+
+def test_of_a_session_that_lives_nothing_is_shown(recording: Recording) -> None:
+    watched = Watched(recording)
+    publish_open(recording, watched)
+    write_state(recording, watched.key, watched.state(last_seen=time.time() + 3600))
+    time.sleep(0.4)
+    show(recording)
+    assert row_of(recording, watched.stream_id) == (False, 2000, 1)
+
+
+def test_the_recorder_itself_shows_what_a_quiet_session_adds(recording: Recording) -> None:
+    watched = Watched(recording)
+    publish_open(recording, watched)
+    write_state(recording, watched.key, watched.state(last_seen=time.time() - 41))
+    recording.execute("UPDATE visits_visit SET written_at = now() - interval '45 s' WHERE session = %s", watched.key)
+    eventually(lambda: row_of(recording, watched.stream_id) == (False, 2800, 1))
 
 
 def test_a_session_that_lives_is_left_alone(recording: Recording) -> None:
@@ -149,7 +221,7 @@ def test_deleting_a_session_closes_its_visits(recording: Recording) -> None:
     watched = Watched(recording)
     publish_open(recording, watched)
     recording.end(watched.stream_id, watched.state(last_seen=time.time()))
-    eventually(lambda: row_of(recording, watched.stream_id) == (True, 3000, 2))
+    eventually(lambda: row_of(recording, watched.stream_id) == (True, 2800, 2))
 
 
 def test_the_end_may_overtake_the_visits(recording: Recording) -> None:
@@ -157,7 +229,7 @@ def test_the_end_may_overtake_the_visits(recording: Recording) -> None:
     recording.end(watched.stream_id, watched.state(last_seen=time.time()))
     recording.publish(decode_visit(watched.published))
     eventually(lambda: recording.waiting() == 0)
-    assert row_of(recording, watched.stream_id) == (True, 3000, 2)
+    assert row_of(recording, watched.stream_id) == (True, 2800, 2)
 
 
 def test_the_recorder_itself_looks_for_silence(recording: Recording) -> None:
@@ -165,7 +237,7 @@ def test_the_recorder_itself_looks_for_silence(recording: Recording) -> None:
     publish_open(recording, watched)
     write_state(recording, watched.key, watched.state(last_seen=time.time() - 500))
     recording.execute("UPDATE visits_visit SET written_at = now() - interval '80 s' WHERE session = %s", watched.key)
-    eventually(lambda: row_of(recording, watched.stream_id) == (True, 3000, 2))
+    eventually(lambda: row_of(recording, watched.stream_id) == (True, 2800, 2))
 
 
 def test_open_visits_are_found_without_reading_the_table(recording: Recording) -> None:

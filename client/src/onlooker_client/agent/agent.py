@@ -15,6 +15,7 @@ from onlooker_client.agent.sending.backoff import ASKS_AGAIN, SWITCHED_OFF, expl
 from onlooker_client.agent.sending.channel import FrameRequest, PendingFrame, Uplink
 from onlooker_client.agent.sending.link import Bandwidth
 from onlooker_client.agent.sending.sender import Sender
+from onlooker_client.agent.status.condition import ConditionReporter
 from onlooker_client.agent.status.health import HealthServer
 from onlooker_client.agent.status.log import AgentLog, format_summary
 from onlooker_client.agent.status.reporter import Reporter
@@ -63,6 +64,7 @@ class Agent:
         self._looked_at = float("-inf")
         self._camera = CameraMonitor(log)
         self._tracker = StatusTracker(self.tally, self._camera)
+        self._condition = ConditionReporter(self._client.transport, self._tracker)
         self._sender = Sender(self._uplink(), self.tally, self)
         self._pace = Pace(options.fps, options.idle_fps)
         wanted = SourceOptions(options.width_px, options.height_px, options.fps, options.is_looped)
@@ -72,7 +74,9 @@ class Agent:
         self._wake_up = WakeUp()
         self._grabber = self._make_grabber()
         server = str(self._client.transport.address)
-        self._reporter = Reporter(self._tracker, options, log, source=self._source.name, server=server)
+        self._reporter = Reporter(
+            self._tracker, options, log, source=self._source.name, server=server, reports=self._condition.counts
+        )
 
     def stop(self) -> None:
         self._is_told_to_stop = True
@@ -127,6 +131,7 @@ class Agent:
                 raise ConfigError(explain_refusal(refused))
             self._look_for_credentials(now)
         self._reporter.tick(now)
+        self._condition.tick(now)
         if should_replace(self._source.stuck_s):
             self._replace()
 
@@ -156,6 +161,7 @@ class Agent:
         self._reporter.server = str(client.transport.address)
         self._log.info("credentials", "The configuration has changed and is now in use.")
         self._sender.use(self._uplink())
+        self._condition.use(client.transport)
 
     def _uplink(self) -> Uplink:
         transport = self._client.transport

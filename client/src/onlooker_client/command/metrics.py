@@ -15,6 +15,8 @@ from onlooker_client.command import exit_codes
 from onlooker_client.command.options import add_server_options, read_config
 from onlooker_client.errors import BadArgument, BadRequest
 from onlooker_client.moments import read_moment
+from onlooker_client.numbers.bucket import Bucket
+from onlooker_client.numbers.declared import DECLARED_METRICS
 from onlooker_client.numbers.metrics import Metrics
 from onlooker_client.terminal import Terminal
 
@@ -89,10 +91,10 @@ def write_csv(metrics: Metrics) -> None:
 
 
 def show_table(terminal: Terminal, metrics: Metrics) -> None:
-    rows = metrics.rows()
     form = {"by_day": "%a %d %b %Y", "by_hour": "%a %d %b %Y %H:%M", "global": "%d %b %Y %H:%M"}[metrics.query.time]
-    heads = [_head(name) for name in rows[0]] if rows else []
-    cells = [[row["start"].strftime(form), *(_cell(v) for k, v in row.items() if k != "start")] for row in rows]
+    rows = [(bucket, _columns(bucket, metrics)) for bucket in metrics]
+    heads = ["start", *map(_head, rows[0][1])] if rows else []
+    cells = [[bucket.start.strftime(form), *columns.values()] for bucket, columns in rows]
     widths = [max(map(len, column)) for column in zip(heads, *cells)]
     terminal.say(terminal.paint(_line(heads, widths), "bold"))
     for row in cells:
@@ -100,6 +102,19 @@ def show_table(terminal: Terminal, metrics: Metrics) -> None:
     terminal.say(terminal.paint(_range(metrics), "grey"))
     if not metrics.is_exact:
         terminal.warn("Not exact: the range cuts through visits that have since been deleted.")
+
+
+def _columns(bucket: Bucket, metrics: Metrics) -> dict[str, str]:
+    """What was asked for, and how much was watched. In a gap nobody was counted because nobody watched: no zeros."""
+    columns: dict[str, str] = {}
+    for metric in metrics.query.metrics:
+        is_gap = bucket.is_gap and metric in DECLARED_METRICS
+        shown = {column: None if is_gap and not value else value for column, value in bucket.columns(metric).items()}
+        columns.update({column: _cell(value) for column, value in shown.items()})
+    if "watched" in metrics.query.carried:
+        share = bucket.watched_share
+        columns["watched"] = "-" if share is None else f"{share:.0%}"
+    return columns
 
 
 def _range(metrics: Metrics) -> str:
@@ -112,7 +127,7 @@ def _range(metrics: Metrics) -> str:
 
 def _head(column: str) -> str:
     words = column.replace("_", " ")
-    return f"{words} (s)" if column.endswith("_time") else words
+    return f"{words} (s)" if column.endswith("_time") or column.startswith("gaps_") else words
 
 
 def _cell(value: Any) -> str:

@@ -9,7 +9,7 @@ from typing import Any
 
 from onlooker_client.errors import BadArgument, LinkError
 from onlooker_client.moments import read_moment
-from onlooker_client.numbers.declared import DECLARED_METRICS
+from onlooker_client.numbers.declared import CARRIED, DECLARED_METRICS
 
 
 @dataclass(frozen=True)
@@ -70,14 +70,37 @@ class Bucket:
     def emotion(self) -> dict[str, int]:
         return self._counts("emotion")
 
+    @property
+    def watched_s(self) -> float:
+        """Seconds that were watched."""
+        return float(self._said("watched")["value"])
+
+    @property
+    def watched_share(self) -> float | None:
+        """The share of the time that has passed; None where that is not known, or where none has."""
+        return None if self._said("watched")["share"] is None else float(self._said("watched")["share"])
+
+    @property
+    def gaps(self) -> dict[str, float]:
+        """Seconds that nobody watched, by reason."""
+        return {str(reason): float(seconds) for reason, seconds in self._said("gaps").items()}
+
+    @property
+    def is_gap(self) -> bool:
+        """Whether nobody watched: then a count of 0 does not mean that nobody came."""
+        return set(CARRIED) <= set(self.values) and not self.watched_s and not self.gaps.get("unknown")
+
     def row(self) -> dict[str, Any]:
         """Flat, as a table has it."""
         flat: dict[str, Any] = {"start": self.start}
         for metric in self.values:
-            value = self[metric]
-            columns = {f"{metric}_{key}": count for key, count in value.items()} if isinstance(value, dict) else None
-            flat.update(columns or {metric: value})
+            flat.update(self.columns(metric))
         return flat
+
+    def columns(self, metric: str) -> dict[str, Any]:
+        """A metric's columns in a table."""
+        said = self._said(metric)
+        return {metric if part == "value" else f"{metric}_{part}": number for part, number in said.items()}
 
     def _value(self, metric: str) -> float | None:
         value = self[metric]

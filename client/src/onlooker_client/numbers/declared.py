@@ -10,7 +10,7 @@ class DeclaredMetric(NamedTuple):
 
     title: str
     unit: str
-    """`people`, `seconds`, `share` (from 0 to 1), or `parts`: counts by name."""
+    """`people`, `seconds`, `share` (from 0 to 1), `parts`: counts by name, or `various`."""
     meaning: str
 
 
@@ -61,3 +61,27 @@ DECLARED_METRICS = {
         "Interested people by what their face shows most; `?` where it is not known.",
     ),
 }
+DECLARED_EXTENSIONS = {
+    "watched": DeclaredMetric(
+        "Watched",
+        "seconds",
+        "Seconds of the bucket that were watched, and their share of the time that has passed.",
+    ),
+    "gaps": DeclaredMetric(
+        "Gaps",
+        "seconds",
+        "Seconds of the bucket that nobody watched, by reason.",
+    ),
+    "in_view": DeclaredMetric(
+        "In view",
+        "people",
+        "People in view now, and how many of them look; null in buckets that do not reach to now.",
+    ),
+    "quality": DeclaredMetric(
+        "Quality",
+        "various",
+        "How well people could be seen, and which versions computed it; null where nothing was looked at.",
+    ),
+}
+CARRIED = ("watched", "gaps")
+"""Asked for beside what is asked for: without them a zero can mean anything."""

@@ -5,14 +5,15 @@ from __future__ import annotations
 import importlib
 import threading
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import date, datetime, timezone
 from typing import Any, Callable, Union
 from urllib.parse import urlencode
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
-from onlooker_client.errors import BadArgument, ConfigError, LinkError
+from onlooker_client.errors import BadArgument, BadRequest, ConfigError, LinkError
 from onlooker_client.numbers.bucket import Bucket, parse_moment
+from onlooker_client.numbers.declared import CARRIED
 
 Moment = Union[datetime, date, str]
 """A date alone, and a text without an offset, are read in the stream's time zone; a datetime must have its own."""
@@ -31,20 +32,24 @@ class Query:
     to_date: str | None
     time: str
     tz: str | None
+    carried: tuple[str, ...] = ()
+    """Metrics that are asked for besides; servers from before them answer without."""
 
     @staticmethod
     def of(metrics: Sequence[str], from_date: Moment, to_date: Moment | None, *, time: str, tz: str | None) -> Query:
+        """What was watched, and why not the rest, is always asked for, too."""
         names = tuple(metrics.split(",")) if isinstance(metrics, str) else tuple(metrics)
         if not names:
             raise BadArgument("Name at least one metric, such as passing_by.")
         if time not in TIMES:
             raise BadArgument(f"time must be one of {', '.join(TIMES)}.")
-        return Query(names, _moment_text(from_date), _moment_text(to_date) if to_date else None, time, tz)
+        carried = tuple(name for name in CARRIED if name not in names)
+        return Query(names, _moment_text(from_date), _moment_text(to_date) if to_date else None, time, tz, carried)
 
     @property
     def text(self) -> str:
         """As part of a URL."""
-        said = {"metrics": ",".join(self.metrics), "from_date": self.from_date, "time": self.time}
+        said = {"metrics": ",".join((*self.metrics, *self.carried)), "from_date": self.from_date, "time": self.time}
         if self.to_date:
             said["to_date"] = self.to_date
         if self.tz:
@@ -129,9 +134,18 @@ class Metrics:
         """Whether there is a bucket at this place, after fetching what it needs."""
         with self._lock:
             while at >= len(self._buckets) and self._next:
-                page = self._ask(self._next)
-                self._take(page)
+                self._take(self._ask_page(self._next))
             return at < len(self._buckets)
+
+    def _ask_page(self, query: str) -> dict[str, Any]:
+        """A server from before the carried metrics refuses them by name; then it is asked without."""
+        try:
+            return self._ask(query)
+        except BadRequest as refused:
+            if self._buckets or not any(repr(name) in refused.detail for name in self.query.carried):
+                raise
+            self.query = replace(self.query, carried=())
+            return self._ask(self.query.text)
 
     def _take(self, page: dict[str, Any]) -> None:
         entities, following = page.get("entities"), page.get("next_page") or ""

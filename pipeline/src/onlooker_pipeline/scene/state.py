@@ -5,6 +5,7 @@ from typing import Any
 import msgspec
 
 from onlooker_pipeline.scene.behaviour import Sample
+from onlooker_pipeline.scene.condition import ConditionState
 from onlooker_pipeline.scene.face_attributes import Mood, Profile
 from onlooker_pipeline.tracking.tracks import Track
 from onlooker_pipeline.visits.sightings import Estimate
@@ -103,6 +104,7 @@ class SceneState(msgspec.Struct, array_like=True, gc=False):
     tracks: list[Track] = []
     people: dict[bytes, TrackedPerson] = {}
     pending: list[PendingFrame] = []
+    condition: ConditionState = msgspec.field(default_factory=ConditionState)
 
 
 _unpack = msgspec.msgpack.Decoder(SceneState).decode

@@ -4,20 +4,27 @@ from collections.abc import Callable
 from datetime import UTC, datetime
 from typing import Any
 
+from onlooker_pipeline.face_size import bin_of
 from onlooker_pipeline.frame_time import FrameOrder
 from onlooker_pipeline.motion.change import Grey
 from onlooker_pipeline.scene.body_search import find_movement, find_unexplained, shrink_picture
+from onlooker_pipeline.scene.condition import SceneMemory, judge_picture
 from onlooker_pipeline.scene.entities import describe_bodies, describe_entities
 from onlooker_pipeline.scene.events import RaisedEvents, end_scene, raise_events
 from onlooker_pipeline.scene.frame_vision import PictureVision
 from onlooker_pipeline.scene.observation import observe_frame
+from onlooker_pipeline.scene.picture_fault import measure_picture, trace_picture
 from onlooker_pipeline.scene.request_options import check_timestamp, read_options
 from onlooker_pipeline.scene.sighting_verdicts import add_pending_frame, finalise_sightings
 from onlooker_pipeline.scene.state import SceneState, decode_scene, encode_scene
-from onlooker_pipeline.service_call import Call, SkipReason
+from onlooker_pipeline.service_call import FACES_AT_MOST, Call, FrameQuality, SkipReason
 from onlooker_pipeline.tracking.boxes import Box
+from onlooker_pipeline.vision.faces import Face
 from onlooker_pipeline.vision.picture import Picture, decode_picture
 from onlooker_pipeline.visits.sightings import Seen
+
+SURE_FACE = 0.7
+"""Confidence from which a face shows that the camera sees."""
 
 
 def compute(call: Call, state: Any) -> tuple[dict[str, Any], Any]:
@@ -43,7 +50,13 @@ def analyse_frame(call: Call, state: Any, decode: Callable[[], Picture]) -> tupl
         call.memory.clear()
         scene = None
     scene = scene or SceneState(at_ms, width, height)
-    step = observe_frame(scene, PictureVision(picture), _find_moved(call, scene, picture), at_ms=at_ms, options=options)
+    vision = PictureVision(picture)
+    memory, before = _remember_picture(call, picture)
+    step = observe_frame(scene, vision, _find_moved(scene, before, memory.previous), at_ms=at_ms, options=options)
+    if call.in_session:
+        sure = [face for face in vision.faces if face.confidence >= SURE_FACE]
+        _judge_condition(call, scene, memory, picture, sure)
+    call.memory.keep(memory, size_bytes=memory.size_bytes)
     raised = raise_events(scene, step.ended, options)
     add_pending_frame(scene, options)
     _report_seen(call, scene, finalise_sightings(scene, options))
@@ -57,15 +70,31 @@ def _report_seen(call: Call, scene: SceneState, seen: Seen) -> None:
         call.seen.append(seen)
 
 
-def _find_moved(call: Call, scene: SceneState, picture: Picture) -> list[Box]:
-    """Movement that no tracked person explains; the previous picture is in this worker's memory only."""
+def _remember_picture(call: Call, picture: Picture) -> tuple[SceneMemory, Grey | None]:
+    """What this worker keeps of the scene, with this picture in it; and the picture before, which is in memory only."""
     now = shrink_picture(picture)
-    before: Grey | None = call.memory.kept
-    call.memory.keep(now, size_bytes=now.nbytes)
+    memory: SceneMemory | None = call.memory.kept
+    if memory is None:
+        return SceneMemory(now), None
+    before, memory.previous = memory.previous, now
+    return memory, before
+
+
+def _find_moved(scene: SceneState, before: Grey | None, now: Grey) -> list[Box]:
+    """Movement that no tracked person explains."""
     if before is None:
         return []
     moved = find_movement(before, now, width=scene.width, height=scene.height)
     return find_unexplained(moved, [track.body_box for track in scene.tracks]) if moved else []
+
+
+def _judge_condition(call: Call, scene: SceneState, memory: SceneMemory, picture: Picture, sure: list[Face]) -> None:
+    """After the picture was searched for people: a camera that finds a face is not blind."""
+    measured, trace = measure_picture(memory.previous), trace_picture(picture)
+    call.quality.append(FrameQuality(measured.is_dim, [bin_of(face.size_px) for face in sure[:FACES_AT_MOST]]))
+    fault = judge_picture(scene.condition, memory, measured, trace=trace, at_ms=scene.at_ms, shows_face=bool(sure))
+    if fault:
+        call.blind.append(fault)
 
 
 def _result(call: Call, scene: SceneState, raised: RaisedEvents) -> dict[str, Any]:

@@ -4,14 +4,18 @@ from collections.abc import Iterable, Sequence
 
 import msgspec
 
+from onlooker_pipeline.visits.intervals import length_of
 from onlooker_pipeline.visits.sightings import Estimate, PersonId, Seen, SeenFrame, Sighting
 from onlooker_pipeline.visits.visit import Visit, encode_visit
 from onlooker_pipeline.visits.visitor import (
+    HOLDS_MS,
+    STILL_APART_MS,
     FrameVerdict,
     Visitor,
     add_frame,
     add_last_frame,
     copy_visitor,
+    is_interested,
     new_visitor,
     pack_unsettled,
     present_ms,
@@ -72,6 +76,12 @@ def close_visits(folded: Folded) -> list[Visit]:
     """The last visits of a session that is over: everybody has left."""
     finished = (_finish(folded, person) for person in folded.people)
     return [visit for visit in finished if visit]
+
+
+def show_visits(folded: Folded) -> list[Visit]:
+    """The published visits as they stand, under the number of their last revision: the next one still replaces them."""
+    known = (_with_unsettled(folded, person) for person in folded.people if person.revision)
+    return [visit_of(one, stream_id=folded.stream_id, session=folded.session, ended=False) for one in known]
 
 
 def _is_discontinuous(folded: Folded, first_ms: int) -> bool:
@@ -152,8 +162,19 @@ def _may_still_change(visitor: Visitor) -> bool:
 def _is_due(folded: Folded, visitor: Visitor) -> bool:
     if not visitor.revision:
         return True
+    if _is_first_interested(folded, visitor):
+        return True
     now_ms = _now_ms(folded) - visitor.origin_ms
     return now_ms - visitor.published_ms >= PUBLISHED_EVERY_MS and _seen_ms(folded, visitor) > visitor.published_ms
+
+
+def _is_first_interested(folded: Folded, visitor: Visitor) -> bool:
+    """The unsettled frames are folded in only where they can make the difference: that is most of the work."""
+    if visitor.interested:
+        return False
+    settled_ms = folded.unsettled_ms[0] if folded.last_ms is None else folded.last_ms
+    ahead_ms = _now_ms(folded) - settled_ms + HOLDS_MS + STILL_APART_MS + length_of(visitor.away)
+    return is_interested(visitor, ahead_ms=ahead_ms) and is_interested(_with_unsettled(folded, visitor))
 
 
 def _now_ms(folded: Folded) -> int:
@@ -179,6 +200,7 @@ def _write(folded: Folded, visitor: Visitor, *, ended: bool = False) -> Visit | 
         visitor.began_ms = current.present[0]
     visitor.revision += 1
     visitor.published_ms = _now_ms(folded) - visitor.origin_ms
+    visitor.interested = visitor.interested or is_interested(current)
     current.revision, current.began_ms = visitor.revision, visitor.began_ms
     return visit_of(current, stream_id=folded.stream_id, session=folded.session, ended=ended)
 

@@ -6,6 +6,10 @@ import msgspec
 
 from onlooker_pipeline.expressions import Expression
 
+SHORTEST_STOP_S = 3
+SHORTEST_LOOK_S = 1
+"""Interested is who stops for at least as long at a stretch, and looks for longer than this in all."""
+
 Interval = tuple[int, int]
 """Start and end in milliseconds of Unix time; the end is exclusive."""
 

@@ -5,7 +5,7 @@ import msgspec
 from onlooker_pipeline.expressions import Expression
 from onlooker_pipeline.visits.intervals import add_interval, intervals_of, length_of
 from onlooker_pipeline.visits.sightings import Estimate, PersonId, Sighting
-from onlooker_pipeline.visits.visit import Visit
+from onlooker_pipeline.visits.visit import SHORTEST_LOOK_S, SHORTEST_STOP_S, Visit
 
 HOLDS_MS = 1_000
 """A frame's state holds until the session's next frame, but no longer than this."""
@@ -51,6 +51,8 @@ class Visitor(msgspec.Struct, array_like=True, gc=False):
     published_ms: int = 0
     began_ms: int = 0
     """The visit's start, fixed when it is first published, even if the frames it came from are revoked."""
+    interested: bool = False
+    """Whether a published visit has said so."""
 
 
 def new_visitor(person_id: PersonId, *, at_ms: int, estimate: Estimate) -> Visitor:
@@ -132,6 +134,16 @@ def add_last_frame(visitor: Visitor, last_ms: int, gap_ms: int) -> None:
 
 def present_ms(visitor: Visitor) -> int:
     return length_of(visitor.present)
+
+
+def is_interested(visitor: Visitor, *, ahead_ms: int = 0) -> bool:
+    """Whether the person counts as interested, or could with so many milliseconds more of standing and looking."""
+    stops = zip(visitor.still[::2], visitor.still[1::2], strict=True)
+    longest_ms = max((end - start for start, end in stops), default=0)
+    return (
+        longest_ms + ahead_ms >= 1000 * SHORTEST_STOP_S
+        and length_of(visitor.looking) + ahead_ms > 1000 * SHORTEST_LOOK_S
+    )
 
 
 def pack_unsettled(visitor: Visitor, sightings: list[Sighting | None]) -> None:

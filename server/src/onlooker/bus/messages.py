@@ -5,7 +5,8 @@ from typing import Any
 
 import msgspec
 
-from onlooker_pipeline.service_call import Sender
+from onlooker_pipeline.service_call import FrameQuality, Sender
+from onlooker_pipeline.versions import Versions
 
 
 class Task(msgspec.Struct, frozen=True, array_like=True, gc=False):
@@ -59,6 +60,12 @@ class Reply(msgspec.Struct, frozen=True, array_like=True, gc=False):
     """Unix time of the frame, by its timestamp or its arrival; 0 if the task had none."""
     skipped: str = ""
     """A `SkipReason` where the frame was not analysed."""
+    blind: str = ""
+    """A `PictureFault` where the camera saw nothing."""
+    quality: FrameQuality | None = None
+    """How well the frame could be looked at."""
+    versions: Versions = Versions()
+    """Of what computed it; only beside `quality`."""
 
 
 encode_task = msgspec.msgpack.Encoder().encode

@@ -109,9 +109,9 @@ def data() -> None:
 @main.command()
 def worker() -> None:
     """Run a worker."""
-    from onlooker.compute.worker import run_worker
+    from onlooker.compute.worker_start import start_worker
 
-    _run("worker", run_worker)
+    _run("worker", start_worker)
 
 
 def _run(process: str, start: Any) -> None:

@@ -119,6 +119,11 @@ def list_all() -> None:
 @click.option(
     "--silence-alert-minutes", type=click.IntRange(0, 10_080), help="Silence before its owner gets an e-mail; 0: never."
 )
+@click.option(
+    "--blind-alert-minutes",
+    type=click.IntRange(0, 10_080),
+    help="How long its camera sees nothing before its owner gets an e-mail; 0: never.",
+)
 def change(client_id: str, **given: Any) -> None:
     """Change a stream; gateways see it within ONLOOKER_CREDENTIAL_CACHE_S (20 seconds)."""
     settings = open_django()

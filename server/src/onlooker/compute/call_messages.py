@@ -6,7 +6,7 @@ import msgspec
 from msgspec import Meta
 
 from onlooker_pipeline.frame_time import FrameTime
-from onlooker_pipeline.service_call import Sender, SkipReason
+from onlooker_pipeline.service_call import FrameQuality, PictureFault, Sender, SkipReason
 from onlooker_pipeline.visits.sightings import Seen
 
 RESULT_LIMIT_BYTES = 1024**2
@@ -55,6 +55,10 @@ class CallAnswer(msgspec.Struct, frozen=True, array_like=True, gc=False):
     """What it took of a core, which does not depend on who else is busy."""
     fault: Annotated[str, Meta(max_length=FAULT_LIMIT_CHARACTERS)] = ""
     """For the log: why the service failed as it should not."""
+    blind: PictureFault | None = None
+    """Why the camera sees nothing."""
+    quality: FrameQuality | None = None
+    """How well the frame could be looked at; None where a service does not say."""
 
 
 class Ready(msgspec.Struct, frozen=True, array_like=True, gc=False):

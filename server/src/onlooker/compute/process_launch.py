@@ -15,14 +15,13 @@ import msgspec
 
 from onlooker.child_process import prepare_child
 from onlooker.compute.call_messages import ANSWER_LIMIT_BYTES, LENGTH_BYTES, Untrue, decode_ready
+from onlooker.compute.priority import SECOND, set_niceness
 from onlooker.settings import Settings, SettingsError, variable_name
 from onlooker_pipeline.model_runtime import TELEMETRY_SWITCHES
 
 log = logging.getLogger(__name__)
 
 READY_LIMIT_S = 60.0
-PRIORITY = 5
-"""Computing comes second to what is on the bus: a worker that is late to answer would be taken for dead."""
 SETTINGS_IT_NEEDS = (
     "compute_memory_bytes",
     "confinement",
@@ -60,8 +59,11 @@ class StartedProcess:
         return await self.process.wait()
 
 
-async def launch(settings: Settings) -> StartedProcess:
-    """Start a process and wait until it has given everything up; raises SettingsError where it does not start."""
+async def launch(settings: Settings, *, is_awaited: bool = True) -> StartedProcess:
+    """Start a process and wait until it has given everything up; raises SettingsError where it does not start.
+
+    One that calls wait for starts as fast as it can: beside a busy neighbour its low priority would cost seconds.
+    """
     ours, its = socket.socketpair()
     with its, closed_on_failure(ours):
         process = await asyncio.create_subprocess_exec(
@@ -73,7 +75,7 @@ async def launch(settings: Settings) -> StartedProcess:
             stdin=asyncio.subprocess.DEVNULL,
             stdout=asyncio.subprocess.DEVNULL,
             pass_fds=[its.fileno()],
-            preexec_fn=_prepare,
+            preexec_fn=_prepare_awaited if is_awaited else _prepare_spare,
         )
         reader, writer = await asyncio.open_connection(sock=ours, limit=ANSWER_LIMIT_BYTES)
     try:
@@ -104,19 +106,19 @@ class Spares:
     def add(self, started: StartedProcess) -> None:
         """One that has seen no call either."""
         self._ready.append(started)
-        self._fill()
+        self.fill()
 
     async def take(self) -> StartedProcess:
         """One that is ready, or a new one; raises SettingsError where none starts."""
         started = self.take_ready() or await launch(self._settings)
-        self._fill()
+        self.fill()
         return started
 
     def take_ready(self) -> StartedProcess | None:
         while self._ready:
             started = self._ready.popleft()
             if started.is_running:
-                self._fill()
+                self.fill()
                 return started
             started.writer.close()
         return None
@@ -129,14 +131,14 @@ class Spares:
         while self._ready:
             await self._ready.popleft().end()
 
-    def _fill(self) -> None:
+    def fill(self) -> None:
         if len(self._ready) < self._count and (self._filling is None or self._filling.done()):
             self._filling = asyncio.create_task(self._start_missing())
 
     async def _start_missing(self) -> None:
         while len(self._ready) < self._count:
             try:
-                self._ready.append(await launch(self._settings))
+                self._ready.append(await launch(self._settings, is_awaited=False))
             except SettingsError:
                 log.warning("spare computing process did not start")
                 return
@@ -173,6 +175,10 @@ def _environment(settings: Settings) -> dict[str, str]:
     )
 
 
-def _prepare() -> None:
+def _prepare_awaited() -> None:
     prepare_child(ended_by=signal.SIGKILL)
-    os.nice(PRIORITY)
+
+
+def _prepare_spare() -> None:
+    prepare_child(ended_by=signal.SIGKILL)
+    set_niceness(SECOND)

@@ -15,7 +15,7 @@ from msgspec.structs import replace
 from onlooker.compute import counters
 from onlooker.compute.call_messages import CallAnswer, CallMessage
 from onlooker.compute.fair_turns import FairTurns, Turn
-from onlooker.compute.process_launch import Spares, launch
+from onlooker.compute.process_launch import Spares, StartedProcess
 from onlooker.compute.service_process import ServiceProcess, stop_worker
 from onlooker.settings import Settings, SettingsError
 
@@ -44,8 +44,8 @@ class Processes(ABC):
     is_confined: bool
 
     @abstractmethod
-    async def start(self) -> None:
-        """Raises SettingsError where computing can't be started."""
+    def start(self, first: StartedProcess) -> None:
+        """With a process that has seen no call."""
 
     async def stop(self) -> None:
         for overdue in self._overdue:
@@ -116,8 +116,9 @@ class SharedProcesses(Processes):
     def is_confined(self) -> bool:  # type: ignore[override]
         return self._short.is_confined
 
-    async def start(self) -> None:
-        await self._short.start()
+    def start(self, first: StartedProcess) -> None:
+        self._short.start_with(first)
+        self._spares.fill()
 
     async def stop(self) -> None:
         self._end(self._short)
@@ -210,8 +211,7 @@ class StreamProcesses(Processes):
         self.is_ready = False
         self.is_confined = False
 
-    async def start(self) -> None:
-        first = await launch(self._settings)
+    def start(self, first: StartedProcess) -> None:
         self.is_confined, self.is_ready = first.is_confined, True
         counters.confined.set(self.is_confined)
         self._spares.add(first)

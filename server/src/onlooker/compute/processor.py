@@ -21,12 +21,15 @@ from onlooker.streams.video_time import SINGLE_JOB_S, count_frame
 from onlooker_pipeline.catalogue.service import Service
 from onlooker_pipeline.frame_time import FrameClock, FrameTime, as_milliseconds, read_timestamp_us, time_frame
 from onlooker_pipeline.service_call import BAD_TIMESTAMP
+from onlooker_pipeline.versions import Versions, read_versions
 from onlooker_pipeline.visits.fold import close_session, fold_call
 from onlooker_pipeline.visits.sightings import Seen
 
 log = logging.getLogger(__name__)
 
 CONFLICT_TRIES = 4
+VERSIONS = read_versions()
+"""The computing process, which is not believed, has the same files."""
 
 Publish = Callable[[str, bytes], Awaitable[object]]
 """Publish to a subject; returns once the message is stored, raises BusError if that is not certain."""
@@ -215,6 +218,9 @@ def _reply(
         compute_s=computed.compute_s,
         frame_at=frame_time.at_s if service.takes_media else 0.0,
         skipped=computed.skipped or "",
+        blind=computed.blind or "",
+        quality=computed.quality,
+        versions=VERSIONS if computed.quality else Versions(),
     )
 
 

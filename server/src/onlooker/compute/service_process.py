@@ -18,6 +18,7 @@ from onlooker.compute.call_messages import (
     decode_answer,
     encode_message,
 )
+from onlooker.compute.priority import LESS_URGENT, set_niceness
 from onlooker.compute.process_launch import Spares, StartedProcess, read_message
 from onlooker.logs import fields
 from onlooker.settings import Settings, SettingsError
@@ -26,8 +27,6 @@ log = logging.getLogger(__name__)
 
 STARTS_AT_MOST = 5
 """In a row without a single answer."""
-LESS_URGENT = 15
-"""Priority of a process for long calls: it has what the others leave of a core."""
 
 
 class ProcessEnded(Exception):
@@ -117,8 +116,7 @@ class ServiceProcess:
 
     def _set_priority(self) -> None:
         if self._started and not self._is_urgent:
-            with suppress(ProcessLookupError):
-                os.setpriority(os.PRIO_PROCESS, self._started.process.pid, LESS_URGENT)
+            set_niceness(LESS_URGENT, self._started.process.pid)
 
     async def _keep_running(self) -> None:
         fruitless = 0

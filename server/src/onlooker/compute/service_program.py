@@ -24,6 +24,7 @@ from onlooker.compute.call_messages import (
     decode_call,
     encode_message,
 )
+from onlooker.compute.priority import SECOND, set_niceness
 from onlooker.compute.service_loader import HostedService, host_services, load_models
 from onlooker.settings import Settings, SettingsError, read_settings
 from onlooker_pipeline.catalogue import SERVICES, read_catalogue
@@ -163,7 +164,12 @@ def compute_call(hosted: HostedService, call: Call, message: CallMessage) -> Cal
         if len(result) > RESULT_LIMIT_BYTES:
             raise ComputeError("result_too_large", "The result is larger than 1 MiB.")
         skipped = call.skipped[-1] if call.skipped else None
-        return CallAnswer(message.number, result, None, state, call.seen, skipped, time.perf_counter() - began)
+        blind = call.blind[-1] if call.blind else None
+        compute_s = time.perf_counter() - began
+        quality = call.quality[-1] if call.quality else None
+        return CallAnswer(
+            message.number, result, None, state, call.seen, skipped, compute_s, blind=blind, quality=quality
+        )
     except ComputeError as error:
         code, sentence = error.code, error.sentence
     except Exception:  # noqa: BLE001
@@ -200,6 +206,7 @@ def start(settings: Settings, channel: int) -> None:
     if is_confined:
         require_confinement()
     _silence()
+    set_niceness(SECOND)
     if is_confined:
         forgo_files(keep=[channel], memory_bytes=settings.compute_memory_bytes)
     threading.Thread(target=program.memories.keep_sweeping, name="sweep", daemon=True).start()

@@ -17,6 +17,7 @@ from onlooker.bus.session_store import SessionBucket
 from onlooker.bus.subjects import COMPUTE, worker_subject
 from onlooker.bus.worker_announcement import announcement
 from onlooker.compute import counters
+from onlooker.compute.process_launch import StartedProcess
 from onlooker.compute.process_pool import processes_of
 from onlooker.compute.processor import Processor
 from onlooker.compute.service_loader import chosen_services
@@ -117,11 +118,11 @@ async def _sweep(sessions: Sessions) -> None:
         sessions.sweep()
 
 
-async def run_worker(settings: Settings) -> None:
+async def run_worker(settings: Settings, launching: Awaitable[StartedProcess]) -> None:
     """Run until SIGTERM or SIGINT, then finish the tasks in progress."""
     services = chosen_services(read_catalogue(settings.extra_services), settings.worker_services)
     computing = processes_of(settings)
-    await computing.start()
+    computing.start(await launching)
     bus = await connect(settings, name=settings.worker_name)
     stop = stop_signal()
     sessions = Sessions(SessionBucket(bus, settings), idle_s=settings.session_idle_s)

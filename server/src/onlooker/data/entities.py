@@ -7,8 +7,9 @@ import msgspec
 from starlette.requests import Request
 from starlette.responses import Response
 
+from onlooker.data.comparison import COMPARISON_PARAMETERS, comparison_members, parse_comparison
 from onlooker.data.context import context_of
-from onlooker.data.query import read_parameters, read_query, run_limited
+from onlooker.data.query import compare_limited, read_parameters, read_query, run_limited
 from onlooker.data.revalidation import revalidated
 from onlooker.metrics.execution import Answer
 from onlooker.metrics.query import Query
@@ -18,9 +19,14 @@ PATH = "/api/1/entities"
 
 async def show_entities(request: Request) -> Response:
     context = context_of(request)
-    query, page = read_query(request, read_parameters(request.scope["query_string"]))
+    parameters = read_parameters(request.scope["query_string"])
+    query, page = read_query(request, parameters)
+    before = parse_comparison(parameters, query) if parameters.keys() & COMPARISON_PARAMETERS else None
     answer = await run_limited(context, query, page)
-    body = msgspec.json.encode(members_of(answer, data_url=context.settings.data_url))
+    members = members_of(answer, data_url=context.settings.data_url)
+    if before and page == 1:
+        members["comparison"] = comparison_members(await compare_limited(context, query, before), query)
+    body = msgspec.json.encode(members)
     return revalidated(request, body)
 
 

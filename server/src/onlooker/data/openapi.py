@@ -1,5 +1,6 @@
 """The data endpoint's OpenAPI document, made from the routes and the metrics."""
 
+from onlooker.data.comparison_schema import COMPARISON, comparison_parameters
 from onlooker.errors import KINDS, Code
 from onlooker.http.openapi import (
     TEXT,
@@ -13,8 +14,10 @@ from onlooker.http.openapi import (
     reference,
 )
 from onlooker.http.routes import RouteRow
+from onlooker.metrics.coverage import Absence
 from onlooker.metrics.definitions import METRICS, Metric, Number
-from onlooker.metrics.query import HIGHEST_PAGE, PAGE_BUCKETS, Time
+from onlooker.metrics.extensions import EXTENSIONS, GAPS, IN_VIEW, QUALITY, WATCHED
+from onlooker.metrics.query import HIGHEST_PAGE, KNOWN_METRICS, PAGE_BUCKETS, Time
 
 # A request and its answer, which the document shows; a test asks for exactly this.
 EXAMPLE_REQUEST: Schema = {
@@ -49,9 +52,10 @@ EXAMPLE_ANSWER: Schema = {
     "next_page": "",
 }
 EXAMPLE_TABLE = (
-    "bucket,passing_by,interested,stop_time,gender_?,gender_female,gender_male,exact\r\n"
-    "2026-03-28T00:00:00+01:00,3,2,5.5,0,1,1,true\r\n"
-    "2026-03-29T00:00:00+01:00,1,0,,0,0,0,true\r\n"
+    "bucket,passing_by,interested,stop_time,gender_?,gender_female,gender_male,exact,watched,watched_share,"
+    f"{','.join(f'gaps_{absence}' for absence in Absence)}\r\n"
+    f"2026-03-28T00:00:00+01:00,3,2,5.5,0,1,1,true,86400.0,1.0,{','.join('0.0' for _ in Absence)}\r\n"
+    f"2026-03-29T00:00:00+01:00,1,0,,0,0,0,true,82800.0,1.0,{','.join('0.0' for _ in Absence)}\r\n"
 )
 
 _MOMENT: Schema = {
@@ -91,9 +95,33 @@ def _number_schema(empty: Number) -> Schema:
     return _MEAN if empty is None else _COUNT
 
 
+_SHARE: Schema = {"type": ["number", "null"], "minimum": 0, "maximum": 1}
+_SECONDS: Schema = {"type": "number", "minimum": 0}
+_COUNT_OR_NULL: Schema = {"type": ["integer", "null"], "minimum": 0}
+_VERSIONS: Schema = {"type": ["string", "null"]}
+_EXTENSION_PARTS: dict[str, dict[str, Schema]] = {
+    WATCHED.name: {"value": _SECONDS, "share": _SHARE},
+    GAPS.name: {absence.value: _SECONDS for absence in Absence},
+    IN_VIEW.name: {"value": _COUNT_OR_NULL, "looking": _COUNT_OR_NULL},
+    QUALITY.name: {
+        "fps": _MEAN | {"description": "Frames a second that were looked at."},
+        "face_fps": _MEAN | {"description": "The same while a face was in view."},
+        "face_px": _COUNT_OR_NULL | {"description": "Median of faces' longer side in pixels, to 13 %."},
+        "dark": _SHARE | {"description": "Share of these frames that were dark."},
+        "age_read": _SHARE | {"description": "Share of interested people whose age is known."},
+        "gender_read": _SHARE,
+        "expression_read": _SHARE,
+        "models": _VERSIONS | {"description": "Version of the models; several are separated by commas."},
+        "pipeline": _VERSIONS,
+    },
+}
+_EXTENSION_SCHEMAS = {
+    name: object_schema(parts, additionalProperties=False, description=EXTENSIONS[name].meaning)
+    for name, parts in _EXTENSION_PARTS.items()
+}
 _BUCKET: Schema = {
     "type": "object",
-    "properties": {name: _value_schema(metric) for name, metric in METRICS.items()},
+    "properties": {name: _value_schema(metric) for name, metric in METRICS.items()} | _EXTENSION_SCHEMAS,
     "minProperties": 1,
     "additionalProperties": False,
 }
@@ -120,6 +148,7 @@ ENTITIES["properties"]["exact"] = {
     "const": False,
     "description": "There only where visits would have had to be looked at that were deleted after their time.",
 }
+ENTITIES["properties"]["comparison"] = COMPARISON
 
 
 def describe_data(routes: tuple[RouteRow, ...], data_url: str) -> Schema:
@@ -153,8 +182,11 @@ def _operation(row: RouteRow, answers: Schema | None) -> Schema:
 
 
 def _parameters(operation: str) -> list[Schema]:
-    known = "; ".join(f"`{metric.name}`: {metric.meaning}" for metric in METRICS.values())
-    names: Schema = {"type": "array", "items": {"enum": list(METRICS)}, "minItems": 1}
+    meanings = {one.name: one.meaning for one in METRICS.values()} | {
+        one.name: one.meaning for one in EXTENSIONS.values()
+    }
+    known = "; ".join(f"`{name}`: {meaning}" for name, meaning in meanings.items())
+    names: Schema = {"type": "array", "items": {"enum": list(KNOWN_METRICS)}, "minItems": 1}
     time = {"enum": [str(one) for one in Time], "default": "global"}
     zone = {"type": "string", "pattern": "^[A-Za-z0-9_+/-]{1,64}$"}
     page = {"type": "integer", "minimum": 1, "maximum": HIGHEST_PAGE, "default": 1}
@@ -168,6 +200,7 @@ def _parameters(operation: str) -> list[Schema]:
     ]
     if operation == "show_entities":
         parameters.append(_query("page", "Which page of 50 buckets", page))
+        parameters += comparison_parameters(_MOMENT, _ZONE_RULE)
         parameters.append({"name": "If-None-Match", "in": "header", "schema": TEXT})
     return parameters
 

@@ -1,23 +1,30 @@
 """A request's query: its parameters, and running it within limits."""
 
 import asyncio
-from collections.abc import Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from datetime import UTC, datetime
+from functools import partial
+from typing import TypeVar
 from urllib.parse import parse_qsl
 
 import psycopg
 from starlette.requests import Request
 
 from onlooker.data import counters
+from onlooker.data.comparison import COMPARISON_PARAMETERS
 from onlooker.data.context import DataContext, bearer_of
 from onlooker.errors import bad_request, overloaded
+from onlooker.metrics.comparison import Comparison, read_comparison
 from onlooker.metrics.execution import Answer, run_query
+from onlooker.metrics.like_time import TimeRange
 from onlooker.metrics.query import Query, parse_query
 
 QUERY_LIMIT_BYTES = 8 * 1024
 GRACE_S = 1.0
 """A healthy database ends a statement by itself; one that hangs does not."""
-PARAMETERS = ("metrics", "from_date", "to_date", "time", "tz", "page")
+PARAMETERS = ("metrics", "from_date", "to_date", "time", "tz", "page", *COMPARISON_PARAMETERS)
+
+Found = TypeVar("Found")
 
 
 def read_parameters(query_string: bytes) -> dict[str, str]:
@@ -47,12 +54,24 @@ def read_query(request: Request, parameters: Mapping[str, str]) -> tuple[Query, 
 
 async def run_limited(context: DataContext, query: Query, page: int = 1, *, wait_s: float | None = None) -> Answer:
     """A page of the answer, within limits of concurrency and time; `wait_s` replaces the usual time to wait."""
+    return await _run_within_limits(context, query, partial(run_query, context.pool, query, page), wait_s=wait_s)
+
+
+async def compare_limited(context: DataContext, query: Query, before: TimeRange) -> Comparison:
+    """The whole range against another one, within the same limits."""
+    now = datetime.now(UTC)
+    return await _run_within_limits(context, query, partial(read_comparison, context.pool, query, before, now=now))
+
+
+async def _run_within_limits(
+    context: DataContext, query: Query, act: Callable[[], Awaitable[Found]], *, wait_s: float | None = None
+) -> Found:
     limit_s = context.settings.data_time_limit_s
     async with context.concurrent_queries.take(query.stream_id, wait_s=wait_s):
         try:
             with counters.query_time(query.time).time():
                 async with asyncio.timeout(limit_s + GRACE_S):
-                    return await run_query(context.pool, query, page)
+                    return await act()
         except (TimeoutError, psycopg.errors.QueryCanceled):
             detail = f"The query took more than {limit_s:g} seconds. Ask for a shorter range, or try again later."
             raise overloaded(detail, retry_after_s=5) from None

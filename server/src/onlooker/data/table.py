@@ -2,17 +2,21 @@
 
 import csv
 import io
-from collections.abc import AsyncIterator, Iterable
+from collections.abc import AsyncIterator, Iterable, Iterator, Mapping
+from dataclasses import replace
+from typing import TypeVar
 
 from starlette.requests import Request
 from starlette.responses import Response, StreamingResponse
 
+from onlooker.data.comparison import refuse_comparison
 from onlooker.data.context import context_of
 from onlooker.data.query import read_parameters, read_query, run_limited
 from onlooker.data.revalidation import CACHING
 from onlooker.errors import bad_request
 from onlooker.metrics.buckets import count_buckets
 from onlooker.metrics.execution import Answer
+from onlooker.metrics.extensions import CARRIED
 from onlooker.streams.bearer_tokens import read_token
 
 HEADERS = CACHING | {"Content-Disposition": 'attachment; filename="entities.csv"'}
@@ -23,8 +27,7 @@ LONGEST_TABLE = 100_000
 WAIT_LIMIT_S = 60.0
 """Longer than usual: a reader that has half a table is not turned away because others ask, too."""
 
-Number = int | float | None
-Values = dict[str, dict[str, Number]]
+Cell = TypeVar("Cell")
 
 
 async def show_table(request: Request) -> Response:
@@ -32,37 +35,52 @@ async def show_table(request: Request) -> Response:
     parameters = read_parameters(request.scope["query_string"])
     if "page" in parameters:
         raise bad_request("A table has no pages: it is the whole range. Leave `page` out.")
+    refuse_comparison(parameters)
     query, _ = read_query(request, parameters)
     if count_buckets(query) > LONGEST_TABLE:
         raise bad_request(f"A table has at most {LONGEST_TABLE} rows. Ask for a shorter range, or for days.")
-    first = await run_limited(context_of(request), query)
+    asked = query.metrics
+    carrying = replace(query, metrics=tuple(dict.fromkeys((*asked, *CARRIED))))
+    first = await run_limited(context_of(request), carrying)
     if request.method == "HEAD":
         return Response(headers=HEADERS, media_type=MEDIA_TYPE)
-    return StreamingResponse(_chunks(request, first), headers=HEADERS, media_type=MEDIA_TYPE)
+    return StreamingResponse(_chunks(request, first, asked), headers=HEADERS, media_type=MEDIA_TYPE)
 
 
-async def _chunks(request: Request, first: Answer) -> AsyncIterator[str]:
+async def _chunks(request: Request, first: Answer, asked: tuple[str, ...]) -> AsyncIterator[str]:
     """The text of one page after another. An error in between breaks the connection: half a table is no answer."""
     context, token = context_of(request), read_token(request.headers.get("authorization"))
-    yield as_csv([table_header(first)]) + as_csv(table_rows(first))
+    yield as_csv([table_header(first, asked)]) + as_csv(table_rows(first, asked))
     for page in range(2, first.nb_of_pages + 1):
         await context.bearers.check(token)  # a slow reader may read for hours; its token may expire meanwhile
-        yield as_csv(table_rows(await run_limited(context, first.query, page, wait_s=WAIT_LIMIT_S)))
+        yield as_csv(table_rows(await run_limited(context, first.query, page, wait_s=WAIT_LIMIT_S), asked))
 
 
-def table_header(answer: Answer) -> list[str]:
+def table_header(answer: Answer, asked: tuple[str, ...]) -> list[str]:
+    """What was asked for, `exact`, and what a table has besides: columns keep their places for those who count them."""
     values = next(iter(answer.entities.values()))
-    return ["bucket", *(_column(metric, part) for metric, value in values.items() for part in value), "exact"]
+    columns = {metric: columns_of(metric, value) for metric, value in values.items()}
+    return ["bucket", *_chosen(columns, asked), "exact", *_others(columns, asked)]
 
 
-def _column(metric: str, part: str) -> str:
-    return metric if part == "value" else f"{metric}_{part}"
+def columns_of(metric: str, parts: Iterable[str]) -> list[str]:
+    """The columns of a metric, in the order of its parts."""
+    return [metric if part == "value" else f"{metric}_{part}" for part in parts]
 
 
-def table_rows(answer: Answer) -> Iterable[list[object]]:
+def table_rows(answer: Answer, asked: tuple[str, ...]) -> Iterable[list[object]]:
     exact = "true" if answer.exact else "false"
     for key, values in answer.entities.items():
-        yield [key, *(number for value in values.values() for number in value.values()), exact]
+        numbers = {metric: value.values() for metric, value in values.items()}
+        yield [key, *_chosen(numbers, asked), exact, *_others(numbers, asked)]
+
+
+def _chosen(cells: Mapping[str, Iterable[Cell]], asked: tuple[str, ...]) -> Iterator[Cell]:
+    return (cell for metric in asked for cell in cells[metric])
+
+
+def _others(cells: Mapping[str, Iterable[Cell]], asked: tuple[str, ...]) -> Iterator[Cell]:
+    return (cell for metric in cells if metric not in asked for cell in cells[metric])
 
 
 def as_csv(rows: Iterable[list[object]] | Iterable[list[str]]) -> str:

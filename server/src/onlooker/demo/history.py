@@ -20,6 +20,7 @@ from onlooker.demo.days import Gap, draw_day, find_gaps, local_moment
 from onlooker.demo.places import PLACES, Place
 from onlooker.metrics.coverage import Absence
 from onlooker.metrics.rollup import fill_slots, restart_rollup
+from onlooker.metrics.statements import as_array
 from onlooker.settings import Settings
 from onlooker.slots import SLOT, SLOT_S, slot_of
 from onlooker.streams.coverage import Reason
@@ -27,6 +28,8 @@ from onlooker.streams.credentials import hash_access_token, new_access_token
 from onlooker.streams.video_time import month_of
 from onlooker.visits.partitions import Partitions
 from onlooker.visits.writer import VisitWriter
+from onlooker_pipeline.face_size import FACE_BINS, bin_of
+from onlooker_pipeline.versions import read_versions
 from onlooker_pipeline.visits.visit import Visit
 
 OWNER = "demo@example.org"
@@ -35,6 +38,8 @@ BATCH = 2000
 WRITERS = 2
 SHORTEST_RETENTION_DAYS = 365
 FRAMES_A_SECOND = 5
+FACES_SHARE = 0.1
+"""How much of the time a face is in view."""
 REFUSED_FOR = Reason.OVERLOADED
 LOGGED = (Absence.DISABLED, Absence.QUOTA)
 """Recorded in the log of states; coverage shows the other gaps."""
@@ -54,8 +59,8 @@ WITH owner AS (
     ON CONFLICT (email) DO UPDATE SET email = excluded.email RETURNING id),
 made AS (
     INSERT INTO streams_stream (owner_id, name, client_id, kind, enabled, created_at, retention_days, time_zone,
-                                silence_alert_minutes, reads_expression)
-    SELECT id, %(name)s, gen_random_uuid(), 'enterprise', true, %(since)s, %(retention_days)s, %(zone)s, 0, true
+                                silence_alert_minutes, blind_alert_minutes, reads_expression)
+    SELECT id, %(name)s, gen_random_uuid(), 'enterprise', true, %(since)s, %(retention_days)s, %(zone)s, 0, 0, true
     FROM owner
     RETURNING id, client_id),
 token AS (
@@ -119,7 +124,7 @@ async def _fill(
         while await fill_slots(pool, due_s=0):
             pass
         async with pool.connection() as connection:
-            for table in ("visits_visit", "metrics_slot", "streams_coverage"):
+            for table in ("visits_visit", "metrics_slot", "streams_coverage", "streams_quality"):
                 await connection.execute(f"ANALYZE {table}")
     return streams
 
@@ -148,7 +153,7 @@ async def _fill_stream(
         await _write_visits(writer, _visits_between(stream, since, now, gaps))
         if not filled_to:
             await write_states(pool, stream.id, since, gaps)
-        await write_coverage(pool, stream.id, (since, now), gaps)  # last: it records how far the stream is filled
+        await write_coverage(pool, stream, (since, now), gaps)  # last: it records how far the stream is filled
     return stream
 
 
@@ -186,9 +191,11 @@ async def write_states(pool: Pool, stream_id: int, since: datetime, gaps: Sequen
             await connection.execute(_ADD_STATE, (stream_id, at, state))
 
 
-async def write_coverage(pool: Pool, stream_id: int, within: tuple[datetime, datetime], gaps: Sequence[Gap]) -> None:
+async def write_coverage(
+    pool: Pool, stream: DemoStream, within: tuple[datetime, datetime], gaps: Sequence[Gap]
+) -> None:
     """Every slot and every month of a period, as the gateway would have counted their frames."""
-    slots = _slots_of(*within)
+    slots, stream_id = _slots_of(*within), stream.id
     refusals = [gap for gap in gaps if gap.why is Absence.REFUSED]
     watched = {slot: _shared_s(slot, *within) - _missed_s(slot, gaps) for slot in slots}
     refused = {slot: FRAMES_A_SECOND * _missed_s(slot, refusals) for slot in slots}
@@ -197,11 +204,30 @@ async def write_coverage(pool: Pool, stream_id: int, within: tuple[datetime, dat
         months[month_of(slot.timestamp())] += video_s
     async with pool.connection() as connection:
         await _add(connection, "add_coverage", stream_id, slots=_numbers(watched), video_s=_amounts(watched))
+        await _add(connection, "add_quality", stream_id, **_quality_of(watched, stream.place))
         reasons, frames = [REFUSED_FOR] * len(_amounts(refused)), [int(count) for count in _amounts(refused)]
         await _add(connection, "add_refusals", stream_id, slots=_numbers(refused), reasons=reasons, frames=frames)
         seen = [True] * len(months)
         await _add(connection, "add_usage", stream_id, months=list(months), video_s=list(months.values()), seen=seen)
         await connection.execute(_NOTE_FRAME, {"stream_id": stream_id, "at": within[1]})
+
+
+def _quality_of(watched: dict[datetime, float], place: Place) -> dict[str, Sequence[object]]:
+    """In the columns of the gateway's query: faces are of one size, and in view for a part of the time."""
+    watched_s, versions = _amounts(watched), read_versions()
+    faces = [round(FRAMES_A_SECOND * FACES_SHARE * video_s) for video_s in watched_s]
+    bins = [[count if number == bin_of(place.face_px) else 0 for number in range(FACE_BINS)] for count in faces]
+    return {
+        "slots": _numbers(watched),
+        "models": [versions.models] * len(faces),
+        "pipelines": [versions.pipeline] * len(faces),
+        "frames": [round(FRAMES_A_SECOND * video_s) for video_s in watched_s],
+        "video_s": watched_s,
+        "dark_frames": [0] * len(faces),
+        "face_frames": faces,
+        "face_video_s": [FACES_SHARE * video_s for video_s in watched_s],
+        "faces": [as_array(counts) for counts in bins],
+    }
 
 
 async def _add(connection: AsyncConnection[DictRow], query: str, stream_id: int, **columns: Sequence[object]) -> None:

@@ -52,6 +52,8 @@ class Place:
     outside: float
     """How busy an hour is while it is closed."""
     growth_a_year: float
+    face_px: float
+    """How large faces are in its picture."""
     crowd: Crowd
     lapses: tuple[Lapse, ...] = ()
 
@@ -90,6 +92,7 @@ SHOP = Place(
     curve=(0.5, 0.72, 0.92, 1.3, 1.12, 0.82, 0.86, 1.05, 1.42, 1.25, 0.6),
     outside=0.055,
     growth_a_year=0.22,
+    face_px=70,
     crowd=_SHOPPERS,
     lapses=(
         Lapse(Absence.OFFLINE, days_ago=5, from_hour=0, for_hours=24),
@@ -106,6 +109,7 @@ MUSEUM = Place(
     curve=(0.6, 1.0, 1.25, 0.95, 1.1, 1.3, 1.05, 0.5),
     outside=0.0,
     growth_a_year=-0.08,
+    face_px=34,
     crowd=_VISITORS,
     lapses=(
         Lapse(Absence.QUOTA, days_ago=19, from_hour=13, for_hours=22),

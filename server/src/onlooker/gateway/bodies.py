@@ -3,6 +3,7 @@
 import asyncio
 from codecs import BOM_UTF8
 from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -53,11 +54,27 @@ async def read_body(request: Request, settings: Settings) -> Body:
     is_json = media_type == "application/json"
     limit_bytes = settings.body_limit_bytes
     chunks = _arriving(request, min(limit_bytes, META_LIMIT_BYTES) if is_json else limit_bytes)
+    async with _time_limit(settings):
+        if is_json:
+            return Body(parse_object(b"".join([chunk async for chunk in chunks])))
+        return await _read_multipart(chunks, options.get("boundary", ""))
+
+
+async def read_json_object(request: Request, settings: Settings, *, limit_bytes: int) -> dict[str, Any]:
+    """A small body that is JSON and nothing else."""
+    require_uncompressed(",".join(request.headers.getlist("content-encoding")))
+    media_type, _ = parse_options_header(request.headers.get("content-type", ""))
+    if media_type != "application/json":
+        raise Problem(Code.UNSUPPORTED_MEDIA_TYPE, "Send application/json.", headers=CLOSE)
+    async with _time_limit(settings):
+        return parse_object(b"".join([chunk async for chunk in _arriving(request, limit_bytes)]))
+
+
+@asynccontextmanager
+async def _time_limit(settings: Settings) -> AsyncIterator[None]:
     try:
         async with asyncio.timeout(settings.body_time_limit_s):
-            if is_json:
-                return Body(parse_object(b"".join([chunk async for chunk in chunks])))
-            return await _read_multipart(chunks, options.get("boundary", ""))
+            yield
     except TimeoutError:
         detail = f"The body did not arrive within {settings.body_time_limit_s:g} seconds."
         raise Problem(Code.REQUEST_TIMEOUT, detail, headers=CLOSE) from None

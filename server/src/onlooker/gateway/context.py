@@ -21,6 +21,7 @@ from onlooker.gateway.engine.suspects import Suspects
 from onlooker.gateway.engine.workers import Workers
 from onlooker.gateway.machine_turns import MachineTurns
 from onlooker.gateway.meters import StreamMeters
+from onlooker.gateway.queue.backlog import Backlog
 from onlooker.gateway.queue.session_order import SessionOrder
 from onlooker.gateway.results import Results
 from onlooker.gateway.stream_limits import ByteAllowance, Holder, Holding, NewSessions, SessionTurns, SharedRoom
@@ -34,6 +35,9 @@ from onlooker_pipeline.catalogue.service import Service
 BODY_BURST_S, RESULT_BURST_S = 2, 60
 """Of how many seconds a stream may send bodies, and have results, at once."""
 
+CONDITION_EVERY_S = 30
+"""How often an agent may report its condition."""
+
 
 @dataclass(frozen=True, kw_only=True)
 class GatewayContext:
@@ -45,11 +49,13 @@ class GatewayContext:
     pool: Pool
     credentials: Credentials
     rates: RateLimit
+    condition_rates: RateLimit
     meters: StreamMeters
     workers: Workers
     engine: Engine
     turns: SessionTurns
     order: SessionOrder
+    backlog: Backlog
     results: Results
     sessions: SessionBucket
     feeds: Bucket
@@ -124,6 +130,7 @@ async def open_context(settings: Settings) -> AsyncIterator[GatewayContext]:
             rates=RateLimit(
                 per_second=settings.rate_limit_per_second, burst=settings.rate_limit_burst, table=shared.rates
             ),
+            condition_rates=RateLimit(per_second=1 / CONDITION_EVERY_S, burst=1),
             meters=StreamMeters(pool, settings),
             workers=workers,
             engine=engine,
@@ -135,6 +142,7 @@ async def open_context(settings: Settings) -> AsyncIterator[GatewayContext]:
             result_bytes=ByteAllowance(per_second=settings.result_bytes_per_second, burst_s=RESULT_BURST_S),
             turns=SessionTurns(limit=settings.session_queue_limit, machine=shared.turns),
             order=SessionOrder(pool, wait_limit_s=settings.job_time_limit_s, table=shared.accepted),
+            backlog=Backlog(pool, settings),
             results=Results(Bucket(bus, RESULTS, shards=settings.bucket_shards), sessions, settings),
             sessions=sessions,
             feeds=Bucket(bus, FEEDS, shards=1),

@@ -1,11 +1,13 @@
 """The gateway's OpenAPI document, made from the routes and the catalogue."""
 
 from onlooker.errors import KINDS
+from onlooker.gateway.condition import ConditionBody
 from onlooker.gateway.jobs import JobBody
 from onlooker.gateway.stream import StreamBody
 from onlooker.http.openapi import (
     Schema,
     describe_api,
+    json_content,
     json_response_schema,
     problem_response_schema,
     reference,
@@ -48,6 +50,7 @@ _ANSWERS: dict[str, Schema] = {
     "create_blob": {"201": _A_JOB},
     "create_feed": {"201": _A_JOB},
     "show_stream": {"200": reference("Stream")},
+    "put_condition": {"204": None},
 }
 
 
@@ -66,7 +69,11 @@ def describe_gateway(routes: tuple[RouteRow, ...], catalogue: Catalogue, public_
         "Onlooker compute gateway",
         public_url,
         paths=paths,
-        schemas={"Job": schema_of(JobBody), "Stream": schema_of(StreamBody)},
+        schemas={
+            "Job": schema_of(JobBody),
+            "Stream": schema_of(StreamBody),
+            "Condition": schema_of(ConditionBody),
+        },
         security={"stream": {"type": "http", "scheme": "basic"}},
     )
 
@@ -93,6 +100,8 @@ def _operation(row: RouteRow, path: str, service: Service | None) -> Schema:
         operation["requestBody"] = _body(
             {"type": "object", "required": ["content"], "properties": {"content": {"type": "string"}}}
         )
+    elif name == "put_condition":
+        operation["requestBody"] = {"required": True, "content": json_content(reference("Condition"))}
     elif name == "take_input":
         content = {"multipart/x-mixed-replace": {"schema": {"type": "string", "format": "binary"}}}
         operation["requestBody"] = {"required": True, "content": content}

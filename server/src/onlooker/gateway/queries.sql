@@ -1,14 +1,16 @@
--- name: accept_job  take a job in; refused (no row) when the stream has too many waiting, or too many bytes
+-- name: count_waiting  accepted jobs of a stream that have not ended, and their bytes; no further than the limit
+SELECT count(*) AS jobs, coalesce(sum(size_bytes), 0)::bigint AS size_bytes
+FROM (SELECT size_bytes FROM gateway_job
+      WHERE stream_id = %(stream_id)s AND finished_at IS NULL
+      LIMIT %(waiting_limit)s) waiting;
+
+-- name: accept_job  take a job in
 INSERT INTO gateway_job (job_id, stream_id, service, version, session, request_id, params, attachments, size_bytes,
                          accepted_at, deadline_at, worker_deaths, expires_at)
-SELECT %(job_id)s, %(stream_id)s, %(service)s, %(version)s, %(session)s, %(request_id)s, %(params)s, %(attachments)s,
-       %(size_bytes)s, now(), now() + %(time_limit_s)s * interval '1 second', 0,
-       now() + (%(time_limit_s)s + %(retention_s)s) * interval '1 second'
-WHERE (SELECT count(*) < %(waiting_limit)s AND coalesce(sum(size_bytes), 0) + %(size_bytes)s <= %(bytes_limit)s
-       FROM (SELECT size_bytes FROM gateway_job
-             WHERE stream_id = %(stream_id)s AND finished_at IS NULL
-             LIMIT %(waiting_limit)s) waiting)
-RETURNING expires_at, pg_notify('jobs', '');
+VALUES (%(job_id)s, %(stream_id)s, %(service)s, %(version)s, %(session)s, %(request_id)s, %(params)s, %(attachments)s,
+        %(size_bytes)s, now(), now() + %(time_limit_s)s * interval '1 second', 0,
+        now() + (%(time_limit_s)s + %(retention_s)s) * interval '1 second')
+RETURNING pg_notify('jobs', '');
 
 -- name: find_job  an accepted job of one stream, unless it is past its retention
 SELECT service, version, result, expires_at, finished_at IS NULL AND deadline_at < now() AS is_overdue

@@ -3,7 +3,7 @@
 from starlette.requests import Request
 from starlette.responses import Response
 
-from onlooker.gateway import blobs, directory, jobs, sessions, stream
+from onlooker.gateway import blobs, condition, directory, jobs, sessions, stream
 from onlooker.gateway.context import context_of, readiness
 from onlooker.gateway.feeds import resource as feeds
 from onlooker.gateway.openapi import describe_gateway
@@ -31,6 +31,7 @@ ROUTES: tuple[RouteRow, ...] = (
     RouteRow("GET", "/readyz", show_ready, "Whether it can serve", open=True),
     RouteRow("GET", "/openapi.json", show_openapi, "This interface, as an OpenAPI document", open=True),
     RouteRow("GET", "/stream", stream.show_stream, "The stream that asks: its state, its month, where its numbers are"),
+    RouteRow("PUT", "/stream/condition", condition.put_condition, "Report the condition of its camera"),
     RouteRow("GET", "/services", directory.list_services, "Service directory"),
     RouteRow("GET", "/services/{name}", directory.show_service, "A service and its versions"),
     RouteRow("GET", VERSION, directory.show_version, "A service version"),

@@ -21,6 +21,8 @@ PROBE_S = 3 * DAY_S
 AROUND_S = 3 * DAY_S
 """Longer than any bucket: the first and last bucket of a range begin and end within this distance of it."""
 CACHED_YEARS = 80_000
+CACHED_KEYS = 16_384
+"""Two years of hours of one time zone: pages of different streams have the same ones."""
 CACHED_TEXTS = 4096
 CACHED_RANGES = 256
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
@@ -79,6 +81,7 @@ def _edges_of(begins: list[tuple[int, int]]) -> tuple[datetime, ...]:
     return tuple([datetime.fromtimestamp(at_s, UTC) for at_s, _ in begins])
 
 
+@lru_cache(maxsize=CACHED_KEYS)
 def _key_of(at_s: int, offset_s: int) -> str:
     """Like `isoformat`, which takes five times as long for a page of hours."""
     day, second = divmod(at_s + offset_s, DAY_S)
@@ -169,6 +172,12 @@ def _starts_between(zone_key: str, begins_s: int, ends_s: int, time: Time) -> _S
     begin = OffsetChange(begins_s, _offset_at(zone, begins_s))
     end = OffsetChange(ends_s, _offset_at(zone, ends_s))
     return _Starts(list(_runs_of([begin, *_changes_between(zone, begins_s, ends_s), end], time)))
+
+
+def offsets_around(zone: ZoneInfo, begins_s: int, ends_s: int) -> list[OffsetChange]:
+    """What a clock shows from some days before a range until its end: the offset at first, then each change."""
+    first_s = begins_s - AROUND_S
+    return [OffsetChange(first_s, _offset_at(zone, first_s)), *_changes_between(zone, first_s, ends_s)]
 
 
 def _runs_of(changes: list[OffsetChange], time: Time) -> Iterator[_Run]:

@@ -2,8 +2,8 @@
 
 from bisect import bisect_left, bisect_right
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from enum import StrEnum
 from itertools import accumulate, islice, pairwise, takewhile
@@ -26,6 +26,8 @@ TOLD_BY_STATE = [Reason.STREAM_DISABLED, Reason.QUOTA_EXCEEDED]
 
 CoverageRow = tuple[int, str | None, float, float]
 """Number, reason, seconds and covered seconds."""
+BlindRow = tuple[int, str | None, str, float]
+"""Number, reason, fault and seconds."""
 
 _queries = load_queries("onlooker.metrics", "sql/coverage.sql")
 
@@ -39,16 +41,41 @@ class Absence(StrEnum):
     """Its monthly quota was used up."""
     REFUSED = "refused"
     """Frames arrived and were not computed."""
+    BLACK = "black"
+    """Frames arrived and showed nothing; from here on to MOVED, a `PictureFault` each."""
+    COVERED = "covered"
+    DARK = "dark"
+    OVEREXPOSED = "overexposed"
+    BLURRED = "blurred"
+    FROZEN = "frozen"
+    MOVED = "moved"
     NOT_CREATED = "not_created"
     """The stream did not exist yet."""
     OFFLINE = "offline"
     """No frames arrived: the camera was off."""
     UNKNOWN = "unknown"
-    """Longer ago than the stream keeps its coverage."""
+    """Before the stream's coverage was kept for good."""
 
+
+_ABSENCES = {absence.value: absence for absence in Absence}
 
 Missing = dict[Absence | Reason, float]
 """Seconds by why they are missing; refused seconds by reason."""
+
+
+@dataclass(frozen=True)
+class Watched:
+    """How much was covered of the part of a bucket that lies inside the range and in the past."""
+
+    covered_s: float
+    length_s: float
+    is_known: bool = True
+    """False where more may have been covered than is still known."""
+
+    @property
+    def share(self) -> float | None:
+        """None where it is not known, or where none of the time has passed yet."""
+        return min(1.0, self.covered_s / self.length_s) if self.is_known and self.length_s else None
 
 
 @dataclass(frozen=True)
@@ -61,6 +88,10 @@ class BucketCoverage:
     """Only causes with some seconds."""
     refused_for: Reason | None
     """The reason for most of the refused seconds."""
+
+    @property
+    def watched(self) -> Watched:
+        return Watched(self.covered_s, self.length_s, Absence.UNKNOWN not in self.missing)
 
 
 @dataclass(frozen=True)
@@ -79,6 +110,8 @@ class SlotCoverage:
     length_s: float
     covered_s: float
     reason: Reason | None
+    blind: Mapping[Absence, float] = field(default_factory=dict)
+    """Seconds in which the camera saw nothing."""
 
 
 @dataclass(frozen=True)
@@ -96,18 +129,27 @@ class Stretch:
         return (self.to_at - self.from_at).total_seconds()
 
     def explain(self, parts: Sequence[SlotCoverage], closures: Sequence[Closure]) -> Missing:
-        """All missing seconds: closures explain them first, then refusals."""
+        """All missing seconds: what the camera could not see first, then closures, then refusals."""
         missing: Missing = defaultdict(float)
         closed = closed_between(self.from_at, self.to_at, closures)
-        unwritten_s = self.length_s - sum(part.length_s for part in parts)
-        for part in (*parts, SlotCoverage(unwritten_s, 0.0, None)):
-            rest_s = part.length_s - part.covered_s
+        for part in _with_unwritten(parts, self.length_s):
+            rest_s = part.length_s - part.covered_s - sum(part.blind.values())
+            for absence, blind_s in part.blind.items():
+                missing[absence] += blind_s
             for absence, closed_s in closed.items():
                 explained_s = min(rest_s, closed_s * part.length_s / self.length_s)
                 missing[absence] += explained_s
                 rest_s -= explained_s
             missing[part.reason or self.otherwise] += rest_s
         return missing
+
+
+def _with_unwritten(parts: Sequence[SlotCoverage], length_s: float) -> Iterator[SlotCoverage]:
+    """The parts of a stretch; what nothing is written of belongs to the part without refusals."""
+    unwritten_s = length_s - sum(part.length_s for part in parts)
+    yield from (part for part in parts if part.reason)
+    plain = next((part for part in parts if not part.reason), SlotCoverage(0.0, 0.0, None))
+    yield replace(plain, length_s=plain.length_s + unwritten_s)
 
 
 def cut_stretches(
@@ -188,7 +230,7 @@ async def read_coverage_and_hours(
 
     Both come from one read: a year has thousands of hours, and finding their causes would take longer than the rest.
     """
-    from_at, to_at = _past_of(query, buckets, now)
+    from_at, to_at = past_of(query, buckets, now)
     values = {"stream_id": query.stream_id, "from_at": from_at, "to_at": to_at, "now": now}
     async with pool.connection() as connection:
         [known] = await _read(connection, "find_known_since", values)
@@ -199,43 +241,72 @@ async def read_coverage_and_hours(
         ends_s = (from_at.timestamp(), to_at.timestamp())
         inside = hours_s[bisect_right(hours_s, ends_s[0]) : bisect_left(hours_s, ends_s[1])]
         cuts_s = sorted({*ends_s, *begins_s, *inside})
-        rows = await _read_slots(connection, cuts_s, values)
-    parts = _gather(rows, cuts_s, begins_s)
+        rows: list[CoverageRow] = await _read_slots(connection, "read_coverage", cuts_s, values)
+        blind: list[BlindRow] = await _read_slots(connection, "read_blindness", cuts_s, values)
+    parts = _gather(rows, blind, _numbers_of(cuts_s, begins_s))
     found: dict[int, list[tuple[Stretch, list[SlotCoverage]]]] = defaultdict(list)
     for number, stretch in enumerate(stretches):
         found[stretch.bucket].append((stretch, parts[number]))
     covered = tuple(compute_bucket_coverage(found[bucket], closures) for bucket in range(len(buckets.keys)))
-    return covered, _by_hour(rows, cuts_s, hours_s)
+    return covered, _by_bucket(rows, cuts_s, hours_s)
 
 
-def _past_of(query: Query, buckets: Buckets, now: datetime) -> tuple[datetime, datetime]:
+async def read_watched(pool: Pool, query: Query, buckets: Buckets, *, now: datetime) -> list[Watched]:
+    """How much of each bucket was covered. Quicker than `read_coverage`, except where not all is known any more.
+
+    Neither the log of states nor refusals change how much was covered.
+    """
+    from_at, to_at = past_of(query, buckets, now)
+    ends_s = (from_at.timestamp(), to_at.timestamp())
+    edges_s = [edge.timestamp() for edge in buckets.edges]
+    cuts_s = sorted({*ends_s, *edges_s[bisect_right(edges_s, ends_s[0]) : bisect_left(edges_s, ends_s[1])]})
+    async with pool.connection() as connection:
+        values = {"stream_id": query.stream_id, "from_at": from_at, "to_at": to_at, "now": now}
+        [known] = await _read(connection, "find_known_since", values)
+        if from_at >= known["since"]:
+            rows = await _read_slots(connection, "read_coverage", cuts_s, values)
+            covered = _by_bucket(rows, cuts_s, edges_s)
+            inside = pairwise(min(max(edge, from_at), to_at) for edge in buckets.edges)
+            lengths_s = ((end_at - begin_at).total_seconds() for begin_at, end_at in inside)
+            return [Watched(*pair) for pair in zip(covered, lengths_s, strict=True)]
+    return [one.watched for one in await read_coverage(pool, query, buckets, now=now)]
+
+
+def past_of(query: Query, buckets: Buckets, now: datetime) -> tuple[datetime, datetime]:
     """The part of the buckets that lies inside the range and in the past."""
     from_at = max(query.from_at.astimezone(UTC), buckets.edges[0])
     return from_at, max(from_at, min(query.to_at.astimezone(UTC), buckets.edges[-1], now))
 
 
 async def _read_slots(
-    connection: AsyncConnection[DictRow], cuts_s: Sequence[float], values: dict[str, Any]
-) -> list[CoverageRow]:
+    connection: AsyncConnection[DictRow], name: str, cuts_s: Sequence[float], values: dict[str, Any]
+) -> list[Any]:
     """What lies between each cut and the next, numbered from 1."""
     cut_slots_s = {cut_s - cut_s % SLOT_S for cut_s in cuts_s if cut_s % SLOT_S}
     more = {"cuts_s": as_array(cuts_s), "cut_slots_s": as_array(cut_slots_s), "told_by_state": TOLD_BY_STATE}
     cursor = connection.cursor(row_factory=tuple_row, binary=True)
-    await cursor.execute(_queries["read_coverage"], values | more, prepare=True)
+    await cursor.execute(_queries[name], values | more, prepare=True)
     return await cursor.fetchall()
 
 
-def _gather(rows: list[CoverageRow], cuts_s: list[float], begins_s: list[float]) -> dict[int, list[SlotCoverage]]:
+def _gather(
+    rows: list[CoverageRow], blind_rows: list[BlindRow], stretch_of: list[int]
+) -> dict[int, list[SlotCoverage]]:
     """The slots of each stretch, grouped by reason."""
-    stretch_of = _numbers_of(cuts_s, begins_s)
     sums: dict[tuple[int, str | None], tuple[float, float]] = {}
     for number, reason, length_s, covered_s in rows:
         key = (stretch_of[number - 1], reason)
         before = sums.get(key, (0.0, 0.0))
         sums[key] = (before[0] + length_s, before[1] + covered_s)
+    blind: dict[tuple[int, str | None], dict[Absence, float]] = {}
+    for number, reason, fault, blind_s in blind_rows:
+        of_part = blind.setdefault((stretch_of[number - 1], reason), defaultdict(float))
+        of_part[_ABSENCES.get(fault, Absence.UNKNOWN)] += blind_s  # a gateway may be a version ahead
     parts: dict[int, list[SlotCoverage]] = defaultdict(list)
-    for (number, reason), seconds in sums.items():
-        parts[number].append(SlotCoverage(*seconds, reason_of(reason) if reason else None))
+    for key in {**sums, **blind}:
+        number, reason = key
+        seconds = sums.get(key, (0.0, 0.0))
+        parts[number].append(SlotCoverage(*seconds, reason_of(reason) if reason else None, blind.get(key, {})))
     return parts
 
 
@@ -245,7 +316,7 @@ def _numbers_of(cuts_s: list[float], begins_s: Sequence[float]) -> list[int]:
     return list(accumulate(cut_s in begins for cut_s in cuts_s))
 
 
-def _by_hour(rows: list[CoverageRow], cuts_s: list[float], hours_s: Sequence[float]) -> list[float]:
+def _by_bucket(rows: list[CoverageRow], cuts_s: list[float], hours_s: Sequence[float]) -> list[float]:
     covered = [0.0] * max(len(hours_s) - 1, 0)
     if covered:
         hour_of = _numbers_of(cuts_s, hours_s)

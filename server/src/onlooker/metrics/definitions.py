@@ -7,9 +7,6 @@ from dataclasses import dataclass
 from onlooker_pipeline.expressions import EXPRESSIONS
 
 SHORTEST_PRESENCE_S = 1
-SHORTEST_STOP_S = 3
-SHORTEST_LOOK_S = 1
-"""Looking counts if it is longer than this."""
 GENDER_KNOWN_ABOVE = 0.5
 """Confidence goes from 0, a coin toss, to 1; a child's is at most 0.5."""
 AGE_KNOWN_ABOVE = 0.5
@@ -35,6 +32,8 @@ class Unit(enum.StrEnum):
     """From 0 to 1."""
     PARTS = "parts"
     """Counts of people by name."""
+    VARIOUS = "various"
+    """Each part has its own."""
 
 
 @dataclass(frozen=True)
@@ -53,6 +52,8 @@ class Metric:
     figures: Mapping[str, str]
     shape: Callable[[Figures], Value]
     """Turns the figures, in their order, into the answer."""
+    scale: float = 1.0
+    """What the first figure of a mean is divided by to be in the metric's unit."""
 
 
 def _count(condition: str) -> str:
@@ -81,7 +82,7 @@ def _mean(name: str, meaning: str, figures: Mapping[str, str], *, unit: Unit, sc
         total, count = found
         return {"value": round(total / scale / count, DIGITS) if count else None}
 
-    return Metric(name, _title(name), unit, meaning, figures, shape)
+    return Metric(name, _title(name), unit, meaning, figures, shape, scale)
 
 
 def _breakdown(name: str, meaning: str, conditions: Mapping[str, str], columns: Mapping[str, str]) -> Metric:

@@ -1,26 +1,22 @@
-"""Running a query and shaping its answer; counting who is in view now."""
+"""Running a query and shaping its answer."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from functools import lru_cache
 from operator import add
+from typing import Any
 
 from psycopg import AsyncRawCursor
 from psycopg.rows import tuple_row
 
-from onlooker.database import Pool, load_queries
+from onlooker.database import Pool
 from onlooker.errors import bad_request
 from onlooker.metrics.buckets import count_buckets, page_buckets
 from onlooker.metrics.definitions import METRICS, Figures, Value, in_declared_order
+from onlooker.metrics.extension_values import ExtensionValue, figures_needed, read_extensions
 from onlooker.metrics.query import PAGE_BUCKETS, Query, Time
 from onlooker.metrics.statements import NOTE, compile_quick_statement, compile_statement, compile_values, is_quick
-from onlooker_pipeline.visits.fold import PUBLISHED_EVERY_MS
-
-IN_VIEW_S = PUBLISHED_EVERY_MS / 1000 + 2.5
-"""An open visit is written at least this often, allowing for the recorder; an older one is out of view."""
-
-_queries = load_queries("onlooker.metrics", "sql/in_view.sql")
 
 Found = dict[int, tuple[int, ...]]
 """One row per bucket, by the bucket's number, which is the row's first value."""
@@ -35,8 +31,8 @@ class Answer:
     total_results: int
     """Buckets of the whole range."""
     nb_of_pages: int
-    entities: dict[str, dict[str, Value]]
-    """By bucket key, then by metric."""
+    entities: dict[str, dict[str, Any]]
+    """By bucket key, then by metric: a `Value`, or an `ExtensionValue`."""
     exact: bool
     """False if an exact answer would need visits that are past their retention and deleted."""
 
@@ -49,9 +45,17 @@ async def run_query(pool: Pool, query: Query, page: int = 1, *, size: int = PAGE
         raise bad_request(f"There is no page {page}. `page` goes from 1 to {pages} for this range.")
     first = (page - 1) * size
     buckets = page_buckets(query, first=first, count=min(size, total - first))
-    found = await _find(pool, query, buckets.edges)
+    asked = tuple(name for name in query.metrics if name in METRICS)
+    is_extended = len(asked) < len(query.metrics)
+    counted = tuple(dict.fromkeys((*asked, *figures_needed(query.metrics)))) if is_extended else asked
+    counting = query if counted == asked else replace(query, metrics=counted)
+    found = await _find(pool, counting, buckets.edges) if counted else {}
     exact = found.pop(NOTE, None) is None
-    return Answer(query, page, total, pages, _entities(query.metrics, buckets.keys, found), exact)
+    entities = _entities(counted, buckets.keys, found)
+    if not is_extended:
+        return Answer(query, page, total, pages, entities, exact)
+    extensions = await read_extensions(pool, query, buckets, list(entities.values()))
+    return Answer(query, page, total, pages, _merge(query.metrics, entities, extensions), exact)
 
 
 async def count_between(pool: Pool, query: Query, edges: Sequence[datetime]) -> tuple[dict[str, list[int]], bool]:
@@ -62,6 +66,16 @@ async def count_between(pool: Pool, query: Query, edges: Sequence[datetime]) -> 
     nobody = (0,) * (1 + len(pieces))
     rows = [found.get(number, nobody) for number in range(1, len(edges))]
     return {name: [row[place] for row in rows] for name, place in pieces.items()}, exact
+
+
+async def figures_between(pool: Pool, query: Query, edges: Sequence[datetime]) -> tuple[dict[str, list[Figures]], bool]:
+    """The figures that each metric is computed from, bucket by bucket, and whether they are exact."""
+    found = await _find(pool, query, edges)
+    exact = found.pop(NOTE, None) is None
+    pieces = {name: piece for name, _, piece in _pieces_of(query.metrics)}
+    nobody = (0,) * (1 + sum(piece.stop - piece.start for piece in pieces.values()))
+    rows = [found.get(number, nobody) for number in range(1, len(edges))]
+    return {name: [row[piece] for row in rows] for name, piece in pieces.items()}, exact
 
 
 async def _find(pool: Pool, query: Query, edges: Sequence[datetime]) -> Found:
@@ -99,6 +113,16 @@ def _entities(metrics: tuple[str, ...], keys: tuple[str, ...], found: Found) -> 
     }
 
 
+def _merge(
+    metrics: tuple[str, ...], entities: dict[str, dict[str, Value]], extensions: dict[str, list[ExtensionValue]]
+) -> dict[str, dict[str, Any]]:
+    """Figures of visits and extension metrics together, in the order asked."""
+    return {
+        key: {name: values[name] if name in values else extensions[name][place] for name in metrics}
+        for place, (key, values) in enumerate(entities.items())
+    }
+
+
 @lru_cache(maxsize=1024)
 def _pieces_of(metrics: tuple[str, ...]) -> list[tuple[str, Callable[[Figures], Value], slice]]:
     """The slice of a row that each metric is computed from. A row starts with the bucket's number."""
@@ -107,19 +131,3 @@ def _pieces_of(metrics: tuple[str, ...]) -> list[tuple[str, Callable[[Figures], 
         end = begin + len(METRICS[name].figures)
         pieces[name], begin = slice(begin, end), end
     return [(name, METRICS[name].shape, pieces[name]) for name in metrics]
-
-
-@dataclass(frozen=True)
-class InView:
-    """People whom any session of the stream sees now."""
-
-    people: int
-    looking: int
-
-
-async def read_in_view(pool: Pool, stream_id: int) -> InView:
-    values = {"stream_id": stream_id, "within_s": IN_VIEW_S}
-    async with pool.connection() as connection:
-        row = await (await connection.execute(_queries["read_in_view"], values, prepare=True)).fetchone()
-    assert row
-    return InView(row["people"], row["looking"])

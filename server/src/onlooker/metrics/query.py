@@ -9,6 +9,7 @@ from zoneinfo import ZoneInfo
 
 from onlooker.errors import bad_request
 from onlooker.metrics.definitions import METRICS
+from onlooker.metrics.extensions import EXTENSIONS
 from onlooker.streams.options import check_time_zone
 
 PAGE_BUCKETS = 50
@@ -16,6 +17,7 @@ EARLIEST = datetime(1970, 1, 1, tzinfo=UTC)
 LATEST = datetime(2100, 1, 1, tzinfo=UTC)
 LONGEST_SHOWN = 40
 HIGHEST_PAGE = 10**9
+KNOWN_METRICS = (*METRICS, *EXTENSIONS)
 _DATE = re.compile(r"[0-9TtZzW:.,+ -]+", re.ASCII)
 
 
@@ -74,12 +76,12 @@ def _shown(text: str) -> str:
 
 
 def _parse_metrics(text: str | None) -> tuple[str, ...]:
-    known = ", ".join(METRICS)
+    known = ", ".join(KNOWN_METRICS)
     if not text:
         raise bad_request(f"`metrics` is missing: a list, separated by commas, of {known}.")
     names = tuple(dict.fromkeys(text.split(",")))
     for name in names:
-        if name not in METRICS:
+        if name not in KNOWN_METRICS:
             raise bad_request(f"There is no metric {_shown(name)}. `metrics` is a list, without spaces, of {known}.")
     return names
 
@@ -105,6 +107,11 @@ def _parse_date(name: str, text: str) -> datetime:
             f"`{name}` is not an ISO 8601 date-time: {_shown(text)}. "
             f"It looks like 2026-11-01T09:00:00+01:00, percent-encoded in a URL.{hint}"
         ) from None
+
+
+def parse_moment(name: str, text: str, zone: ZoneInfo) -> datetime:
+    """The moment of a parameter, in UTC. Raises a Problem."""
+    return _as_moment(name, _parse_date(name, text), zone)
 
 
 def _as_moment(name: str, date: datetime, zone: ZoneInfo) -> datetime:

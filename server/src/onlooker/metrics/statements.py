@@ -21,14 +21,13 @@ from onlooker.metrics.definitions import (
     EMOTIONS,
     GENDER_KNOWN_ABOVE,
     METRICS,
-    SHORTEST_LOOK_S,
     SHORTEST_PRESENCE_S,
-    SHORTEST_STOP_S,
     UNKNOWN,
     figures_of,
 )
 from onlooker.metrics.query import Query
 from onlooker.slots import SLOT_IN_SQL, SLOT_S
+from onlooker_pipeline.visits.visit import SHORTEST_LOOK_S, SHORTEST_STOP_S
 
 NOTE = 0
 """Stands in place of a bucket's number: the answer would need visits that are deleted, or that a quick statement does

@@ -1,15 +1,20 @@
-"""What was watched and what was not, slot by slot: tells 'nobody came' from 'the camera was off'."""
+"""What was watched and how well, and what was not, slot by slot: tells 'nobody came' from 'the camera was off'."""
 
 import enum
 import time
+from collections import defaultdict
 from collections.abc import Sequence
+from typing import NamedTuple
 
 from psycopg import AsyncConnection
 from psycopg.rows import DictRow
 
-from onlooker.database import Pool, load_queries
+from onlooker.database import load_queries
 from onlooker.slots import SLOT_S
 from onlooker.streams.meter import Meter
+from onlooker_pipeline.face_size import FACE_BINS
+from onlooker_pipeline.service_call import FrameQuality, PictureFault
+from onlooker_pipeline.versions import Versions
 
 EARLIEST_S = 3650 * 86_400
 LATEST_S = 300
@@ -48,6 +53,7 @@ _REASONS = {
     "request_timeout": Reason.TOO_SLOW,
     "image_too_large": Reason.BAD_IMAGE,
 }
+_FAULTS = {fault.value: fault for fault in PictureFault}
 
 
 def reason_of(code: str) -> Reason:
@@ -55,17 +61,27 @@ def reason_of(code: str) -> Reason:
     return _REASONS.get(code, Reason.FAILED)
 
 
-Key = tuple[int, int, Reason | None]
-"""Stream, number of the slot since 1970, and why not; None if video was computed."""
+def fault_of(text: str) -> PictureFault | None:
+    """The fault in a worker's reply; None if it has none, or one that only a newer release knows."""
+    return _FAULTS.get(text)
+
+
+Key = tuple[int, int, Reason | PictureFault | None]
+"""Stream, number of the slot since 1970, and why nothing was watched; None if it was."""
 
 
 class CoverageMeter(Meter[Key]):
-    """Seconds of video computed by stream and slot, and frames refused by reason."""
+    """By stream and slot: seconds of video that was watched, seconds that were blind, by fault, and refused frames."""
 
     def add_computed(self, stream_id: int, video_s: float, *, at: float) -> None:
         """`at` is the frame's own time."""
         if video_s:
             self._count((stream_id, slot_number_of(at), None), video_s)
+
+    def add_blind(self, stream_id: int, fault: PictureFault, video_s: float, *, at: float) -> None:
+        """Video that was computed while the camera saw nothing."""
+        if video_s:
+            self._count((stream_id, slot_number_of(at), fault), video_s)
 
     def add_refused(self, stream_id: int, reason: Reason, *, at: float = 0.0) -> None:
         """`at` is the frame's own time, where it is known."""
@@ -73,20 +89,76 @@ class CoverageMeter(Meter[Key]):
 
     async def _write(self, connection: AsyncConnection[DictRow], batch: dict[Key, float]) -> None:
         computed = [(stream_id, slot, amount) for (stream_id, slot, reason), amount in batch.items() if not reason]
-        refused = [(*key, int(amount)) for key, amount in batch.items() if key[2]]
+        blind = [(*key, amount) for key, amount in batch.items() if isinstance(key[2], PictureFault)]
+        refused = [(*key, int(amount)) for key, amount in batch.items() if isinstance(key[2], Reason)]
         async with connection.transaction():
             if computed:
                 await connection.execute(_queries["add_coverage"], _columns(computed, "stream_ids", "slots", "video_s"))
+            if blind:
+                columns = _columns(blind, "stream_ids", "slots", "faults", "video_s")
+                await connection.execute(_queries["add_blindness"], columns)
             if refused:
                 columns = _columns(refused, "stream_ids", "slots", "reasons", "frames")
                 await connection.execute(_queries["add_refusals"], columns)
 
 
-async def remove_old_coverage(pool: Pool) -> int:
-    """Coverage is kept as long as the visits it is about. Returns how many rows were deleted."""
-    async with pool.connection() as connection:
-        removed = [await connection.execute(_queries[name]) for name in ("sweep_coverage", "sweep_refusals")]
-    return sum(cursor.rowcount for cursor in removed)
+LONGEST_VERSION = 40
+
+
+class QualitySum(enum.Enum):
+    """What is added up of frames; besides, their faces by bin."""
+
+    FRAMES = "frames"
+    VIDEO_S = "video_s"
+    DARK_FRAMES = "dark_frames"
+    FACE_FRAMES = "face_frames"
+    FACE_VIDEO_S = "face_video_s"
+
+
+class QualitySlot(NamedTuple):
+    """What is added up together: a row of the table."""
+
+    stream_id: int
+    slot: int
+    models: str
+    pipeline: str
+
+
+class QualityMeter(Meter[tuple[QualitySlot, QualitySum | int]]):
+    """By stream, slot and version: how well frames that count as watched could be looked at."""
+
+    def add_frame(
+        self, stream_id: int, quality: FrameQuality, versions: Versions, video_s: float, *, at: float
+    ) -> None:
+        """`at` is the frame's own time. A frame that is answered again counts no video, and is not counted again."""
+        if not video_s:
+            return
+        models, pipeline = (text[:LONGEST_VERSION] for text in versions)
+        slot = QualitySlot(stream_id, slot_number_of(at), models, pipeline)
+        self._count((slot, QualitySum.FRAMES), 1)
+        self._count((slot, QualitySum.VIDEO_S), video_s)
+        if quality.is_dark:
+            self._count((slot, QualitySum.DARK_FRAMES), 1)
+        if quality.face_bins:
+            self._count((slot, QualitySum.FACE_FRAMES), 1)
+            self._count((slot, QualitySum.FACE_VIDEO_S), video_s)
+        for number in quality.face_bins:
+            self._count((slot, number), 1)
+
+    async def _write(
+        self, connection: AsyncConnection[DictRow], batch: dict[tuple[QualitySlot, QualitySum | int], float]
+    ) -> None:
+        sums: dict[QualitySlot, dict[QualitySum | int, float]] = defaultdict(dict)
+        for (slot, what), amount in batch.items():
+            sums[slot][what] = amount
+        rows = [(*slot, *(found.get(one, 0) for one in QualitySum), _array_of(found)) for slot, found in sums.items()]
+        names = ("stream_ids", "slots", "models", "pipelines", *(one.value for one in QualitySum), "faces")
+        await connection.execute(_queries["add_quality"], _columns(rows, *names))
+
+
+def _array_of(found: dict[QualitySum | int, float]) -> str:
+    """The faces by bin as PostgreSQL writes an array: a list of lists would have to be unnested whole."""
+    return "{" + ",".join(str(int(found.get(number, 0))) for number in range(FACE_BINS)) + "}"
 
 
 def slot_number_of(at: float) -> int:

@@ -1,13 +1,15 @@
-"""Tables of streams, access tokens, members, use, coverage and changes of state."""
+"""Tables of streams, access tokens, members, use, coverage, conditions and changes of state."""
 
 import uuid
 from typing import TypeAlias
 
 from django.conf import settings
+from django.contrib.postgres.fields import ArrayField
 from django.db import models
 from django.db.models.functions import Now
 
 from onlooker.streams.state import State
+from onlooker_pipeline.face_size import FACE_BINS
 
 LONGEST_RETENTION_DAYS = 3650
 LONGEST_SILENCE_MINUTES = 7 * 24 * 60
@@ -36,9 +38,13 @@ class Stream(models.Model):
     reads_expression = models.BooleanField(default=False, db_default=False)
     """Off by default: the people in front of the camera must be told, and it is forbidden at work and in schools."""
     retention_days = models.PositiveSmallIntegerField(default=365, db_default=365)
+    coverage_since = models.DateTimeField(null=True, editable=False)
+    """What was watched before is not known: earlier releases deleted it with the visits. NULL: all of it is there."""
     time_zone = models.TextField(default="UTC", db_default="UTC")
     silence_alert_minutes = models.PositiveSmallIntegerField(default=15, db_default=15)
     """After this long without a frame its owner gets an e-mail; 0: never."""
+    blind_alert_minutes = models.PositiveSmallIntegerField(default=15, db_default=15)
+    """After this long in which its camera saw nothing its owner gets an e-mail; 0: never."""
     removed_at = models.DateTimeField(null=True)
     """From then on nobody sees it, while what belongs to it is deleted."""
 
@@ -52,6 +58,9 @@ class Stream(models.Model):
             ),
             models.CheckConstraint(
                 condition=models.Q(silence_alert_minutes__lte=LONGEST_SILENCE_MINUTES), name="silence_alert_in_range"
+            ),
+            models.CheckConstraint(
+                condition=models.Q(blind_alert_minutes__lte=LONGEST_SILENCE_MINUTES), name="blind_alert_in_range"
             ),
             models.CheckConstraint(
                 condition=models.Q(retention_days__range=(1, LONGEST_RETENTION_DAYS)), name="retention_days_in_range"
@@ -139,6 +148,91 @@ class Refusal(models.Model):
 
     def __str__(self) -> str:
         return f"{self.reason} at {self.slot_at:%Y-%m-%d %H:%M} of {self.stream_id}"
+
+
+class Blindness(models.Model):
+    """Seconds of video for visits in which the camera saw nothing, in a slot, for one fault of the closed list."""
+
+    id = models.BigAutoField(primary_key=True)
+    stream = models.ForeignKey(Stream, on_delete=models.CASCADE, related_name="blindness", db_index=False)
+    slot_at = models.DateTimeField()
+    fault = models.TextField()
+    video_s = models.FloatField()
+
+    class Meta:
+        constraints = [models.UniqueConstraint(fields=["stream", "slot_at", "fault"], name="one_blindness_per_fault")]
+
+    def __str__(self) -> str:
+        return f"{self.fault} at {self.slot_at:%Y-%m-%d %H:%M} of {self.stream_id}"
+
+
+class PictureCondition(models.Model):
+    """Whether a stream's camera sees now, as judged by its newest frames for visits."""
+
+    stream = models.OneToOneField(
+        Stream, primary_key=True, on_delete=models.CASCADE, related_name="picture_condition", db_index=False
+    )
+    fault = models.TextField(blank=True)
+    """Of the closed list; empty while it sees."""
+    since_at = models.DateTimeField()
+    blind_since_at = models.DateTimeField(null=True)
+    """Since when it has seen nothing, whatever the faults; a few seconds of sight do not end that."""
+    seen_at = models.DateTimeField()
+    """When this was last so, to half a minute."""
+
+    def __str__(self) -> str:
+        return f"{self.fault or 'sees'} since {self.since_at:%Y-%m-%d %H:%M} of {self.stream_id}"
+
+
+class AgentCondition(models.Model):
+    """What a stream's agent last reported of its camera and its frames."""
+
+    stream = models.OneToOneField(
+        Stream, primary_key=True, on_delete=models.CASCADE, related_name="agent_condition", db_index=False
+    )
+    state = models.TextField()
+    """Of the closed list."""
+    since_at = models.DateTimeField()
+    blind_since_at = models.DateTimeField(null=True)
+    """Since when it has had no pictures, also over a restart of the agent."""
+    over_s = models.FloatField()
+    """Of how many seconds the counts are."""
+    sent = models.BigIntegerField()
+    dropped = models.JSONField()
+    """Frames by reason."""
+    version = models.TextField(blank=True)
+    received_at = models.DateTimeField()
+
+    def __str__(self) -> str:
+        return f"{self.state} since {self.since_at:%Y-%m-%d %H:%M} of {self.stream_id}"
+
+
+class Quality(models.Model):
+    """How well the frames of a slot that count as watched could be looked at, by what computed them: sums."""
+
+    id = models.BigAutoField(primary_key=True)
+    stream = models.ForeignKey(Stream, on_delete=models.CASCADE, related_name="quality", db_index=False)
+    slot_at = models.DateTimeField()
+    models_version = models.TextField()
+    pipeline_version = models.TextField()
+    frames = models.BigIntegerField()
+    video_s = models.FloatField()
+    dark_frames = models.BigIntegerField()
+    face_frames = models.BigIntegerField()
+    """Frames that show a face, and their seconds of video: cameras send fewer while nobody is there."""
+    face_video_s = models.FloatField()
+    faces = ArrayField(models.IntegerField(), size=FACE_BINS)
+    """Faces by size, see `onlooker_pipeline.face_size`."""
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(
+                fields=["stream", "slot_at", "models_version", "pipeline_version"], name="one_quality_per_version"
+            )
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.slot_at:%Y-%m-%d %H:%M} of {self.stream_id}"
 
 
 class StateChange(models.Model):

@@ -44,23 +44,78 @@ JOIN streams_stream stream ON stream.id = counted.stream_id
 ORDER BY 1, 2, 3
 ON CONFLICT (stream_id, slot_at, reason) DO UPDATE SET frames = streams_refusal.frames + excluded.frames;
 
--- name: sweep_coverage  delete slots older than anything the stream keeps; in batches, found by the index of each stream
-DELETE FROM streams_coverage WHERE id IN (
-    SELECT old.id FROM streams_stream stream
-    CROSS JOIN LATERAL (SELECT id FROM streams_coverage coverage
-                        WHERE coverage.stream_id = stream.id
-                          AND coverage.slot_at < now() - stream.retention_days * interval '1 day' - interval '1 hour'
-                        LIMIT 1000) old
-    LIMIT 5000);
+-- name: add_blindness  count computed video in which the camera saw nothing, by slot and fault
+INSERT INTO streams_blindness (stream_id, slot_at, fault, video_s)
+SELECT stream.id, to_timestamp(counted.slot * $slot_s), counted.fault, counted.video_s
+FROM unnest(%(stream_ids)s::bigint[], %(slots)s::bigint[], %(faults)s::text[], %(video_s)s::float8[])
+     AS counted (stream_id, slot, fault, video_s)
+JOIN streams_stream stream ON stream.id = counted.stream_id
+ORDER BY 1, 2, 3
+ON CONFLICT (stream_id, slot_at, fault) DO UPDATE SET video_s = streams_blindness.video_s + excluded.video_s;
 
--- name: sweep_refusals  the same for refused frames
-DELETE FROM streams_refusal WHERE id IN (
-    SELECT old.id FROM streams_stream stream
-    CROSS JOIN LATERAL (SELECT id FROM streams_refusal refusal
-                        WHERE refusal.stream_id = stream.id
-                          AND refusal.slot_at < now() - stream.retention_days * interval '1 day' - interval '1 hour'
-                        LIMIT 1000) old
-    LIMIT 5000);
+-- name: note_pictures  whether cameras see now; `since` is when the newest run of frames that say so began
+-- Where no frame came for a while nothing is known in between. Sight of a few seconds does not end a blind time: a new
+-- session sees until its faults have settled.
+INSERT INTO streams_picturecondition AS known (stream_id, fault, since_at, blind_since_at, seen_at)
+SELECT stream.id, newest.fault, to_timestamp(newest.since),
+       CASE WHEN newest.fault <> '' THEN to_timestamp(newest.since) END, now()
+FROM unnest(%(stream_ids)s::bigint[], %(faults)s::text[], %(since)s::float8[]) AS newest (stream_id, fault, since)
+JOIN streams_stream stream ON stream.id = newest.stream_id
+ORDER BY 1
+ON CONFLICT (stream_id) DO UPDATE SET
+    fault = excluded.fault,
+    since_at = CASE WHEN known.fault = excluded.fault
+                     AND known.seen_at > excluded.since_at - %(gap_s)s * interval '1 second'
+                    THEN known.since_at ELSE excluded.since_at END,
+    blind_since_at = CASE
+        WHEN known.seen_at <= excluded.since_at - %(gap_s)s * interval '1 second' THEN excluded.blind_since_at
+        WHEN known.fault <> '' OR known.since_at > excluded.since_at - %(sight_s)s * interval '1 second'
+        THEN coalesce(known.blind_since_at, excluded.blind_since_at)
+        ELSE excluded.blind_since_at END,
+    seen_at = excluded.seen_at
+WHERE excluded.since_at >= known.since_at;
+
+-- name: put_condition  what an agent reports of its camera; no row where the stream is gone
+-- The same moment, told twice, differs by the time that the requests took.
+INSERT INTO streams_agentcondition AS known
+       (stream_id, state, since_at, blind_since_at, over_s, sent, dropped, version, received_at)
+SELECT stream.id, told.state, told.since_at, CASE WHEN told.state <> 'seeing' THEN told.since_at END,
+       %(over_s)s, %(sent)s, %(dropped)s::jsonb, %(version)s::text, now()
+FROM streams_stream stream
+CROSS JOIN (SELECT %(state)s::text AS state, now() - %(since_s)s * interval '1 second' AS since_at) told
+WHERE stream.id = %(stream_id)s AND stream.removed_at IS NULL
+ON CONFLICT (stream_id) DO UPDATE SET
+    state = excluded.state,
+    since_at = CASE WHEN known.state = excluded.state
+                     AND known.since_at BETWEEN excluded.since_at - interval '5 seconds'
+                                            AND excluded.since_at + interval '5 seconds'
+                    THEN known.since_at ELSE excluded.since_at END,
+    blind_since_at = CASE WHEN excluded.state <> 'seeing' AND known.received_at > now() - %(gap_s)s * interval '1 second'
+                          THEN least(known.blind_since_at, excluded.blind_since_at)
+                          ELSE excluded.blind_since_at END,
+    over_s = excluded.over_s, sent = excluded.sent, dropped = excluded.dropped, version = excluded.version,
+    received_at = excluded.received_at;
+
+-- name: add_quality  count frames, their seconds and their faces by slot and version
+INSERT INTO streams_quality (stream_id, slot_at, models_version, pipeline_version,
+                             frames, video_s, dark_frames, face_frames, face_video_s, faces)
+SELECT stream.id, to_timestamp(counted.slot * $slot_s), counted.models, counted.pipeline,
+       counted.frames, counted.video_s, counted.dark_frames, counted.face_frames, counted.face_video_s,
+       counted.faces::int[]
+FROM unnest(%(stream_ids)s::bigint[], %(slots)s::bigint[], %(models)s::text[], %(pipelines)s::text[],
+            %(frames)s::bigint[], %(video_s)s::float8[], %(dark_frames)s::bigint[], %(face_frames)s::bigint[],
+            %(face_video_s)s::float8[], %(faces)s::text[])
+     AS counted (stream_id, slot, models, pipeline, frames, video_s, dark_frames, face_frames, face_video_s, faces)
+JOIN streams_stream stream ON stream.id = counted.stream_id
+ORDER BY 1, 2, 3, 4
+ON CONFLICT (stream_id, slot_at, models_version, pipeline_version) DO UPDATE SET
+    frames = streams_quality.frames + excluded.frames,
+    video_s = streams_quality.video_s + excluded.video_s,
+    dark_frames = streams_quality.dark_frames + excluded.dark_frames,
+    face_frames = streams_quality.face_frames + excluded.face_frames,
+    face_video_s = streams_quality.face_video_s + excluded.face_video_s,
+    faces = ARRAY(SELECT one + other FROM unnest(streams_quality.faces, excluded.faces) WITH ORDINALITY
+                  AS added (one, other, place) ORDER BY place);
 
 -- name: lock_stream  before its state is read; in a statement of its own, so that the next one sees what others wrote
 SELECT streams_lock(%(stream_id)s);

@@ -50,7 +50,9 @@ from onlooker_pipeline.model_runtime import require_models
 
 log = logging.getLogger(__name__)
 
-READY_LIMIT_S = 60.0
+READY_LIMIT_S = 300.0
+"""Beside ten other programs on two cores a start has taken more than a minute."""
+SAID_EVERY_S = 20.0
 CORES_PER_GATEWAY, MOST_GATEWAYS = 4, 4
 """By default: a frame costs its worker many times what it costs a gateway, and each has connections to PostgreSQL."""
 STOPPED_BEFORE_WORKERS = (GATEWAY, DISPATCHER)
@@ -202,12 +204,15 @@ class Supervisor:
 
     async def _await_ready(self, ports: dict[str, int]) -> None:
         loop = asyncio.get_running_loop()
-        give_up_at = loop.time() + READY_LIMIT_S
+        give_up_at, say_at = loop.time() + READY_LIMIT_S, loop.time() + SAID_EVERY_S
         for name, port in ports.items():
             while port and not await asyncio.to_thread(_is_ready, port):
                 self._require_steady()
                 if loop.time() > give_up_at:
                     raise SettingsError(f"{name} did not become ready in {READY_LIMIT_S:g} s. Its log lines say why.")
+                if loop.time() > say_at:
+                    self._say(f"  {name} is still starting ...")
+                    say_at += SAID_EVERY_S
                 await asyncio.sleep(0.1)
         for port in [port for name, port in ports.items() if port and is_gateway(name)]:
             while await asyncio.to_thread(_live_workers, port) < self._settings.workers:

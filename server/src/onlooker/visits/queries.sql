@@ -1,6 +1,7 @@
 -- name: write_visits  keep the highest revision of each visit and mark its slot; returns how many were written.
 -- An existing mark is updated all the same: a filler skips it while we hold it, or we wait for the filler and mark again.
--- So the roll-up misses no visit.
+-- So the roll-up misses no visit. `shown`: more is known of a visit than its last revision said; only the next revision
+-- replaces that, and nobody comes into view by it.
 WITH given AS (
     SELECT * FROM json_to_recordset(%(visits)s::json) AS given (
         stream_id bigint, began_at timestamptz, id uuid, revision int, ended boolean, session text,
@@ -23,8 +24,12 @@ written AS (
         age = excluded.age, age_confidence = excluded.age_confidence,
         gender = excluded.gender, gender_confidence = excluded.gender_confidence,
         neutral = excluded.neutral, happiness = excluded.happiness, surprise = excluded.surprise,
-        anger = excluded.anger, sadness = excluded.sadness, confidence = excluded.confidence, written_at = now()
+        anger = excluded.anger, sadness = excluded.sadness, confidence = excluded.confidence,
+        written_at = CASE WHEN %(shown)s THEN visits_visit.written_at ELSE now() END
     WHERE visits_visit.revision < excluded.revision
+       OR (%(shown)s AND visits_visit.revision = excluded.revision AND NOT visits_visit.ended
+           AND (visits_visit.present, visits_visit.still, visits_visit.looking)
+               IS DISTINCT FROM (excluded.present, excluded.still, excluded.looking))
     RETURNING stream_id, began_at, present),
 marked AS (
     INSERT INTO visits_mark (stream_id, slot_at, reaches_at)
@@ -47,6 +52,14 @@ RETURNING number;
 -- still alive do not delay the others
 SELECT session FROM visits_visit WHERE NOT ended
 GROUP BY session HAVING max(written_at) < now() - %(silent_s)s * interval '1 second'
+ORDER BY random() LIMIT %(limit)s;
+
+-- name: quiet_sessions  the same after a shorter while, as long as they are not closed yet, without those that were shown
+SELECT session, max(written_at) AS written_at FROM visits_visit WHERE NOT ended
+GROUP BY session HAVING max(written_at) < now() - %(quiet_s)s * interval '1 second'
+    AND max(written_at) >= now() - %(silent_s)s * interval '1 second'
+    AND (session, max(written_at)) NOT IN (
+        SELECT * FROM unnest(%(sessions)s::text[], %(written)s::timestamptz[]))
 ORDER BY random() LIMIT %(limit)s;
 
 -- name: end_visits  end a session's visits as they are; a higher revision may still come

@@ -148,6 +148,7 @@ async def _maintain(pool: Pool, partitions: Partitions) -> None:
 async def _check(recorder: Recorder, queue: VisitQueue, silent: SilentSessions) -> None:
     await recorder.note_database()
     counters.waiting.set(await queue.count_waiting())
+    await silent.show_quiet()
     await silent.close_silent()
 
 

@@ -56,36 +56,40 @@ class VisitWriter:
         self._pool = pool
         self._partitions = partitions
 
-    async def write(self, visits: Iterable[Visit]) -> list[VisitRefusal]:
-        """Write all that can be written and return the others. An error of the database itself is raised."""
+    async def write(self, visits: Iterable[Visit], *, shown: bool = False) -> list[VisitRefusal]:
+        """Write all that can be written and return the others. An error of the database itself is raised.
+
+        `shown`: more is known than the last revision said, under the same number; the next revision replaces it.
+        """
         newest = newest_of(visits)
         if not newest:
             return []
         started = time.perf_counter()
         try:
-            await self._write_batch(newest)
+            await self._write_batch(newest, shown=shown)
         except REFUSED:
             self._partitions.forget()
-            tried = [await self._try_one(visit) for visit in newest]
+            tried = [await self._try_one(visit, shown=shown) for visit in newest]
             return [refusal for refusal in tried if refusal]
         finally:
             counters.batch_time.observe(time.perf_counter() - started)
         return []
 
-    async def _try_one(self, visit: Visit) -> VisitRefusal | None:
+    async def _try_one(self, visit: Visit, *, shown: bool) -> VisitRefusal | None:
         try:
-            await self._write_batch([visit])
+            await self._write_batch([visit], shown=shown)
         except REFUSED as error:
             reason = "refused" if isinstance(error, psycopg.Error) else "out_of_range"
             counters.refused(reason).inc()
             return VisitRefusal(visit, reason, str(error))
         return None
 
-    async def _write_batch(self, visits: list[Visit]) -> None:
+    async def _write_batch(self, visits: list[Visit], *, shown: bool) -> None:
         rows = msgspec.json.encode([row_of(visit) for visit in visits]).decode()
         await self._partitions.require({month_of(visit.began_ms / 1000) for visit in visits}, time.time())
         async with self._pool.connection() as connection:
-            done = await (await connection.execute(_queries["write_visits"], {"visits": rows})).fetchone()
+            values = {"visits": rows, "shown": shown}
+            done = await (await connection.execute(_queries["write_visits"], values)).fetchone()
         assert done
         counters.visits("written").inc(done["written"])
         counters.visits("known").inc(done["known"] - done["written"])

@@ -6,7 +6,7 @@ from typing import Any
 import msgspec
 
 from onlooker_pipeline.catalogue.service import Field, FieldKind, Service
-from onlooker_pipeline.service_call import Call, ComputeError
+from onlooker_pipeline.service_call import Call, ComputeError, PictureFault
 
 SERVICE = Service(
     name="watch",
@@ -17,6 +17,7 @@ SERVICE = Service(
         Field("timestamp", FieldKind.TIMESTAMP, "When it was taken."),
         Field("store", FieldKind.BOOLEAN, "Whether it is kept."),
         Field("fail", FieldKind.TEXT, "The code to fail with."),
+        Field("blind", FieldKind.TEXT, "Why the camera sees nothing."),
         Field("skip", FieldKind.TEXT, "Why not to look at it."),
         Field("sleep_s", FieldKind.POSITIVE, "How long to sleep."),
     ),
@@ -32,4 +33,6 @@ def compute(call: Call, state: Any) -> tuple[dict[str, Any], Any]:
         raise ComputeError(code, "It was told to fail.")
     if reason := call.params.get("skip"):
         call.skipped.append(reason)
+    if fault := call.params.get("blind"):
+        call.blind.append(PictureFault(fault))
     return {"sender": msgspec.structs.asdict(call.sender), "arrived_at": call.arrived_at}, state

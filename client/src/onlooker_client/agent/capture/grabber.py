@@ -68,7 +68,8 @@ class Grabber:
 
     def check(self, now: float) -> None:
         """Tell the camera's watch how the picture is, also where none comes."""
-        self.camera.judge(self._monitor.check(now).condition.value)
+        judgement = self._monitor.check(now)
+        self.camera.judge(judgement.condition.value, judgement.since_s)
 
     def _run(self) -> None:
         try:

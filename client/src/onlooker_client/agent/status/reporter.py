@@ -10,6 +10,7 @@ from typing import Any
 from onlooker_client.agent.frame_counts import Drop
 from onlooker_client.agent.options import AgentOptions
 from onlooker_client.agent.sending.backoff import ASKS_AGAIN, explain_refusal
+from onlooker_client.agent.status.condition import ReportCounts
 from onlooker_client.agent.status.health import Systemd, write_report
 from onlooker_client.agent.status.log import (
     AgentLog,
@@ -36,12 +37,20 @@ class Reporter:
     """To be called every second or so, by one thread."""
 
     def __init__(
-        self, tracker: StatusTracker, options: AgentOptions, log: AgentLog, *, source: str, server: str
+        self,
+        tracker: StatusTracker,
+        options: AgentOptions,
+        log: AgentLog,
+        *,
+        source: str,
+        server: str,
+        reports: ReportCounts,
     ) -> None:
         self._tracker = tracker
         self._options = options
         self._log = log
         self._source, self.server = source, server
+        self._reports = reports
         self._systemd = Systemd()
         now = time.monotonic()
         self._state, self._since = "", datetime.now().astimezone()
@@ -102,6 +111,7 @@ class Reporter:
             },
             "trouble": {"reason": trouble.reason.value, "text": trouble.text} if trouble else None,
             "counts": {**asdict(counts), "adds_up": counts.adds_up},
+            "condition_reports": {"delivered": self._reports.delivered, "failed": self._reports.failed},
         }
 
     def write_health(self) -> None:

@@ -34,6 +34,8 @@ class CameraStatus:
     condition: str = "fine"
     """fine, frozen, black or no_frame."""
     size_px: tuple[int, int] | None = None
+    condition_since: float = float("-inf")
+    """When the condition began; as old as the camera, where it never changed."""
 
 
 class CameraMonitor:
@@ -83,11 +85,11 @@ class CameraMonitor:
         self._log.warning("camera_lost", f"Camera lost: {reason} It will be reopened when it is back.{before}")
         self._told_at, self._untold = at, 0
 
-    def judge(self, condition: str) -> None:
-        """How the picture is now; one that is not open has none."""
+    def judge(self, condition: str, since: float) -> None:
+        """How the picture is now, and since when; one that is not open has none."""
         with self._lock:
             if self.now.state == "open" and self.now.condition != condition:
-                self.now = replace(self.now, condition=condition)
+                self.now = replace(self.now, condition=condition, condition_since=since)
 
 
 @dataclass(frozen=True)

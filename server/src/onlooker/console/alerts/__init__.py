@@ -1,1 +1,1 @@
-"""Mails to owners whose stream went silent, or is back."""
+"""Mails to owners whose stream went silent or whose camera sees nothing, and when that is over."""

@@ -1,4 +1,4 @@
-"""The Django app that owns the table of silent streams."""
+"""The Django app that owns the tables of silent streams and blind cameras."""
 
 from django.apps import AppConfig
 

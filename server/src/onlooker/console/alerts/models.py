@@ -1,10 +1,32 @@
-"""The table of silent streams, and of what their owners were told."""
+"""The tables of silent streams and blind cameras, and of what their owners were told."""
 
 from django.db import models
 
+MAIL_DUE = models.Q(told_at=None) | models.Q(back_at__isnull=False, back_told_at=None)
 
-class StreamSilence(models.Model):
-    """A stream's latest silence. Kept for an hour after its owner was told, to limit the mails about flapping."""
+
+class OwnerAlert(models.Model):
+    """Two mails at most: that something is wrong, and that it is over.
+
+    Kept for an hour after the first one, to limit the mails about flapping.
+    """
+
+    begun_at = models.DateTimeField()
+    """When we noticed."""
+    told_at = models.DateTimeField(null=True)
+    back_at = models.DateTimeField(null=True)
+    """When it was over."""
+    back_told_at = models.DateTimeField(null=True)
+    tries = models.SmallIntegerField(default=0, db_default=0)
+    try_at = models.DateTimeField()
+    """When to send a mail that is due, or try again."""
+
+    class Meta:
+        abstract = True
+
+
+class StreamSilence(OwnerAlert):
+    """A stream's latest silence, until a frame arrived again."""
 
     class SilenceReason(models.TextChoices):
         SILENT = "silent"
@@ -18,25 +40,27 @@ class StreamSilence(models.Model):
     reason = models.TextField(choices=SilenceReason.choices)
     silent_since = models.DateTimeField()
     """When its last frame arrived."""
-    begun_at = models.DateTimeField()
-    """When we noticed."""
-    told_at = models.DateTimeField(null=True)
-    back_at = models.DateTimeField(null=True)
-    """When a frame arrived again."""
-    back_told_at = models.DateTimeField(null=True)
-    tries = models.SmallIntegerField(default=0, db_default=0)
-    try_at = models.DateTimeField()
-    """When to send a mail that is due, or try again."""
 
     class Meta:
         db_table = "alerts_silence"
-        indexes = [
-            models.Index(
-                fields=["try_at"],
-                name="silence_mail_due",
-                condition=models.Q(told_at=None) | models.Q(back_at__isnull=False, back_told_at=None),
-            )
-        ]
+        indexes = [models.Index(fields=["try_at"], name="silence_mail_due", condition=MAIL_DUE)]
 
     def __str__(self) -> str:
         return f"{self.stream_id} since {self.silent_since:%Y-%m-%d %H:%M}"
+
+
+class BlindCamera(OwnerAlert):
+    """The latest time in which a stream's camera saw nothing, until it saw again for a minute."""
+
+    stream = models.OneToOneField(
+        "streams.Stream", primary_key=True, on_delete=models.CASCADE, related_name="blind_camera", db_index=False
+    )
+    reason = models.TextField()
+    """A fault of its newest frames or a state of its agent, when we noticed."""
+    blind_since = models.DateTimeField()
+
+    class Meta:
+        indexes = [models.Index(fields=["try_at"], name="blind_mail_due", condition=MAIL_DUE)]
+
+    def __str__(self) -> str:
+        return f"{self.stream_id} {self.reason} since {self.blind_since:%Y-%m-%d %H:%M}"

@@ -4,6 +4,7 @@ SET LOCAL jit = off;
 -- name: begin_silences  streams that were live and have sent nothing for as long as their owners chose to wait
 -- Each stream's newest use and state are looked up by their indexes: no table of use or states is read as a whole.
 -- A stream that used up its quota is expected again from the next month on.
+-- A camera of which its agent reports that it gives no pictures is a blind camera: one mail is enough.
 -- A silence that was due more than a day ago is skipped: alerts were just turned on, or we were down.
 INSERT INTO alerts_silence (stream_id, reason, silent_since, begun_at, try_at)
 SELECT stream.id,
@@ -28,6 +29,10 @@ WHERE stream.removed_at IS NULL AND stream.enabled AND stream.silence_alert_minu
   AND coalesce(change.state <> 'disabled'
                AND change.at < %(now)s - stream.silence_alert_minutes * interval '1 minute', true)
   AND NOT EXISTS (SELECT 1 FROM alerts_silence known WHERE known.stream_id = stream.id)
+  AND NOT (stream.blind_alert_minutes > 0
+           AND EXISTS (SELECT 1 FROM streams_agentcondition agent
+                       WHERE agent.stream_id = stream.id AND agent.state <> 'seeing'
+                         AND agent.received_at > %(now)s - %(fresh_s)s * interval '1 second'))
 ON CONFLICT DO NOTHING;
 
 -- name: end_silences  streams that are back
@@ -51,7 +56,7 @@ WHERE silence.stream_id = stream.id
        OR (silence.back_at IS NOT NULL AND silence.told_at < %(now)s - %(pair_s)s * interval '1 second'
            AND (silence.back_told_at IS NOT NULL OR silence.back_at < %(now)s - interval '1 day')));
 
--- name: take_mails  mails that are due, longest waiting first; taking one reserves it for a while
+-- name: take_silence_mails  mails that are due, longest waiting first; taking one reserves it for a while
 -- Only to owners who can sign in, at a verified address.
 UPDATE alerts_silence silence
 SET tries = silence.tries + 1,
@@ -70,3 +75,68 @@ FROM (SELECT due.stream_id, address.email
       ORDER BY due.try_at LIMIT %(limit)s FOR UPDATE OF due SKIP LOCKED) taken
 WHERE silence.stream_id = taken.stream_id
 RETURNING silence.stream_id, taken.email;
+
+-- name: begin_blind_cameras  cameras that have seen nothing for as long as their owners chose to wait
+-- What the agent says wins: without pictures there are no frames to judge. While the owner knows that the stream is
+-- silent there is nothing to add.
+INSERT INTO alerts_blindcamera (stream_id, reason, blind_since, begun_at, try_at)
+SELECT stream.id, coalesce(agent.state, picture.fault), blind.since, %(now)s, %(now)s
+FROM streams_stream stream
+JOIN accounts_account owner ON owner.id = stream.owner_id AND owner.is_active
+LEFT JOIN streams_agentcondition agent
+       ON agent.stream_id = stream.id AND agent.state <> 'seeing'
+      AND agent.received_at > %(now)s - %(fresh_s)s * interval '1 second'
+LEFT JOIN streams_picturecondition picture
+       ON picture.stream_id = stream.id AND picture.fault <> ''
+      AND picture.seen_at > %(now)s - %(fresh_s)s * interval '1 second'
+CROSS JOIN LATERAL (SELECT least(agent.blind_since_at, picture.blind_since_at) AS since) blind
+WHERE stream.removed_at IS NULL AND stream.enabled AND stream.blind_alert_minutes > 0
+  AND blind.since < %(now)s - stream.blind_alert_minutes * interval '1 minute'
+  AND blind.since > %(now)s - stream.blind_alert_minutes * interval '1 minute' - interval '1 day'
+  AND NOT EXISTS (SELECT 1 FROM alerts_blindcamera known WHERE known.stream_id = stream.id)
+  AND NOT EXISTS (SELECT 1 FROM alerts_silence silence WHERE silence.stream_id = stream.id AND silence.back_at IS NULL)
+ON CONFLICT DO NOTHING;
+
+-- name: end_blind_cameras  cameras that have seen something for a minute
+-- A stream that only analyses, and stores nothing, has an agent but no judgement of its pictures.
+UPDATE alerts_blindcamera blind SET back_at = greatest(sight.since, blind.blind_since), try_at = %(now)s, tries = 0
+FROM alerts_blindcamera known
+LEFT JOIN streams_agentcondition agent
+       ON agent.stream_id = known.stream_id AND agent.received_at > %(now)s - %(fresh_s)s * interval '1 second'
+LEFT JOIN streams_picturecondition picture
+       ON picture.stream_id = known.stream_id AND picture.seen_at > %(now)s - %(fresh_s)s * interval '1 second'
+CROSS JOIN LATERAL (
+    SELECT CASE WHEN agent.state <> 'seeing' THEN NULL
+                WHEN picture.fault = '' THEN greatest(picture.since_at, agent.since_at)
+                WHEN picture.fault IS NULL AND known.reason IN ('camera_lost', 'source_silent')
+                THEN agent.since_at END AS since) sight
+WHERE blind.stream_id = known.stream_id AND known.back_at IS NULL
+  AND sight.since < %(now)s - %(sight_s)s * interval '1 second';
+
+-- name: forget_blind_cameras  those that need no more mail: over before the owner was told; both mails sent, an hour
+-- after the first; or of a stream that is turned off
+DELETE FROM alerts_blindcamera blind USING streams_stream stream
+WHERE blind.stream_id = stream.id
+  AND (stream.removed_at IS NOT NULL OR NOT stream.enabled OR stream.blind_alert_minutes = 0
+       OR (blind.back_at IS NOT NULL AND blind.told_at IS NULL)
+       OR (blind.back_at IS NOT NULL AND blind.told_at < %(now)s - %(pair_s)s * interval '1 second'
+           AND (blind.back_told_at IS NOT NULL OR blind.back_at < %(now)s - interval '1 day')));
+
+-- name: take_blind_mails  the same about blind cameras
+UPDATE alerts_blindcamera blind
+SET tries = blind.tries + 1,
+    try_at = %(now)s + least(60 * 2 ^ least(blind.tries, 10), 3600) * interval '1 second'
+FROM (SELECT due.stream_id, address.email
+      FROM alerts_blindcamera due
+      JOIN streams_stream stream ON stream.id = due.stream_id
+      JOIN accounts_account owner ON owner.id = stream.owner_id AND owner.is_active
+      CROSS JOIN LATERAL (SELECT email FROM account_emailaddress address
+                          WHERE address.user_id = owner.id AND address.verified
+                          ORDER BY address.primary DESC, address.id LIMIT 1) address
+      WHERE due.try_at <= %(now)s
+        AND ((due.told_at IS NULL AND due.back_at IS NULL AND due.begun_at > %(now)s - interval '1 day')
+             OR (due.told_at IS NOT NULL AND due.back_at IS NOT NULL AND due.back_told_at IS NULL
+                 AND due.back_at > %(now)s - interval '1 day'))
+      ORDER BY due.try_at LIMIT %(limit)s FOR UPDATE OF due SKIP LOCKED) taken
+WHERE blind.stream_id = taken.stream_id
+RETURNING blind.stream_id, taken.email;

@@ -28,7 +28,7 @@ from onlooker.console.streams.access import visible_stream
 from onlooker.console.streams.status import StatusLabel, StreamStatus, read_status
 from onlooker.console.web.request_log import DATABASE_UNAVAILABLE
 from onlooker.database import Pool
-from onlooker.metrics.execution import InView, read_in_view
+from onlooker.metrics.in_view import InView, read_in_view
 
 LOOK_EVERY_S = 2.0
 CHECK_EVERY_S = 10.0

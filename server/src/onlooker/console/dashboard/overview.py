@@ -17,18 +17,21 @@ from django.utils.html import format_html_join
 from django.utils.safestring import SafeString
 
 from onlooker.console.accounts.page_access import PersonRequest, signed_in
-from onlooker.console.dashboard.figures import Figure, make_figure, number_of
+from onlooker.console.dashboard.figures import Figure, explain_no_comparison, format_compared, make_figure, number_of
 from onlooker.console.dashboard.period import Period, parse_period
-from onlooker.console.dashboard.presentation import describe_gap
+from onlooker.console.dashboard.presentation import describe_gap, format_share
 from onlooker.console.dashboard.report import COUNTS, all_buckets, find_gap
 from onlooker.console.numbers import read_numbers
 from onlooker.console.streams.access import visible_streams
 from onlooker.console.streams.status import StreamStatus, read_statuses
 from onlooker.database import Pool
+from onlooker.metrics.comparison import Comparison, read_comparison
 from onlooker.metrics.coverage import read_coverage
 from onlooker.metrics.definitions import Number, Value
 from onlooker.metrics.execution import run_query
+from onlooker.metrics.like_time import TimeRange
 from onlooker.metrics.query import Query, Time
+from onlooker.metrics.stream_ranks import WeekProfile, compute_standings, make_profile
 from onlooker.streams.models import Stream
 
 PAGE_SIZE = 50
@@ -67,7 +70,9 @@ class RecentDays:
     days: tuple[OverviewDay, ...]
     numbers: dict[str, Number]
     """By metric; conversion is None where nobody passed by."""
-    before: dict[str, Number]
+    comparison: Comparison
+    profile: WeekProfile
+    """What ranks are computed from."""
 
     @property
     def is_watched(self) -> bool:
@@ -75,9 +80,19 @@ class RecentDays:
         return any(not day.gap for day in self.days)
 
     @property
+    def coverage(self) -> str:
+        """How much of the time was watched, by slots that were."""
+        like = self.comparison.like
+        return format_share(like.watched_s / like.length_s) if like.length_s else ""
+
+    @property
+    def compared(self) -> str:
+        return format_compared(self.comparison.like)
+
+    @property
     def figures(self) -> list[Figure]:
-        is_comparable = bool(self.before["passing_by"])
-        return [make_figure(name, self.numbers[name], self.before[name] if is_comparable else None) for name in METRICS]
+        none = explain_no_comparison(self.comparison.like) if self.comparison.like.reason else None
+        return [make_figure(name, self.numbers[name], self.comparison, none=none) for name in METRICS]
 
 
 @dataclass(frozen=True)
@@ -200,7 +215,8 @@ async def read_all_recent_days(pool: Pool, streams: Iterable[Stream], *, now: da
 async def read_recent_days(pool: Pool, stream: Stream, *, now: datetime) -> RecentDays:
     period = parse_period({"period": PERIOD}, zone=ZoneInfo(stream.time_zone), now=now)
     by_day = Query(stream.id, COUNTS, period.from_at, period.to_at, period.zone, Time.BY_DAY)
-    before = replace(by_day, from_at=period.before_from_at, to_at=period.before_to_at, time=Time.GLOBAL)
+    before = TimeRange(period.before_from_at, period.before_to_at)
+    comparison = await read_comparison(pool, replace(by_day, time=Time.GLOBAL), before, now=now)
     found = (await run_query(pool, by_day)).entities
     counts: dict[str, Value] = {
         name: {"value": sum(day[name]["value"] or 0 for day in found.values())} for name in COUNTS
@@ -209,7 +225,8 @@ async def read_recent_days(pool: Pool, stream: Stream, *, now: datetime) -> Rece
         period=period,
         days=await _read_days(pool, by_day, found, now=now),
         numbers=_compute_numbers(counts),
-        before=_compute_numbers((await run_query(pool, before)).entities["global"]),
+        comparison=comparison,
+        profile=make_profile(comparison, period.zone),
     )
 
 
@@ -271,11 +288,14 @@ def _make_heading(name: str, column: str, order: Order) -> ColumnHeading:
 
 
 def rank_streams(recent: Iterable[tuple[int, RecentDays]], metric: str) -> dict[int, int]:
-    """Ranks by stream id, the largest number first; equal numbers share a rank, unwatched streams have none."""
-    numbers = {stream_id: _number_of(days, metric) for stream_id, days in recent}
-    known = sorted((number for number in numbers.values() if number is not None), reverse=True)
-    places = {number: place for place, number in reversed(list(enumerate(known, start=1)))}
-    return {stream_id: places[number] for stream_id, number in numbers.items() if number is not None}
+    """Ranks by stream id, the largest first, over time that was watched; equals share a rank.
+
+    Streams of which less than a third was watched have none.
+    """
+    standings = compute_standings({stream_id: days.profile for stream_id, days in recent}, metric)
+    known = sorted(standings.values(), reverse=True)
+    places = {standing: place for place, standing in reversed(list(enumerate(known, start=1)))}
+    return {stream_id: places[standing] for stream_id, standing in standings.items()}
 
 
 def sort_streams(streams: Sequence[Stream], recent: dict[int, RecentDays], order: Order) -> list[Stream]:

@@ -11,6 +11,7 @@ from django.http import HttpResponse
 from django.shortcuts import render
 
 from onlooker.console.accounts.page_access import PersonRequest, signed_in
+from onlooker.console.checks.comparison import describe_latest_check
 from onlooker.console.dashboard.figures import make_figures
 from onlooker.console.dashboard.period import PeriodError, keep_typed, make_picker, parse_period, present_period
 from onlooker.console.dashboard.presentation import present_report
@@ -44,7 +45,7 @@ def show_dashboard(request: PersonRequest, client_id: UUID) -> HttpResponse:
     report = read_numbers(request, partial(read_report, stream_id=stream.id, period=period, now=now))
     is_seen = bool(report.watched.covered_s or report.values["passing_by"]["value"])
     ever_seen = is_seen or status.last_frame_at is not None
-    context |= {"status": status, "report": report}
+    context |= {"status": status, "report": report, "checked": describe_latest_check(stream)}
     context["figures"] = make_figures(report, reads_expression=stream.reads_expression)
     return _render(request, context | present_report(report, stream, ever_seen=ever_seen))
 

@@ -8,6 +8,7 @@ from typing import Any
 from urllib.parse import urlencode
 from zoneinfo import ZoneInfo
 
+from onlooker.metrics.like_time import TimeRange, previous_range
 from onlooker.metrics.query import Time
 
 LONGEST = timedelta(days=5 * 366)
@@ -27,7 +28,7 @@ class PeriodError(ValueError):
 
 @dataclass(frozen=True)
 class Period:
-    """A time range in UTC, and the one it is compared with."""
+    """A time range in UTC, and the one it is compared with: the same weekdays and times of day."""
 
     name: str
     """One of NAMES; empty for a custom range."""
@@ -69,7 +70,8 @@ def parse_period(parameters: Mapping[str, str], *, zone: ZoneInfo, now: datetime
     here = now.astimezone(zone)
     if name == "24h":
         begins, ends = ((at.astimezone(zone).replace(tzinfo=None)) for at in (now - DAY, now))
-        return Period(name, now - DAY, now, now - 2 * DAY, now - DAY, zone, begins, ends, is_moving=True)
+        before = previous_range(TimeRange(now - DAY, now), zone)
+        return Period(name, now - DAY, now, before.from_at, before.to_at, zone, begins, ends, is_moving=True)
     ends = datetime.combine(here.date() + DAY, time())
     return _make_period(name, ends - _DAYS[name] * DAY, ends, zone=zone, now=now)
 
@@ -87,15 +89,12 @@ def _parse_range(from_text: str, to_text: str, *, zone: ZoneInfo, now: datetime)
 
 
 def _make_period(name: str, begins: datetime, ends: datetime, *, zone: ZoneInfo, now: datetime) -> Period:
-    """Compare with the same local times, as many days earlier as the range has: today with yesterday until now."""
+    """Compare with the same local times, whole weeks earlier: today until now with the same weekday until then."""
     ends_at = now if name else _to_utc(ends, zone)  # clocks set back at midnight may put it before now
     to_at = min(ends_at, now)
     from_at = min(_to_utc(begins, zone), to_at - SECOND)  # in the first second of a day, the period still has a length
-    reached = min(ends, now.astimezone(zone).replace(tzinfo=None))
-    earlier = _count_days(begins, ends if name else reached) * DAY
-    before_to_at = min(_to_utc(reached - earlier, zone), from_at)
-    before_from_at = min(_to_utc(begins - earlier, zone), before_to_at - SECOND)
-    return Period(name, from_at, to_at, before_from_at, before_to_at, zone, begins, ends, is_moving=ends_at >= now)
+    before = previous_range(TimeRange(from_at, to_at), zone)
+    return Period(name, from_at, to_at, before.from_at, before.to_at, zone, begins, ends, is_moving=ends_at >= now)
 
 
 def _count_days(begins: datetime, ends: datetime) -> int:

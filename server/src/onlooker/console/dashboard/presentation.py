@@ -1,8 +1,9 @@
 """How a report is shown: its charts, their tables, what was not watched, and why a number is zero. Pure."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from datetime import datetime
+from itertools import islice
 from typing import Any
 
 from django.utils.html import format_html, format_html_join
@@ -12,8 +13,12 @@ from onlooker.console.dashboard.figures import NO_VALUE
 from onlooker.console.dashboard.period import Period
 from onlooker.console.dashboard.report import COUNTS, Point, Report
 from onlooker.console.streams.status import REFUSAL_TEXTS
+from onlooker.metrics.changes import FEWEST_PEOPLE
 from onlooker.metrics.coverage import Absence, BucketCoverage
-from onlooker.metrics.definitions import Number
+from onlooker.metrics.definitions import Number, Value
+from onlooker.metrics.extension_values import known_share
+from onlooker.metrics.intervals import share_interval
+from onlooker.metrics.quality import BucketQuality, ChangeSource, QualityChange
 from onlooker.metrics.query import Time
 from onlooker.streams.coverage import Reason
 from onlooker.streams.models import Stream
@@ -23,6 +28,15 @@ LEAST_SHARE, LEAST_S, MOST_S = 0.005, 10.0, 300.0
 """Missing time is not mentioned below this share of the whole, within these limits."""
 DAYS_FROM_MINUTES = 48 * 60
 """Longer durations are given in days."""
+SMALL_FACE_PX = 40
+"""Below, more faces are missed and ages are guesses: what `onlooker-agent doctor` asks for. An edge of a bin."""
+DARK_SHARE = 0.25
+"""From a quarter of the frames on, evenings or a corner of the day are missing, not single moments."""
+FEW_FPS = 3.0
+"""Below, a look of one second rests on two frames. While a face is in view: an idle camera sends one a second."""
+HARDLY_READ = 0.5
+"""Below, a breakdown says more about who could be read than about who came."""
+ADVICES_AT_MOST = 2
 _WEEKDAYS = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")
 
 # Rows are made here because a year has hundreds of them, and a template takes longer.
@@ -53,7 +67,19 @@ _ABSENCES = {
     Absence.DISABLED: "disabled",
     Absence.QUOTA: "monthly limit reached",
     Absence.REFUSED: "frames refused",
+    Absence.BLACK: "picture black",
+    Absence.COVERED: "lens covered",
+    Absence.DARK: "too dark",
+    Absence.OVEREXPOSED: "picture overexposed",
+    Absence.BLURRED: "picture blurred",
+    Absence.FROZEN: "picture frozen",
+    Absence.MOVED: "camera moved",
     Absence.UNKNOWN: "unknown",
+}
+_CHANGES = {
+    ChangeSource.VIEW: "Camera turned",
+    ChangeSource.MODELS: "Models {}",
+    ChangeSource.PIPELINE: "Pipeline {}",
 }
 _NOTHING_WATCHED = {
     Absence.NOT_CREATED: "The stream did not exist for most of this time.",
@@ -61,6 +87,13 @@ _NOTHING_WATCHED = {
     Absence.DISABLED: "The stream was disabled.",
     Absence.QUOTA: "The stream had reached its monthly limit.",
     Absence.REFUSED: "The frames that the camera sent were refused.",
+    Absence.BLACK: "The camera's picture was black.",
+    Absence.COVERED: "The camera's lens was covered.",
+    Absence.DARK: "It was too dark for the camera.",
+    Absence.OVEREXPOSED: "The camera's picture was overexposed.",
+    Absence.BLURRED: "The camera's picture was blurred.",
+    Absence.FROZEN: "The camera's picture was frozen.",
+    Absence.MOVED: "The camera was being moved.",
     Absence.UNKNOWN: "The reason is no longer known.",
 }
 
@@ -72,6 +105,8 @@ class BreakdownPart:
     name: str
     count: Number
     share: str
+    """Empty where it would be of fewer than 10 people."""
+    interval: str
 
 
 @dataclass(frozen=True)
@@ -96,6 +131,8 @@ class Explanation:
     """Why the numbers are zero; empty where somebody passed by."""
     leads_to_setup: bool
     """Whether the owner should check how the camera is connected."""
+    advices: tuple[str, ...]
+    """What makes the numbers rough, and what to do about it."""
 
 
 def present_report(report: Report, stream: Stream, *, ever_seen: bool) -> dict[str, Any]:
@@ -103,7 +140,7 @@ def present_report(report: Report, stream: Stream, *, ever_seen: bool) -> dict[s
     breakdowns = make_breakdowns(report, stream)
     data = make_chart_data(report, breakdowns)
     return {
-        "explanation": explain_report(report, ever_seen=ever_seen),
+        "explanation": explain_report(report, stream, ever_seen=ever_seen),
         "watched_before": "" if report.share_before is None else format_share(report.share_before),
         "breakdowns": breakdowns,
         "data": data,
@@ -135,11 +172,20 @@ def _make_breakdown(metric: str, report: Report, off: tuple[str, ...]) -> Breakd
         BreakdownPart(
             _PART_NAMES.get(part) or part.capitalize().replace("-", "\N{EN DASH}"),
             count,
-            format_share((count or 0) / total) if total else "",
+            format_share((count or 0) / total) if total >= FEWEST_PEOPLE else "",
+            format_share_interval(int(count or 0), int(total)),
         )
         for part, count in counts.items()
     ]
     return Breakdown(metric, metric.capitalize(), describe_people(metric, counts), parts, trouble)
+
+
+def format_share_interval(count: int, total: int) -> str:
+    """`20 to 31 %`."""
+    if total < FEWEST_PEOPLE:
+        return ""
+    interval = share_interval(count, total)
+    return f"{100 * interval.low:.0f} to {100 * interval.high:.0f} %"
 
 
 def describe_people(metric: str, counts: Mapping[str, Number]) -> str:
@@ -147,7 +193,7 @@ def describe_people(metric: str, counts: Mapping[str, Number]) -> str:
     if metric == "category":
         return "Interested people of known age and gender"
     known = sum(count or 0 for part, count in counts.items() if part != "?")
-    if metric != "emotion" or not known:
+    if metric != "emotion" or known < FEWEST_PEOPLE:
         return "Interested people"
     shares = {
         valence: format_share(sum(counts[part] or 0 for part in parts) / known) for valence, parts in VALENCES.items()
@@ -179,6 +225,8 @@ def make_chart_data(report: Report, breakdowns: list[Breakdown]) -> dict[str, An
 
 
 def _draw_point(point: Point, label: str, period: Period) -> dict[str, Any]:
+    watched = describe_gap(point.watched) if point.gap else describe_coverage(point.watched)
+    changes = list(dict.fromkeys(map(describe_quality_change, point.changes)))
     return {
         "key": point.key,
         "to": min(point.to_at, period.to_at).astimezone(period.zone).isoformat(),
@@ -187,8 +235,14 @@ def _draw_point(point: Point, label: str, period: Period) -> dict[str, Any]:
         "interested": point.interested,
         "watched": None if point.share is None else round(point.share, 4),
         "gap": point.gap,
-        "words": describe_gap(point.watched) if point.gap else describe_coverage(point.watched),
+        "words": "; ".join([watched, *(text[0].lower() + text[1:] for text in changes)]),
+        "changes": changes,
     }
+
+
+def describe_quality_change(change: QualityChange) -> str:
+    """As a mark in the chart has it."""
+    return _CHANGES[change.what].format(change.version or "unknown")
 
 
 def label_buckets(keys: list[str], time: Time) -> list[str]:
@@ -219,13 +273,39 @@ def _make_row(point: Mapping[str, Any], *, is_by_day: bool) -> tuple[str, ...]:
     return (label, *counts, point["words"])
 
 
-def explain_report(report: Report, *, ever_seen: bool) -> Explanation:
+def explain_report(report: Report, stream: Stream, *, ever_seen: bool) -> Explanation:
     is_nobody = not any(report.values[name]["value"] for name in COUNTS)
     return Explanation(
         watched=_describe_watched(report) if ever_seen and not report.is_before_stream else "",
         zero=_explain_zero(report, ever_seen=ever_seen) if is_nobody else "",
         leads_to_setup=is_nobody and not ever_seen and not report.is_before_stream,
+        advices=tuple(islice(advise(report.quality, report.values, stream), ADVICES_AT_MOST)),
     )
+
+
+def advise(quality: BucketQuality, values: Mapping[str, Value], stream: Stream) -> Iterator[str]:
+    """What makes numbers rough, the worst first. What is switched off is not missed."""
+    if quality.dark_share is not None and quality.dark_share >= DARK_SHARE:
+        share = format_share(quality.dark_share)
+        yield f"It was dark here in {share} of the frames: people may be missed. Add light."
+    is_small = sum(quality.faces) >= FEWEST_PEOPLE and (quality.face_px or 0.0) < SMALL_FACE_PX
+    if is_small and stream.reads_age:
+        yield "Faces are small here: ages are rough. Move the camera closer or zoom in."
+    elif is_small:
+        yield "Faces are small here: people may be missed. Move the camera closer or zoom in."
+    if quality.face_fps is not None and quality.face_frames >= FEWEST_PEOPLE and quality.face_fps < FEW_FPS:
+        yield (
+            f"Only {quality.face_fps:.1f} frames a second were looked at while people were there: short visits may be "
+            "missed. Let the camera send more frames."
+        )
+    age_read = known_share(values["age"])
+    is_enough = (values["interested"]["value"] or 0) >= FEWEST_PEOPLE
+    if stream.reads_age and is_enough and age_read is not None and age_read < HARDLY_READ and not is_small:
+        share = format_share(age_read)
+        yield (
+            f"The age of only {share} of the interested people could be read. Let the camera see their faces from the "
+            "front."
+        )
 
 
 def _describe_watched(report: Report) -> str:

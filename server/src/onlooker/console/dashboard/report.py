@@ -1,7 +1,7 @@
 """All that a dashboard shows of a stream's period, as values: read with the queries of the data endpoint."""
 
 import asyncio
-from bisect import bisect_left
+from bisect import bisect_left, bisect_right
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
@@ -10,12 +10,16 @@ from itertools import pairwise
 from onlooker.console.dashboard.period import Period
 from onlooker.database import Pool
 from onlooker.metrics.buckets import HOURS_A_WEEK, Buckets, all_hours, count_buckets, page_buckets
+from onlooker.metrics.comparison import Comparison, read_comparison
 from onlooker.metrics.coverage import Absence, BucketCoverage, read_coverage, read_coverage_and_hours, sum_coverage
-from onlooker.metrics.definitions import METRICS, Value
+from onlooker.metrics.definitions import METRICS, Unit, Value
 from onlooker.metrics.execution import count_between, run_query
+from onlooker.metrics.like_time import TimeRange
+from onlooker.metrics.quality import BucketQuality, QualityChange, read_quality_and_changes
 from onlooker.metrics.query import Query, Time
 
 COUNTS = ("passing_by", "interested")
+COMPARED = tuple(name for name, metric in METRICS.items() if metric.unit is not Unit.PARTS)
 GAP_BELOW = 0.01
 """With a smaller share watched, nobody seen is a gap rather than a zero."""
 JUDGED_FROM_S = 60.0
@@ -43,16 +47,18 @@ class Point:
     share: float | None
     """How much of it was watched; see `watched_share`."""
     gap: Absence | None
+    changes: tuple[QualityChange, ...]
+    """Numbers before and after may differ for these reasons alone."""
 
 
 @dataclass(frozen=True)
 class Report:
-    """A stream's period, and the one before it."""
+    """A stream's period, and how it differs from the one it is compared with."""
 
     period: Period
     values: dict[str, Value]
     """By metric, as the data endpoint answers `time=global` for the same range."""
-    before: dict[str, Value]
+    comparison: Comparison
     watched: BucketCoverage
     watched_before: BucketCoverage
     share: float | None
@@ -64,6 +70,7 @@ class Report:
     """Whether it ends before the stream was created, and no older recording was sent later."""
     points: tuple[Point, ...]
     week: Week
+    quality: BucketQuality
     exact: bool
     """False where visits that a number needs were deleted when their retention ended."""
 
@@ -71,37 +78,40 @@ class Report:
 async def read_report(pool: Pool, stream_id: int, period: Period, *, now: datetime) -> Report:
     """Run all queries at once. The chart's days are sums of hours, so hours are read once for chart and week."""
     whole = make_query(stream_id, period, Time.GLOBAL)
-    before = replace(whole, from_at=period.before_from_at, to_at=period.before_to_at)
+    before = TimeRange(period.before_from_at, period.before_to_at)
+    whole_before = replace(whole, from_at=before.from_at, to_at=before.to_at)
     by_hour = replace(whole, metrics=COUNTS, time=Time.BY_HOUR)
     hours, buckets = all_hours(whole), all_buckets(replace(whole, time=period.time))
-    total, total_before, (counts, is_exact), (covered, covered_s), [watched_before] = await asyncio.gather(
+    total, comparison, (counts, is_exact), (covered, covered_s), [watched_before], seen = await asyncio.gather(
         run_query(pool, whole),
-        run_query(pool, before),
+        read_comparison(pool, replace(whole, metrics=COMPARED), before, now=now),
         count_between(pool, by_hour, hours.edges),
         read_coverage_and_hours(pool, by_hour, buckets, hours.edges_s, now=now),
-        read_coverage(pool, before, all_buckets(before), now=now),
+        read_coverage(pool, whole_before, all_buckets(whole_before), now=now),
+        read_quality_and_changes(pool, whole, all_buckets(whole), now=now),
     )
-    values, watched = total.entities["global"], sum_coverage(covered)
+    values, watched, ([quality], changes) = total.entities["global"], sum_coverage(covered), seen
     is_watched = any(values[name]["value"] for name in COUNTS) or not find_gap(watched)
     return Report(
         period=period,
         values=values,
-        before=total_before.entities["global"],
+        comparison=comparison,
         watched=watched,
         watched_before=watched_before,
         share=watched_share(watched),
         share_before=watched_share(watched_before),
         is_watched=is_watched,
         is_before_stream=not is_watched and set(watched.missing) == {Absence.NOT_CREATED},
-        points=draw_points(buckets, covered, sum_hours(counts, hours.edges, buckets)),
+        points=draw_points(buckets, covered, sum_hours(counts, hours.edges, buckets), changes),
         week=draw_week(hours.of_week, counts["passing_by"], covered_s),
+        quality=quality,
         exact=total.exact and is_exact,
     )
 
 
-def make_query(stream_id: int, period: Period, time: Time) -> Query:
-    """All metrics of the period."""
-    return Query(stream_id, tuple(METRICS), period.from_at, period.to_at, period.zone, time)
+def make_query(stream_id: int, period: Period, time: Time, *, metrics: tuple[str, ...] = tuple(METRICS)) -> Query:
+    """Of the period, all metrics or some."""
+    return Query(stream_id, metrics, period.from_at, period.to_at, period.zone, time)
 
 
 def all_buckets(query: Query) -> Buckets:
@@ -132,17 +142,30 @@ def sum_hours(counts: Mapping[str, list[int]], hours: Sequence[datetime], bucket
 
 
 def draw_points(
-    buckets: Buckets, covered: tuple[BucketCoverage, ...], counts: Mapping[str, list[int]]
+    buckets: Buckets,
+    covered: tuple[BucketCoverage, ...],
+    counts: Mapping[str, list[int]],
+    changes: Sequence[QualityChange] = (),
 ) -> tuple[Point, ...]:
     people = zip(counts["passing_by"], counts["interested"], strict=True)
-    given = zip(buckets.keys, pairwise(buckets.edges), covered, people, strict=True)
+    changed: list[tuple[QualityChange, ...]] = [()] * len(buckets.keys)
+    for change in changes:
+        place = max(bisect_right(buckets.edges, change.at) - 1, 0)  # a range may begin inside a slot
+        changed[place] += (change,)
+    given = zip(buckets.keys, pairwise(buckets.edges), covered, people, changed, strict=True)
     return tuple(_make_point(*one) for one in given)
 
 
-def _make_point(key: str, edges: tuple[datetime, datetime], watched: BucketCoverage, people: tuple[int, int]) -> Point:
+def _make_point(
+    key: str,
+    edges: tuple[datetime, datetime],
+    watched: BucketCoverage,
+    people: tuple[int, int],
+    changes: tuple[QualityChange, ...],
+) -> Point:
     gap = None if any(people) else find_gap(watched)
     passing_by, interested = (None, None) if gap else people
-    return Point(key, *edges, passing_by, interested, watched, watched_share(watched), gap)
+    return Point(key, *edges, passing_by, interested, watched, watched_share(watched), gap, changes)
 
 
 def draw_week(of_week: Sequence[int], passing_by: Sequence[int], covered_s: Sequence[float]) -> Week:

@@ -11,21 +11,23 @@ from django.http import HttpResponse
 
 from onlooker.console.accounts.page_access import PersonRequest, signed_in
 from onlooker.console.dashboard.period import SECOND, Period, PeriodError, parse_period
-from onlooker.console.dashboard.report import COUNTS, all_buckets, find_gap, make_query, watched_share
+from onlooker.console.dashboard.report import COUNTS, all_buckets, find_gap, make_query
 from onlooker.console.numbers import read_numbers
 from onlooker.console.streams.access import visible_stream
-from onlooker.data.table import as_csv, table_header, table_rows
+from onlooker.data.table import as_csv, columns_of, table_header, table_rows
 from onlooker.database import Pool
 from onlooker.metrics.coverage import Absence, BucketCoverage, read_coverage
+from onlooker.metrics.definitions import Value
 from onlooker.metrics.execution import Answer, run_query
-from onlooker.streams.models import Stream
+from onlooker.metrics.extension_values import shape_gaps, shape_watched
+from onlooker.metrics.extensions import GAPS, WATCHED
 
 LONGEST_NAME = 60
 
 
 @signed_in("GET", "HEAD")
 def show_table(request: PersonRequest, client_id: UUID) -> HttpResponse:
-    """The time chart's hours or days, with the columns of the data endpoint's table and two more."""
+    """The time chart's hours or days, with the columns of the data endpoint's table and `gap`."""
     stream = visible_stream(request.user, client_id)
     now = datetime.now(UTC)
     try:
@@ -40,24 +42,40 @@ def show_table(request: PersonRequest, client_id: UUID) -> HttpResponse:
         return answer, await read_coverage(pool, query, buckets, now=now)
 
     answer, covered = read_numbers(request, read)
-    table = as_csv([[*table_header(answer), "watched", "gap"]]) + as_csv(_make_rows(answer, covered))
-    response = HttpResponse(table, content_type="text/csv; charset=utf-8; header=present")
-    response["Content-Disposition"] = f'attachment; filename="{_make_file_name(stream, period)}"'
-    return response
+    table = as_csv([_make_header(answer, covered[0])]) + as_csv(_make_rows(answer, covered))
+    return make_file(table, stream.name, period)
+
+
+def _make_header(answer: Answer, watched: BucketCoverage) -> list[str]:
+    columns = [column for name, value in _coverage_of(watched).items() for column in columns_of(name, value)]
+    return [*table_header(answer, answer.query.metrics), *columns, "gap"]
+
+
+def _coverage_of(watched: BucketCoverage) -> dict[str, Value]:
+    """As the data endpoint has it; read once for these columns and for `gap`."""
+    return {WATCHED.name: shape_watched(watched.watched), GAPS.name: shape_gaps(watched)}
 
 
 def _make_rows(answer: Answer, covered: tuple[BucketCoverage, ...]) -> Iterator[list[object]]:
-    for row, values, watched in zip(table_rows(answer), answer.entities.values(), covered, strict=True):
-        share = watched_share(watched)
+    rows = table_rows(answer, answer.query.metrics)
+    for row, values, watched in zip(rows, answer.entities.values(), covered, strict=True):
+        seconds = (second for value in _coverage_of(watched).values() for second in value.values())
         gap = None if any(values[name]["value"] for name in COUNTS) else find_gap(watched)
         key, *numbers, exact = row
         shown = [None] * len(numbers) if gap is Absence.NOT_CREATED else numbers
-        yield [key, *shown, exact, None if share is None else round(share, 4), gap]
+        yield [key, *shown, exact, *seconds, gap]
 
 
-def _make_file_name(stream: Stream, period: Period) -> str:
+def make_file(table: str, name: str, period: Period) -> HttpResponse:
+    """A CSV file to download."""
+    response = HttpResponse(table, content_type="text/csv; charset=utf-8; header=present")
+    response["Content-Disposition"] = f'attachment; filename="{make_file_name(name, period)}"'
+    return response
+
+
+def make_file_name(stream_name: str, period: Period) -> str:
     """Letters, digits and hyphens only, whatever the stream's name is."""
-    plain = unicodedata.normalize("NFKD", stream.name).encode("ascii", "ignore").decode().lower()
+    plain = unicodedata.normalize("NFKD", stream_name).encode("ascii", "ignore").decode().lower()
     name = re.sub(r"[^a-z0-9]+", "-", plain)[:LONGEST_NAME].strip("-") or "stream"
     begins, ends = (at.astimezone(period.zone) for at in (period.from_at, period.to_at - SECOND))
     return f"{name}-{begins:%Y-%m-%d}-to-{ends:%Y-%m-%d}.csv"

@@ -111,6 +111,12 @@ class SettingsForm(PlainForm):
         label="E-mail me when the camera is silent for (minutes)",
         help_text="0 means never.",
     )
+    blind_alert_minutes = forms.IntegerField(
+        min_value=0,
+        max_value=LONGEST_SILENCE_MINUTES,
+        label="E-mail me when the camera sees nothing for (minutes)",
+        help_text="It is covered, in the dark, out of focus, frozen or lost. 0 means never.",
+    )
 
     def __init__(self, stream: Stream, data: Any = None) -> None:
         names = [name for name in self.base_fields if name != "confirmed_days"]

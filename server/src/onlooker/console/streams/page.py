@@ -8,8 +8,9 @@ from django_htmx.http import trigger_client_event
 
 from onlooker.console.accounts.page_access import PersonRequest, signed_in
 from onlooker.console.streams.access import find_way, owned_stream, visible_stream
+from onlooker.console.streams.condition import read_condition
 from onlooker.console.streams.connection import connection_context
-from onlooker.console.streams.status import count_refusals, read_status
+from onlooker.console.streams.status import count_refusals, read_status, sum_blindness
 
 
 @signed_in("GET", "HEAD")
@@ -17,11 +18,20 @@ def show_stream(request: PersonRequest, client_id: UUID) -> HttpResponse:
     """Everything for the owner; for a viewer, what a viewer may know."""
     stream = visible_stream(request.user, client_id)
     is_own = stream.owner_id == request.user.pk
-    context = {"stream": stream, "status": read_status(stream), "is_own": is_own, "way": find_way(request.user)}
+    context = {
+        "stream": stream,
+        "status": read_status(stream),
+        "condition": read_condition(stream),
+        "is_own": is_own,
+        "way": find_way(request.user),
+    }
     if request.htmx:
         return render(request, "streams/summary.html", context)
     if is_own:
-        context |= connection_context(stream) | {"refusals": count_refusals(stream)}
+        context |= connection_context(stream) | {
+            "refusals": count_refusals(stream),
+            "blind_times": sum_blindness(stream),
+        }
     return render(request, "streams/stream.html", context)
 
 

@@ -14,9 +14,10 @@ from django.utils import timezone
 from onlooker.database import load_queries
 from onlooker.slots import SLOT_S
 from onlooker.streams.coverage import Reason
-from onlooker.streams.models import Refusal, Stream
+from onlooker.streams.models import Blindness, Refusal, Stream
 from onlooker.streams.options import WARNED_FROM, is_nearly_used_up
 from onlooker.streams.video_time import as_duration, month_end, month_of
+from onlooker_pipeline.service_call import PictureFault
 
 LIVE_S = 60
 """A stream is live while its newest frame is no older."""
@@ -37,6 +38,16 @@ REFUSAL_TEXTS = {
     Reason.FAILED: "The server failed to compute them. Its log has the cause.",
 }
 """The first sentence says why, the second what to do."""
+FAULT_TEXTS = {
+    PictureFault.BLACK: "The picture was black. Check the shutter, and that nothing covers the lens.",
+    PictureFault.COVERED: "Something covered the lens. Remove it.",
+    PictureFault.DARK: "It was too dark to find people. Leave a light on, or ignore the time after closing.",
+    PictureFault.OVEREXPOSED: "Most of the picture was white. Turn the camera away from the light.",
+    PictureFault.BLURRED: "The picture was blurred. Clean the lens and focus it.",
+    PictureFault.FROZEN: "The picture did not change at all. Restart the camera.",
+    PictureFault.MOVED: "The view changed: somebody turned the camera. Check where it looks.",
+}
+"""In the same way."""
 
 
 class StatusLabel(enum.StrEnum):
@@ -161,3 +172,28 @@ def count_refusals(stream: Stream) -> list[RefusalCount]:
     )
     # A gateway may be a version ahead: a reason that is unknown here is shown as it is.
     return [RefusalCount(REFUSAL_TEXTS.get(row["reason"], row["reason"]), row["total"], row["last_at"]) for row in rows]
+
+
+@dataclass(frozen=True)
+class BlindTime:
+    """How long the camera saw nothing, for one reason."""
+
+    words: str
+    lasted: str
+    last_at: datetime
+    """When the newest 15 minutes with such a time started."""
+
+
+def sum_blindness(stream: Stream) -> list[BlindTime]:
+    """Of the last 24 hours, the longest first."""
+    since = timezone.now() - RECENT - timedelta(seconds=SLOT_S)
+    rows = (
+        Blindness.objects.filter(stream=stream, slot_at__gt=since)
+        .values("fault")
+        .annotate(total_s=Sum("video_s"), last_at=Max("slot_at"))
+        .order_by("-total_s")
+    )
+    return [
+        BlindTime(FAULT_TEXTS.get(row["fault"], row["fault"]), as_duration(row["total_s"]), row["last_at"])
+        for row in rows
+    ]

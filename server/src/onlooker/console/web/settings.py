@@ -31,6 +31,7 @@ INSTALLED_APPS = [
     "onlooker.console.accounts.apps.AccountsConfig",
     "onlooker.console.members.apps.MembersConfig",
     "onlooker.console.alerts.apps.AlertsConfig",
+    "onlooker.console.checks.apps.ChecksConfig",
     "onlooker.console.tokens.apps.TokensConfig",
     "onlooker.console.billing.apps.BillingConfig",
     "onlooker.streams.apps.StreamsConfig",

@@ -12,6 +12,7 @@ urlpatterns = [
     path("", RedirectView.as_view(pattern_name="streams"), name="home"),
     path("streams/", include("onlooker.console.dashboard.urls")),
     path("streams/", include("onlooker.console.streams.urls")),
+    path("streams/", include("onlooker.console.checks.urls")),
     path("", include("onlooker.console.members.urls")),
     path("", include("onlooker.console.tokens.urls")),
     path("billing/", include("onlooker.console.billing.urls")),

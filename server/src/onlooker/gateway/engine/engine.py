@@ -4,6 +4,7 @@ import asyncio
 import time
 from collections.abc import Awaitable, Callable
 from contextlib import nullcontext
+from dataclasses import dataclass, field
 
 from onlooker.bus.connection import Bus, BusLost, NoAnswer, NobodyThere
 from onlooker.bus.messages import Outcome, Reply, Task, encode_task, failure
@@ -19,9 +20,32 @@ DEATHS_LIMIT = 2
 LOST_WORKERS_LIMIT = 4
 """A worker decodes nothing, so its death is hardly the fault of its jobs; still, no job goes on without end."""
 BROUGHT_DOWN = "The computation brought its process down, twice. Try another input."
-WAIT_FOR_WORKER_S = 5.0
+WAIT_FOR_WORKER_S = 15.0
+"""For one that was live lately. On a busy machine a worker takes up to ten seconds to start again."""
 WAIT_FOR_BUS_S = 5.0
 PAUSE_S = 0.2
+
+
+@dataclass
+class Avoided:
+    """Workers that did not do a job, and so do not get it again."""
+
+    refused_by: set[str] = field(default_factory=set)
+    silent_since: dict[str, float] = field(default_factory=dict)
+
+    @property
+    def instances(self) -> set[str]:
+        return self.refused_by | self.silent_since.keys()
+
+    def still_silent(self, live: list[LiveWorker]) -> set[str]:
+        """All but those that have answered since: they were slow, not dead, and there may be no other."""
+        seen_at = {worker.instance: worker.seen_at for worker in live}
+        silent = {one for one, since in self.silent_since.items() if seen_at.get(one, 0.0) <= since}
+        return self.refused_by | silent
+
+    def clear(self) -> None:
+        self.refused_by.clear()
+        self.silent_since.clear()
 
 
 async def _not_counted() -> None:
@@ -51,7 +75,7 @@ class Engine:
         All jobs that such a process had are suspects.
         """
         payload = encode_task(task)
-        avoided: set[str] = set()
+        avoided = Avoided()
         not_kept_since: float | None = None
         lost_workers = 0
         while True:
@@ -86,7 +110,7 @@ class Engine:
                 else:
                     self._handle_refusal(service, task, reply, avoided)
 
-    async def _try_once(self, service: Service, task: Task, payload: bytes, avoided: set[str]) -> Reply:
+    async def _try_once(self, service: Service, task: Task, payload: bytes, avoided: Avoided) -> Reply:
         """One worker's reply; a worker that took the job and does not give one is avoided from now on."""
         worker = await self._choose(service, task, avoided)
         subject = worker.subject_of(service)
@@ -99,17 +123,17 @@ class Engine:
             raise
         except WorkerDied:
             self._workers.remove(worker.instance)
-            avoided.add(worker.instance)
+            avoided.silent_since[worker.instance] = time.monotonic()
             raise
         if reply.outcome not in (Outcome.DONE, Outcome.NOT_KEPT, Outcome.KILLED):
-            avoided.add(worker.instance)
+            avoided.refused_by.add(worker.instance)
         return reply
 
-    def _handle_refusal(self, service: Service, task: Task, reply: Reply, avoided: set[str]) -> None:
+    def _handle_refusal(self, service: Service, task: Task, reply: Reply, avoided: Avoided) -> None:
         """Another worker may take what this one can't, except a session's job: it would overtake those that wait."""
         if reply.outcome is Outcome.LEAVING:
             counters.resends("worker_left").inc()
-        elif task.session or not self._workers.choose(service, task.id, besides=avoided):
+        elif task.session or not self._workers.choose(service, task.id, besides=avoided.instances):
             raise overloaded(f"Every place to compute {service.name} is taken. Send less, or add workers.")
 
     async def _pause(self, since: float) -> None:
@@ -119,10 +143,12 @@ class Engine:
             raise overloaded("The session's state could not be kept. Send the request again.")
         await asyncio.sleep(PAUSE_S)
 
-    async def _choose(self, service: Service, task: Task, avoided: set[str]) -> LiveWorker:
+    async def _choose(self, service: Service, task: Task, avoided: Avoided) -> LiveWorker:
         give_up_at = time.monotonic() + WAIT_FOR_WORKER_S
         while True:
-            worker = self._workers.choose(service, task.session or task.id, besides=avoided)
+            key = task.session or task.id
+            worker = self._workers.choose(service, key, besides=avoided.instances)
+            worker = worker or self._workers.choose(service, key, besides=avoided.still_silent(self._workers.live()))
             if worker:
                 return worker
             left_s = min(give_up_at, time.monotonic() + task.deadline - time.time()) - time.monotonic()

@@ -81,9 +81,12 @@ class Workers:
 
     async def run(self) -> None:
         while True:
+            asleep_at = time.monotonic()
             await asyncio.sleep(ASK_EVERY_S)
             await self.ask()
-            limit = time.monotonic() - FORGET_AFTER_S
+            # If we were late ourselves, their answers may not have been read yet.
+            late_s = time.monotonic() - asleep_at - ASK_EVERY_S
+            limit = time.monotonic() - FORGET_AFTER_S - late_s
             for worker in [worker for worker in self._live.values() if worker.seen_at < limit]:
                 self.remove(worker.instance)
 

@@ -7,7 +7,6 @@ import msgspec
 
 from onlooker.bus.messages import Task, failure
 from onlooker.database import load_queries
-from onlooker.errors import overloaded
 from onlooker.gateway import counters
 from onlooker.gateway.blobstore import attachment_path
 from onlooker.gateway.context import GatewayContext
@@ -31,35 +30,27 @@ class AcceptedJob:
 
 async def accept_job(context: GatewayContext, stream: StreamRecord, task: Task) -> None:
     """Store the attachments, then commit; only then is the job accepted."""
-    settings = context.settings
     if task.session:
         context.new_sessions.permit(stream.id, task.session)
-    paths = [attachment_path(task.id, field) for field in task.attachments]
-    for path, data in zip(paths, task.attachments.values(), strict=True):
-        await context.blobs.put(path, data)
-    values = {
-        "job_id": uuid.UUID(task.id),
-        "stream_id": stream.id,
-        "service": task.service,
-        "version": task.version,
-        "session": task.session,
-        "request_id": task.request_id,
-        "params": msgspec.msgpack.encode(task.params),
-        "attachments": list(task.attachments),
-        "size_bytes": sum(map(len, task.attachments.values())),
-        "time_limit_s": settings.async_time_limit_s,
-        "retention_s": settings.result_retention_s,
-        "waiting_limit": settings.async_jobs_per_stream,
-        "bytes_limit": settings.async_bytes_per_stream,
-    }
-    async with context.pool.connection() as connection:
-        row = await (await connection.execute(_queries["accept_job"], values)).fetchone()
-    if row is None:
-        await context.blobs.remove(paths)
-        raise overloaded(
-            "Too many accepted jobs of this stream wait already, or too many bytes. Wait for some to end.",
-            retry_after_s=5,
-        )
+    size_bytes = sum(map(len, task.attachments.values()))
+    async with context.backlog.taking_in(stream.id, size_bytes):
+        for field, data in task.attachments.items():
+            await context.blobs.put(attachment_path(task.id, field), data)
+        values = {
+            "job_id": uuid.UUID(task.id),
+            "stream_id": stream.id,
+            "service": task.service,
+            "version": task.version,
+            "session": task.session,
+            "request_id": task.request_id,
+            "params": msgspec.msgpack.encode(task.params),
+            "attachments": list(task.attachments),
+            "size_bytes": size_bytes,
+            "time_limit_s": context.settings.async_time_limit_s,
+            "retention_s": context.settings.result_retention_s,
+        }
+        async with context.pool.connection() as connection:
+            await connection.execute(_queries["accept_job"], values)
     if task.session:
         context.order.note_accepted(task.session)
     counters.jobs(task.service, "accepted", "").inc()

@@ -19,7 +19,6 @@ from onlooker.gateway.blobstore import (
 from onlooker.gateway.queue.acceptance import OVERDUE
 from onlooker.logs import fields
 from onlooker.settings import Settings
-from onlooker.streams.coverage import remove_old_coverage
 
 log = logging.getLogger(__name__)
 
@@ -27,7 +26,7 @@ CLEANUP_EVERY_S = 2.0
 EXPIRED_EVERY = 3
 """What is past its retention is no longer shown; its removal can wait for so many runs."""
 ORPHANS_EVERY = 150
-"""Every so many runs the blob store is searched for attachments without a job, and old coverage removed."""
+"""Every so many runs the blob store is searched for attachments without a job."""
 
 _queries = load_queries("onlooker.gateway")
 
@@ -47,7 +46,6 @@ async def run_cleanup(settings: Settings, pool: Pool, blobs: BlobStore, *, count
                 await remove_expired_blobs(pool, blobs)
             if runs % ORPHANS_EVERY == 0:
                 await remove_orphans(settings, blobs)
-                counters.swept("coverage").inc(await remove_old_coverage(pool))
         except (*DATABASE_UNAVAILABLE, StoreError) as error:
             log.warning("cleanup postponed", extra=fields(error=type(error).__name__))
         runs += 1

@@ -1,10 +1,9 @@
--- name: find_known_since  the first slot whose coverage nobody has deleted yet; coverage goes an hour after the visits
-SELECT coalesce(date_bin($slot, known.since + $slot - interval '1 microsecond', 'epoch'), %(now)s)
-       AS since
+-- name: find_known_since  the moment from which all coverage is there; it is kept as long as the stream, but earlier
+-- releases deleted some. Of a stream that is gone nothing is known.
+SELECT coalesce(known.since, %(now)s) AS since
 FROM (SELECT) always
-LEFT JOIN (SELECT greatest(%(now)s - retention_days * interval '24 hours', kept.since) - interval '1 hour' AS since
-           FROM streams_stream stream LEFT JOIN visits_kept kept ON kept.stream_id = stream.id
-           WHERE stream.id = %(stream_id)s) known ON true;
+LEFT JOIN (SELECT coalesce(coverage_since, 'epoch') AS since
+           FROM streams_stream WHERE id = %(stream_id)s) known ON true;
 
 -- name: read_closures  when a stream could not compute, inside a range: before it was created, and by its log of states.
 -- A used-up quota ends with its month.
@@ -24,6 +23,34 @@ SELECT state, greatest(at, %(from_at)s) AS from_at, least(until_at, %(to_at)s) A
 FROM closure
 WHERE at < %(to_at)s AND until_at > %(from_at)s AND at < until_at
 ORDER BY at;
+
+-- name: read_blindness  seconds in which the camera saw nothing, between consecutive cuts, by the most frequent reason for
+-- refusals in their slot and by fault. A slot is never blind for longer than it was not covered; cut slots as below.
+WITH given AS MATERIALIZED (
+    SELECT ARRAY(SELECT to_timestamp(unnest(%(cuts_s)s::float8[]))) AS cuts),
+blind AS MATERIALIZED (
+    SELECT slot_at, fault, video_s, sum(video_s) OVER (PARTITION BY slot_at) AS slot_blind_s,
+           least($slot_s, date_part('epoch', %(now)s - slot_at)) AS slot_s
+    FROM streams_blindness
+    WHERE stream_id = %(stream_id)s AND slot_at > %(from_at)s - $slot AND slot_at < %(to_at)s AND video_s > 0),
+refusal AS (
+    SELECT DISTINCT ON (slot_at) slot_at, reason FROM streams_refusal
+    WHERE stream_id = %(stream_id)s AND slot_at IN (SELECT slot_at FROM blind) AND reason <> ALL(%(told_by_state)s)
+    ORDER BY slot_at, frames DESC, reason)
+SELECT number, reason, fault,
+       sum(blind.video_s * least(1, (slot_s - least(coalesce(coverage.video_s, 0), slot_s)) / slot_blind_s)
+           * length_s / slot_s)
+FROM given
+CROSS JOIN blind
+LEFT JOIN refusal USING (slot_at)
+LEFT JOIN streams_coverage coverage ON coverage.stream_id = %(stream_id)s AND coverage.slot_at = blind.slot_at
+CROSS JOIN LATERAL generate_series(
+    greatest(1, width_bucket(blind.slot_at, cuts)),
+    least(width_bucket(blind.slot_at + $slot - interval '1 microsecond', cuts), cardinality(cuts) - 1)) number
+CROSS JOIN LATERAL (
+    SELECT date_part('epoch', least(blind.slot_at + $slot, cuts[number + 1])
+                              - greatest(blind.slot_at, cuts[number])) AS length_s) part
+GROUP BY 1, 2, 3;
 
 -- name: read_coverage  what was computed and what was refused between consecutive cuts, summed by each slot's most frequent
 -- reason. A slot that is cut counts in proportion; the current slot is as long as it has lasted. Most slots are neither

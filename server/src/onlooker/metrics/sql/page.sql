@@ -64,11 +64,12 @@ AND slot_at NOT IN (SELECT slot_at FROM raw WHERE NOT gone)
  WHERE judged.begins_at >= $window_from AND judged.begins_at < $window_to
  GROUP BY 1)
 
--- name: raw_visits  part of judged: the visits of the slots whose visits have to be read, and are there
+-- name: raw_visits  part of judged: the visits of the slots whose visits have to be read, and are there. The end of the
+-- window stands by itself, so that partitions after it are not even opened.
 SELECT visit.* FROM raw CROSS JOIN LATERAL (
     SELECT * FROM visits_visit
     WHERE stream_id = $stream_id
-      AND began_at >= raw.slot_at AND began_at < least(raw.slot_at + $slot, $window_to)
+      AND began_at >= raw.slot_at AND began_at < raw.slot_at + $slot AND began_at < $window_to
     OFFSET 0) visit
 WHERE NOT gone
 

@@ -1,4 +1,5 @@
 // Passing by and interested, hour by hour or day by day. What was not watched hangs from the top as hatched bands.
+import { changeLines, hasChanges } from "./changes.js";
 import { drawChart } from "./chart.js";
 import { legend, tip } from "./elements.js";
 import { gapBands, missing } from "./gaps.js";
@@ -38,6 +39,7 @@ function meanings(points) {
   const isPart = missed.some((share) => share && share < 1);
   const name = isPart ? "Not watched (height: share of the time)" : "Not watched";
   if (missed.some(Boolean)) entries.push({ mark: "unwatched", name });
+  if (hasChanges(points)) entries.push({ mark: "change", name: "Camera or version changed" });
   return entries;
 }
 
@@ -55,6 +57,7 @@ function timeOption(points, band_px) {
       { ...gapBands(points, band_px), xAxisIndex: 2, yAxisIndex: 1 },
       { ...bars("passing-by", isClose ? null : OUTER), name: "Passing by", data: counts("passing_by") },
       { ...bars("interested", isClose ? null : INNER), name: "Interested", data: counts("interested"), xAxisIndex: 1 },
+      changeLines(points),
     ],
   };
 }

@@ -6,6 +6,13 @@ export const GAPS = {
   disabled: "Disabled",
   quota: "Monthly limit reached",
   refused: "Refused",
+  black: "Picture black",
+  covered: "Lens covered",
+  dark: "Too dark",
+  overexposed: "Overexposed",
+  blurred: "Blurred",
+  frozen: "Picture frozen",
+  moved: "Camera moved",
 };
 
 export const DAYS = ["Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday"];

@@ -1,0 +1,1 @@
+"""Checks of cameras: a person counts at the place, and the product compares its own count."""

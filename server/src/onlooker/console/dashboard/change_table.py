@@ -1,0 +1,63 @@
+"""A dashboard's changes as a CSV file to download: like with like, with what chance alone would do."""
+
+import math
+from collections.abc import Iterator
+from datetime import UTC, datetime
+from functools import partial
+from uuid import UUID
+from zoneinfo import ZoneInfo
+
+from django.http import HttpResponse
+
+from onlooker.console.accounts.page_access import PersonRequest, signed_in
+from onlooker.console.dashboard.figures import COUNTED, HEADLINES, find_change
+from onlooker.console.dashboard.period import PeriodError, parse_period
+from onlooker.console.dashboard.report import COMPARED, make_query
+from onlooker.console.dashboard.table import make_file
+from onlooker.console.numbers import read_numbers
+from onlooker.console.streams.access import visible_stream
+from onlooker.data.table import as_csv
+from onlooker.metrics.changes import FEWEST_PEOPLE
+from onlooker.metrics.comparison import Comparison, read_comparison
+from onlooker.metrics.like_time import TimeRange
+from onlooker.metrics.query import Time
+
+COLUMNS = (
+    *("metric", "now", "before", "kind", "change", "interval_low", "interval_high", "direction"),
+    *("compared_hours", "period_hours", "no_comparison"),
+)
+TOO_FEW = "too_few_people"
+DIGITS = 6
+
+
+@signed_in("GET", "HEAD")
+def show_changes(request: PersonRequest, client_id: UUID) -> HttpResponse:
+    """A row for each headline number of the period."""
+    stream = visible_stream(request.user, client_id)
+    now = datetime.now(UTC)
+    try:
+        period = parse_period(request.GET.dict(), zone=ZoneInfo(stream.time_zone), now=now)
+    except PeriodError as error:
+        return HttpResponse(f"{error}\n", status=400, content_type="text/plain; charset=utf-8")
+    query = make_query(stream.id, period, Time.GLOBAL, metrics=COMPARED)
+    before = TimeRange(period.before_from_at, period.before_to_at)
+    comparison = read_numbers(request, partial(read_comparison, query=query, before=before, now=now))
+    table = as_csv([list(COLUMNS)]) + as_csv(make_change_rows(comparison))
+    return make_file(table, f"{stream.name} changes", period)
+
+
+def make_change_rows(comparison: Comparison) -> Iterator[list[object]]:
+    like = comparison.like
+    hours = [like.compared_s / 3600, round(like.length_s / 3600, DIGITS)]
+    for metric in HEADLINES:
+        if like.reason:
+            yield [metric, *[None] * 7, *hours, like.reason]
+            continue
+        change = find_change(metric, comparison)
+        if metric not in COUNTED and change.people < FEWEST_PEOPLE:
+            yield [metric, *[None] * 7, *hours, TOO_FEW]
+            continue
+        ends = (change.interval.low, change.interval.high) if change.interval else (None, None)
+        numbers = [change.size, *(None if end is None or math.isinf(end) else end for end in ends)]
+        rounded = [None if number is None else round(number, DIGITS) for number in numbers]
+        yield [metric, change.now, change.before, change.kind, *rounded, change.direction, *hours, None]

@@ -1,0 +1,196 @@
+"""A period compared with another one, like with like: read from roll-up and coverage in a handful of statements."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from enum import StrEnum
+from itertools import compress, pairwise
+
+from onlooker.database import Pool, load_queries
+from onlooker.metrics.changes import Change, compare_metric
+from onlooker.metrics.definitions import METRICS, Figures, Unit
+from onlooker.metrics.execution import figures_between
+from onlooker.metrics.like_time import (
+    LEAST_SHARE,
+    WATCHED_FROM,
+    SlotPairs,
+    SlotRun,
+    TimeRange,
+    find_shift_s,
+    pair_slots,
+)
+from onlooker.metrics.query import Query, Time
+from onlooker.slots import SLOT_S
+
+DAY_S = 86_400
+CLUSTERS_S = ((8 * DAY_S, SLOT_S), (62 * DAY_S, 3600))
+"""Up to which length of a period its clusters, which the error of a mean is found from, have which length."""
+
+_queries = load_queries("onlooker.metrics", "sql/comparison.sql")
+
+
+class NoComparison(StrEnum):
+    """Why there is none. A closed list: it is part of the interface."""
+
+    NO_COMMON_TIME = "no_common_time"
+    """The periods have no weekday and time of day in common."""
+    NOT_WATCHED = "not_watched"
+    NOT_WATCHED_BEFORE = "not_watched_before"
+    """Not watched, or longer ago than coverage is kept."""
+    TOO_LITTLE = "too_little"
+    """Less than a third of the period was watched in both."""
+
+
+@dataclass(frozen=True)
+class LikeTime:
+    """What of two periods is compared."""
+
+    before: TimeRange
+    length_s: float
+    """Of the period, as far as it is past."""
+    watched: tuple[SlotRun, ...]
+    """Slots of the period that were watched, whether they are compared or not."""
+    pairs: tuple[SlotPairs, ...]
+    """All that were watched in both, even where that is too little for a comparison."""
+    reason: NoComparison | None
+
+    @property
+    def compared_s(self) -> int:
+        return sum(pair.length_s for pair in self.pairs)
+
+    @property
+    def watched_s(self) -> int:
+        return sum(run.to_s - run.from_s for run in self.watched)
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """How a period differs from another one."""
+
+    like: LikeTime
+    changes: dict[str, dict[str, Change]]
+    """By metric and part; empty where there is no comparison."""
+    clusters: dict[str, list[Figures]]
+    """By metric: the figures of all clusters of the period."""
+    edges_s: tuple[float, ...]
+    """Where those begin, and where the last one ends."""
+    exact: bool
+
+
+async def read_comparison(pool: Pool, query: Query, before: TimeRange, *, now: datetime) -> Comparison:
+    """All metrics of visits that the query has, over its range, against another range."""
+    query = replace(query, metrics=tuple(name for name in query.metrics if name in METRICS))
+    like, exposure = await read_like_time(pool, query, before, now=now)
+    cluster_s = _cluster_length_s(query)
+    runs = [] if like.reason else [pair.now for pair in like.pairs]
+    ours = await _read_clusters(pool, query, runs, cluster_s)
+    if like.reason:
+        return Comparison(like, {}, ours.everything, ours.edges_s, ours.is_exact)
+    earlier = replace(query, from_at=before.from_at, to_at=before.to_at)
+    runs = sorted(pair.before for pair in like.pairs)
+    theirs = await _read_clusters(pool, earlier, runs, cluster_s if _has_means(query) else DAY_S)
+    changes = {
+        name: compare_metric(METRICS[name], ours.inside[name], theirs.inside[name], exposure=exposure)
+        for name in query.metrics
+    }
+    return Comparison(like, changes, ours.everything, ours.edges_s, ours.is_exact and theirs.is_exact)
+
+
+def _has_means(query: Query) -> bool:
+    return any(METRICS[name].unit in (Unit.SECONDS, Unit.SHARE) for name in query.metrics)
+
+
+async def read_like_time(pool: Pool, query: Query, before: TimeRange, *, now: datetime) -> tuple[LikeTime, float]:
+    """What is compared, and how many times as long that was watched as before: slots may be watched in part."""
+    period = TimeRange(query.from_at, max(query.from_at, min(query.to_at, now)))
+    ours, theirs = await _read_watched(pool, query.stream_id, (period, before))
+    shift_s = find_shift_s(TimeRange(query.from_at, query.to_at), before, query.zone)
+    pairs = tuple(pair_slots(ours, theirs, zone=query.zone, shift_s=shift_s))
+    length_s = (period.to_at - period.from_at).total_seconds()
+    like = LikeTime(before, length_s, tuple(ours), pairs, _why_not(ours, theirs, pairs, length_s))
+    return like, 1.0 if like.reason else await _read_exposure(pool, query.stream_id, pairs)
+
+
+def _why_not(
+    ours: Sequence[SlotRun], theirs: Sequence[SlotRun], pairs: Sequence[SlotPairs], length_s: float
+) -> NoComparison | None:
+    if not ours:
+        return NoComparison.NOT_WATCHED
+    if not theirs:
+        return NoComparison.NOT_WATCHED_BEFORE
+    if not pairs:
+        return NoComparison.NO_COMMON_TIME
+    return NoComparison.TOO_LITTLE if sum(pair.length_s for pair in pairs) < LEAST_SHARE * length_s else None
+
+
+async def _read_watched(pool: Pool, stream_id: int, ranges: Sequence[TimeRange]) -> list[list[SlotRun]]:
+    values = {
+        "stream_id": stream_id,
+        "begins": [one.from_at for one in ranges],
+        "ends": [one.to_at for one in ranges],
+        "least_s": WATCHED_FROM * SLOT_S,
+    }
+    async with pool.connection() as connection:
+        rows = await (await connection.execute(_queries["read_watched"], values)).fetchall()
+    found: list[list[SlotRun]] = [[] for _ in ranges]
+    for row in rows:
+        found[row["number"] - 1].append(SlotRun(row["from_s"], row["to_s"]))
+    return found
+
+
+async def _read_exposure(pool: Pool, stream_id: int, pairs: Sequence[SlotPairs]) -> float:
+    runs = [*((pair.now, False) for pair in pairs), *((pair.before, True) for pair in pairs)]
+    values = {
+        "stream_id": stream_id,
+        "begins_s": [run.from_s for run, _ in runs],
+        "ends_s": [run.to_s for run, _ in runs],
+        "before": [is_before for _, is_before in runs],
+    }
+    async with pool.connection() as connection:
+        rows = await (await connection.execute(_queries["sum_watched"], values)).fetchall()
+    watched_s = {row["before"]: row["watched_s"] for row in rows}
+    return float(watched_s[False] / watched_s[True])
+
+
+def _cluster_length_s(query: Query) -> int:
+    length_s = (query.to_at - query.from_at).total_seconds()
+    return next((cluster_s for longest_s, cluster_s in CLUSTERS_S if length_s <= longest_s), DAY_S)
+
+
+@dataclass(frozen=True)
+class _Clusters:
+    """Figures by metric: of all clusters of a range, and of those inside compared slots."""
+
+    edges_s: tuple[float, ...]
+    everything: dict[str, list[Figures]]
+    inside: dict[str, list[Figures]]
+    is_exact: bool
+
+
+async def _read_clusters(pool: Pool, query: Query, runs: Sequence[SlotRun], cluster_s: int) -> _Clusters:
+    """`runs` are in order. Clusters are cut where compared time begins and ends."""
+    edges = cut_clusters(query, runs, cluster_s)
+    edges_s = tuple(edge.timestamp() for edge in edges)
+    found, exact = await figures_between(pool, replace(query, time=Time.BY_HOUR), edges)
+    is_inside = are_inside(edges_s, runs)
+    inside = {name: list(compress(rows, is_inside)) for name, rows in found.items()}
+    return _Clusters(edges_s, found, inside, exact)
+
+
+def cut_clusters(query: Query, runs: Iterable[SlotRun], cluster_s: int) -> list[datetime]:
+    """The edges of clusters of a range, from its start to its end."""
+    begin_s, end_s = query.from_at.timestamp(), query.to_at.timestamp()
+    cuts = {edge for run in runs for edge in run if begin_s < edge < end_s}
+    first = int(begin_s // cluster_s + 1) * cluster_s
+    cuts.update(cut for cut in range(first, int(-(-end_s // 1)), cluster_s) if begin_s < cut < end_s)
+    return [query.from_at, *(datetime.fromtimestamp(cut, UTC) for cut in sorted(cuts)), query.to_at]
+
+
+def are_inside(edges_s: Sequence[float], runs: Sequence[SlotRun]) -> list[bool]:
+    """Whether each cluster lies in a run: no cluster lies in one partly."""
+    found, place = [], 0
+    for begin_s, _ in pairwise(edges_s):
+        while place < len(runs) and runs[place].to_s <= begin_s:
+            place += 1
+        found.append(place < len(runs) and runs[place].from_s <= begin_s)
+    return found
