@@ -9,10 +9,11 @@ from typing import Any
 
 import psycopg
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 from onlooker.database import Pool, open_pool
+from onlooker.gateway.meters import StreamMeters
 from onlooker.settings import Settings
 from onlooker.slots import SLOT_S
 from onlooker.streams import meter
@@ -117,6 +118,7 @@ FRAMES = st.tuples(
 
 @settings(max_examples=15, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(steps=st.lists(st.one_of(FRAMES, st.sampled_from(["flush", "away", "back"])), max_size=30))
+@example(steps=[(0, Versions(), FrameQuality(), 0.5), (1, Versions(), FrameQuality(face_bins=[3]), 0.5)])
 def test_quality_is_exact_whenever_it_is_flushed_and_the_database_is_away(tables: str, steps: list[Any]) -> None:
     """Oracle: a list of frames. One that counts no video was counted before."""
     streams, now = [create_stream(tables) for _ in range(2)], time.time()
@@ -216,6 +218,22 @@ def test_a_stream_that_was_removed_holds_up_no_other(tables: str) -> None:
     for table in ("coverage", "refusal", "usage"):
         rows = read(tables, f"SELECT stream_id FROM streams_{table} WHERE stream_id = ANY(%s)", [gone, stream_id])
         assert rows == [(stream_id,)], table
+
+
+def test_what_can_never_be_written_holds_up_no_other_meter(tables: str) -> None:
+    """And the next time comes, though it failed."""
+    stream_id = create_stream(tables)
+
+    async def run() -> None:
+        async with open_pool(Settings(database_url=tables)) as pool:
+            meters = StreamMeters(pool, Settings(database_url=tables))
+            meters.usage._count((stream_id, "no date"), 0.5)  # type: ignore[arg-type]
+            for _ in range(2):
+                meters.coverage.add_computed(stream_id, 0.5, at=time.time())
+                await meters.flush()
+
+    asyncio.run(run())
+    assert read(tables, "SELECT sum(video_s) FROM streams_coverage WHERE stream_id = %s", stream_id) == [(1.0,)]
 
 
 def test_two_processes_that_write_the_same_streams_do_not_deadlock(tables: str) -> None:

@@ -1,10 +1,12 @@
 """Meters of each stream, in a gateway or dispatcher: its use, coverage, quality, camera and changes of state."""
 
 import asyncio
+import logging
 import time
 
 from onlooker.bus.messages import Reply, Task
 from onlooker.database import Pool
+from onlooker.logs import fields
 from onlooker.settings import Settings
 from onlooker.streams.condition import FaultSince, PictureConditions
 from onlooker.streams.coverage import CoverageMeter, QualityMeter, Reason, fault_of, reason_of
@@ -12,6 +14,8 @@ from onlooker.streams.state import StateLog
 from onlooker.streams.usage import UsageMeter
 from onlooker_pipeline.catalogue.service import Service
 from onlooker_pipeline.service_call import PictureFault
+
+log = logging.getLogger(__name__)
 
 FLUSH_EVERY_S = 2.0
 LIVE_WITHIN_S = 300.0
@@ -66,13 +70,22 @@ class StreamMeters:
 
     async def flush(self) -> None:
         """States come last: whether a month is used up is judged by what has been written."""
-        await self.usage.flush()
-        await self.coverage.flush()
+        for flush in (
+            self.usage.flush,
+            self.coverage.flush,
+            self._flush_pictures,
+            self.quality.flush,
+            self.states.flush,
+        ):
+            try:
+                await flush()
+            except Exception:  # a fault of one must stop neither the others nor the next time
+                log.exception("not written", extra=fields(what=flush.__qualname__))
+
+    async def _flush_pictures(self) -> None:
         newest, self._newest_pictures = self._newest_pictures, {}
         unwritten = await self._conditions.write(newest)
         self._newest_pictures = unwritten | self._newest_pictures
-        await self.quality.flush()
-        await self.states.flush()
 
 
 def is_for_visits(service: Service, params: dict[str, object]) -> bool:

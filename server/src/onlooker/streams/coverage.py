@@ -114,6 +114,11 @@ class QualitySum(enum.Enum):
     FACE_FRAMES = "face_frames"
     FACE_VIDEO_S = "face_video_s"
 
+    @property
+    def zero(self) -> float:
+        """Of the column's type: one list can't hold numbers of both."""
+        return 0.0 if self.value.endswith("_s") else 0
+
 
 class QualitySlot(NamedTuple):
     """What is added up together: a row of the table."""
@@ -151,7 +156,9 @@ class QualityMeter(Meter[tuple[QualitySlot, QualitySum | int]]):
         sums: dict[QualitySlot, dict[QualitySum | int, float]] = defaultdict(dict)
         for (slot, what), amount in batch.items():
             sums[slot][what] = amount
-        rows = [(*slot, *(found.get(one, 0) for one in QualitySum), _array_of(found)) for slot, found in sums.items()]
+        rows = [
+            (*slot, *(found.get(one, one.zero) for one in QualitySum), _array_of(found)) for slot, found in sums.items()
+        ]
         names = ("stream_ids", "slots", "models", "pipelines", *(one.value for one in QualitySum), "faces")
         await connection.execute(_queries["add_quality"], _columns(rows, *names))
 
