@@ -140,6 +140,7 @@ class DataWorld:
         """What was watched of all slots of the streams, and how well."""
         values = {"begins_at": self.begins_at, "ends_at": self.ends_at}
         with _builder(self.url) as connection:
+            connection.execute("SET session_replication_role = origin")  # triggers sum up hours
             connection.execute(MAKE_COVERAGE, values)
             connection.execute(MAKE_QUALITY, values)
 

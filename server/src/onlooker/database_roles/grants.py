@@ -57,6 +57,8 @@ GRANTS: dict[str, dict[str, str]] = {
     },
     DATA: {
         "accounts_account": "SELECT (id, is_active)",
+        "metrics_coveragehour": "SELECT",
+        "metrics_qualityhour": "SELECT",
         "metrics_slot": "SELECT",
         "metrics_state": "SELECT",
         "streams_accesstoken": "SELECT (id, stream_id, is_trial, expires_at)",
@@ -109,6 +111,8 @@ GRANTS: dict[str, dict[str, str]] = {
         "gateway_blob": "SELECT, UPDATE",
         "gateway_job": "SELECT, UPDATE, DELETE",
         "gateway_listedworker": "SELECT",
+        "metrics_coveragehour": "SELECT",
+        "metrics_qualityhour": "SELECT",
         "metrics_slot": "SELECT, DELETE",
         "metrics_state": "SELECT",
         "streams_agentcondition": "SELECT, DELETE",

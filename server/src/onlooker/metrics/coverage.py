@@ -14,6 +14,7 @@ from psycopg.rows import DictRow, tuple_row
 
 from onlooker.database import Pool, load_queries
 from onlooker.metrics.buckets import Buckets
+from onlooker.metrics.hour_sums import BESIDE, WATCHED, past_buckets, read_hour_sums
 from onlooker.metrics.query import Query
 from onlooker.metrics.statements import as_array
 from onlooker.slots import SLOT, SLOT_S, is_slot_edge, slot_of
@@ -230,7 +231,8 @@ async def read_coverage_and_hours(
 
     Both come from one read: a year has thousands of hours, and finding their causes would take longer than the rest.
     """
-    from_at, to_at = past_of(query, buckets, now)
+    past = past_buckets(query, buckets, now)
+    from_at, to_at = past.from_at, past.to_at
     values = {"stream_id": query.stream_id, "from_at": from_at, "to_at": to_at, "now": now}
     async with pool.connection() as connection:
         [known] = await _read(connection, "find_known_since", values)
@@ -256,26 +258,19 @@ async def read_watched(pool: Pool, query: Query, buckets: Buckets, *, now: datet
 
     Neither the log of states nor refusals change how much was covered.
     """
-    from_at, to_at = past_of(query, buckets, now)
-    ends_s = (from_at.timestamp(), to_at.timestamp())
-    edges_s = [edge.timestamp() for edge in buckets.edges]
-    cuts_s = sorted({*ends_s, *edges_s[bisect_right(edges_s, ends_s[0]) : bisect_left(edges_s, ends_s[1])]})
+    past = past_buckets(query, buckets, now)
+    covered, known_since = [0.0] * len(buckets.keys), None
     async with pool.connection() as connection:
-        values = {"stream_id": query.stream_id, "from_at": from_at, "to_at": to_at, "now": now}
-        [known] = await _read(connection, "find_known_since", values)
-        if from_at >= known["since"]:
-            rows = await _read_slots(connection, "read_coverage", cuts_s, values)
-            covered = _by_bucket(rows, cuts_s, edges_s)
-            inside = pairwise(min(max(edge, from_at), to_at) for edge in buckets.edges)
-            lengths_s = ((end_at - begin_at).total_seconds() for begin_at, end_at in inside)
-            return [Watched(*pair) for pair in zip(covered, lengths_s, strict=True)]
-    return [one.watched for one in await read_coverage(pool, query, buckets, now=now)]
-
-
-def past_of(query: Query, buckets: Buckets, now: datetime) -> tuple[datetime, datetime]:
-    """The part of the buckets that lies inside the range and in the past."""
-    from_at = max(query.from_at.astimezone(UTC), buckets.edges[0])
-    return from_at, max(from_at, min(query.to_at.astimezone(UTC), buckets.edges[-1], now))
+        for bucket, share, (covered_s,) in await read_hour_sums(connection, WATCHED, query.stream_id, past):
+            if bucket == BESIDE:
+                known_since = datetime.fromtimestamp(covered_s or 0, UTC)
+            else:
+                covered[bucket] += share * covered_s
+    if known_since is None or past.from_at < known_since:
+        return [one.watched for one in await read_coverage(pool, query, buckets, now=now)]
+    inside = pairwise(min(max(edge, past.from_at), past.to_at) for edge in buckets.edges)
+    lengths_s = ((end_at - begin_at).total_seconds() for begin_at, end_at in inside)
+    return [Watched(*pair) for pair in zip(covered, lengths_s, strict=True)]
 
 
 async def _read_slots(

@@ -1,5 +1,6 @@
 """Running a query and shaping its answer."""
 
+import asyncio
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
@@ -14,7 +15,7 @@ from onlooker.database import Pool
 from onlooker.errors import bad_request
 from onlooker.metrics.buckets import count_buckets, page_buckets
 from onlooker.metrics.definitions import METRICS, Figures, Value, in_declared_order
-from onlooker.metrics.extension_values import ExtensionValue, figures_needed, read_extensions
+from onlooker.metrics.extension_values import ExtensionValue, figures_needed, read_extensions, shape_extensions
 from onlooker.metrics.query import PAGE_BUCKETS, Query, Time
 from onlooker.metrics.statements import NOTE, compile_quick_statement, compile_statement, compile_values, is_quick
 
@@ -48,14 +49,17 @@ async def run_query(pool: Pool, query: Query, page: int = 1, *, size: int = PAGE
     asked = tuple(name for name in query.metrics if name in METRICS)
     is_extended = len(asked) < len(query.metrics)
     counted = tuple(dict.fromkeys((*asked, *figures_needed(query.metrics)))) if is_extended else asked
-    counting = query if counted == asked else replace(query, metrics=counted)
-    found = await _find(pool, counting, buckets.edges) if counted else {}
+    counting = replace(query, metrics=counted) if is_extended else query
+    finding = _find(pool, counting, buckets.edges)
+    if is_extended:
+        found, values = await asyncio.gather(finding, read_extensions(pool, query, buckets))
+    else:
+        found, values = await finding, {}
     exact = found.pop(NOTE, None) is None
     entities = _entities(counted, buckets.keys, found)
-    if not is_extended:
-        return Answer(query, page, total, pages, entities, exact)
-    extensions = await read_extensions(pool, query, buckets, list(entities.values()))
-    return Answer(query, page, total, pages, _merge(query.metrics, entities, extensions), exact)
+    if is_extended:
+        entities = _merge(query.metrics, entities, shape_extensions(values, list(entities.values())))
+    return Answer(query, page, total, pages, entities, exact)
 
 
 async def count_between(pool: Pool, query: Query, edges: Sequence[datetime]) -> tuple[dict[str, list[int]], bool]:
@@ -80,6 +84,8 @@ async def figures_between(pool: Pool, query: Query, edges: Sequence[datetime]) -
 
 async def _find(pool: Pool, query: Query, edges: Sequence[datetime]) -> Found:
     """In one statement, so of one moment. If the quick statement has no answer, the full one starts over."""
+    if not query.metrics:
+        return {}
     metrics, by_hour = in_declared_order(query.metrics), query.time is Time.BY_HOUR
     values = compile_values(query, edges)
     async with pool.connection() as connection:

@@ -1,10 +1,10 @@
-"""The table of the roll-up, as far as Django must know it."""
+"""The tables of the roll-up, as far as Django must know them: other columns only our own SQL reads."""
 
 from django.db import models
 
 
 class Slot(models.Model):
-    """The totals of the visits that begin in a slot. Its figures are columns that only our own SQL reads."""
+    """The totals of the visits that begin in a slot."""
 
     pk = models.CompositePrimaryKey("stream_id", "slot_at")
     stream = models.ForeignKey("streams.Stream", on_delete=models.CASCADE, db_index=False, related_name="slots")
@@ -12,3 +12,31 @@ class Slot(models.Model):
 
     def __str__(self) -> str:
         return f"{self.slot_at:%Y-%m-%d %H:%M} of {self.stream_id}"
+
+
+class CoverageHour(models.Model):
+    """How much of an hour was watched: its slots together. The database itself keeps it."""
+
+    pk = models.CompositePrimaryKey("stream_id", "hour_at")
+    stream = models.ForeignKey(
+        "streams.Stream", on_delete=models.DO_NOTHING, db_index=False, related_name="coverage_hours"
+    )
+    hour_at = models.DateTimeField()
+
+    def __str__(self) -> str:
+        return f"{self.hour_at:%Y-%m-%d %H:%M} of {self.stream_id}"
+
+
+class QualityHour(models.Model):
+    """How well an hour could be looked at by one version: its slots together. The database itself keeps it."""
+
+    pk = models.CompositePrimaryKey("stream_id", "hour_at", "models_version", "pipeline_version")
+    stream = models.ForeignKey(
+        "streams.Stream", on_delete=models.DO_NOTHING, db_index=False, related_name="quality_hours"
+    )
+    hour_at = models.DateTimeField()
+    models_version = models.TextField()
+    pipeline_version = models.TextField()
+
+    def __str__(self) -> str:
+        return f"{self.hour_at:%Y-%m-%d %H:%M} of {self.stream_id}"

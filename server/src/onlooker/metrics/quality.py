@@ -1,10 +1,10 @@
 """How well people could be seen in each bucket, and where the camera's view or a version changed."""
 
-from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from enum import StrEnum
+from operator import mul
 from typing import Any
 
 from psycopg import AsyncConnection
@@ -12,15 +12,13 @@ from psycopg.rows import DictRow, tuple_row
 
 from onlooker.database import Pool, load_queries
 from onlooker.metrics.buckets import Buckets
-from onlooker.metrics.coverage import past_of
+from onlooker.metrics.hour_sums import QUALITY, past_buckets, read_hour_sums
 from onlooker.metrics.query import Query
-from onlooker.metrics.statements import as_array
-from onlooker.slots import SLOT_S
 from onlooker_pipeline.face_size import FACE_BINS, median_px
 from onlooker_pipeline.versions import Versions
 
-QualityRow = tuple[int, datetime, str, str, float, float, float, float, float, list[float]]
-"""Number of the bucket, first slot, versions, and sums in the order of `BucketQuality`."""
+QualityPart = tuple[float, tuple[Any, ...]]
+"""A share, and what it is of: first slot, versions, and sums in the order of `BucketQuality`."""
 
 _queries = load_queries("onlooker.metrics", "sql/quality.sql")
 
@@ -88,8 +86,8 @@ async def read_quality_and_changes(
     pool: Pool, query: Query, buckets: Buckets, *, now: datetime
 ) -> tuple[list[BucketQuality], list[QualityChange]]:
     """And what changed inside the range; a version that was there from its beginning is no change."""
-    from_at, to_at = past_of(query, buckets, now)
-    values = {"stream_id": query.stream_id, "from_at": from_at, "to_at": to_at}
+    past = past_buckets(query, buckets, now)
+    values = {"stream_id": query.stream_id, "from_at": past.from_at, "to_at": past.to_at}
     async with pool.connection() as connection:
         found = await _read_buckets(connection, query, buckets, now=now)
         moved = await _read(connection, "read_view_changes", values)
@@ -112,18 +110,11 @@ def _version_changes(
 async def _read_buckets(
     connection: AsyncConnection[DictRow], query: Query, buckets: Buckets, *, now: datetime
 ) -> list[BucketQuality]:
-    from_at, to_at = past_of(query, buckets, now)
-    ends_s, edges_s = (from_at.timestamp(), to_at.timestamp()), [edge.timestamp() for edge in buckets.edges]
-    inside = edges_s[bisect_right(edges_s, ends_s[0]) : bisect_left(edges_s, ends_s[1])]
-    cuts_s = [ends_s[0], *inside, ends_s[1]]
-    first = bisect_right(edges_s, ends_s[0]) - 1
-    cut_slots_s = {cut_s - cut_s % SLOT_S for cut_s in cuts_s if cut_s % SLOT_S}
-    values = {"stream_id": query.stream_id, "from_at": from_at, "to_at": to_at, "now": now}
-    values |= {"cuts_s": as_array(cuts_s), "cut_slots_s": as_array(cut_slots_s)}
-    rows: list[QualityRow] = await _read(connection, "read_quality", values) if from_at < to_at else []
-    parts: list[list[QualityRow]] = [[] for _ in buckets.keys]
-    for row in rows:
-        parts[first + row[0] - 1].append(row)
+    past = past_buckets(query, buckets, now)
+    parts: list[list[QualityPart]] = [[] for _ in buckets.keys]
+    if past.from_at < past.to_at:
+        for bucket, share, sums in await read_hour_sums(connection, QUALITY, query.stream_id, past):
+            parts[bucket].append((share, sums))
     nothing = BucketQuality()
     return [_add_up(part) if part else nothing for part in parts]
 
@@ -134,14 +125,14 @@ async def _read(connection: AsyncConnection[DictRow], name: str, values: dict[st
     return await cursor.fetchall()
 
 
-def _add_up(rows: Sequence[QualityRow]) -> BucketQuality:
+def _add_up(parts: Sequence[QualityPart]) -> BucketQuality:
     """All versions of a bucket, and slots that are cut with those that are not."""
-    return BucketQuality(
-        frames=sum(row[4] for row in rows),
-        video_s=sum(row[5] for row in rows),
-        dark_frames=sum(row[6] for row in rows),
-        face_frames=sum(row[7] for row in rows),
-        face_video_s=sum(row[8] for row in rows),
-        faces=tuple(rows[0][9] if len(rows) == 1 else map(sum, zip(*(row[9] for row in rows), strict=True))),
-        versions=tuple(dict.fromkeys(Versions(row[2], row[3]) for row in rows)),
-    )
+    if len(parts) > 1 or parts[0][0] < 1:
+        in_order = sorted(parts, key=lambda part: part[1][:3])
+        versions = tuple(dict.fromkeys(Versions(*sums[1:3]) for _, sums in in_order))
+        shares, rows = zip(*((share, sums[3:]) for share, sums in parts), strict=True)
+        sums = tuple(sum(map(mul, shares, column)) for column in zip(*rows, strict=True))
+    else:  # as it is nearly always
+        versions, sums = (Versions(*parts[0][1][1:3]),), parts[0][1][3:]
+    frames, video_s, dark_frames, face_frames, face_video_s, *faces = sums
+    return BucketQuality(frames, video_s, dark_frames, face_frames, face_video_s, tuple(faces), versions)

@@ -1,0 +1,108 @@
+"""Sums over the buckets of a range, read by whole hours: a quarter of the slots."""
+
+from bisect import bisect_left, bisect_right
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from functools import cached_property
+from typing import Any
+
+from psycopg import AsyncConnection, AsyncRawCursor
+from psycopg.rows import DictRow, tuple_row
+from psycopg.types.numeric import Int8
+
+from onlooker.database import load_sql_parts
+from onlooker.metrics.buckets import Buckets
+from onlooker.metrics.query import Query
+from onlooker.metrics.statements import as_array
+from onlooker.slots import SLOT_IN_SQL, SLOT_S
+from onlooker_pipeline.face_size import FACE_BINS
+
+HOUR_S = 3600
+WATCHED, QUALITY = "watched", "quality"
+BESIDE = -1
+_VALUES = ("stream_id", "from_at", "to_at", "cuts_s", "cut_hours_s", "cut_slots_s", "now")
+_BINS = range(1, FACE_BINS + 1)
+
+
+@dataclass(frozen=True)
+class PastBuckets:
+    """The parts of buckets that lie inside a range and in the past."""
+
+    from_at: datetime
+    to_at: datetime
+    edges: Sequence[datetime]
+    """Of the whole buckets."""
+    now: datetime
+
+    @cached_property
+    def edges_s(self) -> list[float]:
+        return [edge.timestamp() for edge in self.edges]
+
+    @cached_property
+    def cuts_s(self) -> list[float]:
+        """Where the parts begin, and where the last one ends."""
+        ends_s, edges_s = (self.from_at.timestamp(), self.to_at.timestamp()), self.edges_s
+        return [ends_s[0], *edges_s[bisect_right(edges_s, ends_s[0]) : bisect_left(edges_s, ends_s[1])], ends_s[1]]
+
+    @cached_property
+    def first(self) -> int:
+        """The bucket of the first part."""
+        return bisect_right(self.edges_s, self.cuts_s[0]) - 1
+
+    def shares_of(self, slot_s: float) -> Iterator[tuple[int, float]]:
+        """The buckets that a slot lies in, each with its share. The current slot is as long as it has lasted."""
+        lasted_s, cuts_s = min(SLOT_S, self.now.timestamp() - slot_s), self.cuts_s
+        for number in range(max(1, bisect_right(cuts_s, slot_s)), bisect_left(cuts_s, slot_s + SLOT_S) + 1):
+            if number < len(cuts_s):
+                inside_s = min(slot_s + SLOT_S, cuts_s[number]) - max(slot_s, cuts_s[number - 1])
+                yield self.first + number - 1, inside_s / lasted_s
+
+    def values(self, stream_id: int) -> tuple[Any, ...]:
+        """In the order of _VALUES."""
+        cut_hours_s = sorted({int(cut_s // HOUR_S * HOUR_S) for cut_s in self.cuts_s if cut_s % HOUR_S})
+        cut_slots_s = sorted({int(cut_s // SLOT_S * SLOT_S) for cut_s in self.cuts_s if cut_s % SLOT_S})
+        cuts = (as_array(self.cuts_s), as_array(cut_hours_s), as_array(cut_slots_s))
+        return (Int8(stream_id), self.from_at, self.to_at, *cuts, self.now)
+
+
+def past_buckets(query: Query, buckets: Buckets, now: datetime) -> PastBuckets:
+    from_at = max(query.from_at.astimezone(UTC), buckets.edges[0])
+    to_at = max(from_at, min(query.to_at.astimezone(UTC), buckets.edges[-1], now))
+    return PastBuckets(from_at, to_at, buckets.edges, now)
+
+
+def _compile(name: str) -> bytes:
+    parts = load_sql_parts("onlooker.metrics", "sql/hour_sums.sql")
+    values = SLOT_IN_SQL | {value: f"${number}" for number, value in enumerate(_VALUES, start=1)}
+    values |= {
+        "faces_of_hours": ", ".join(f"sum(faces_{number})" for number in _BINS),
+        "faces_of_slots": ", ".join(f"sum(faces[{number}])" for number in _BINS),
+    }
+    values |= {part: parts[part].substitute(values) for part in parts if part not in (WATCHED, QUALITY)}
+    return parts[name].substitute(values).encode()
+
+
+_statements = {name: _compile(name) for name in (WATCHED, QUALITY)}
+
+
+async def read_hour_sums(
+    connection: AsyncConnection[DictRow], name: str, stream_id: int, buckets: PastBuckets
+) -> Iterator[tuple[int, float, tuple[Any, ...]]]:
+    """Buckets, what share of the sums is theirs, and the sums. BESIDE stands for no bucket."""
+    cursor = AsyncRawCursor(connection, row_factory=tuple_row)
+    await cursor.execute(_statements[name], buckets.values(stream_id), prepare=True, binary=True)
+    return _by_bucket(await cursor.fetchall(), buckets)
+
+
+def _by_bucket(rows: list[tuple[Any, ...]], buckets: PastBuckets) -> Iterator[tuple[int, float, tuple[Any, ...]]]:
+    parts = len(buckets.cuts_s) - 1
+    for row in rows:
+        number, slot_s = row[:2]
+        if slot_s is not None:
+            for bucket, share in buckets.shares_of(slot_s):
+                yield bucket, share, row[2:]
+        elif number == BESIDE:
+            yield BESIDE, 1.0, row[2:]
+        elif 1 <= number <= parts:  # others are slots of an hour in which the range begins or ends
+            yield buckets.first + number - 1, 1.0, row[2:]

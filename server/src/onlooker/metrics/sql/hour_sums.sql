@@ -1,0 +1,48 @@
+-- Statements that read sums of whole hours; of hours inside which a cut lies, they read the slots. Each row has the
+-- number of the cut that it lies behind. Slots inside which a cut lies come one by one, with the second at which they
+-- begin: whoever asked divides them. Values such as $stream_id become numbered parameters.
+
+-- name: watched  seconds that were covered; the current slot is as long as it has lasted. A row with number -1 has the
+-- second up to which some coverage was deleted; there is none if the stream is gone.
+WITH given AS MATERIALIZED ($given)
+SELECT width_bucket(hour_at, (SELECT cuts FROM given)), NULL::float8, sum(covered_s)
+FROM metrics_coveragehour
+WHERE $whole_hours
+GROUP BY 1
+UNION ALL
+SELECT width_bucket(slot_at, (SELECT cuts FROM given)), $cut_slot, sum(least(video_s, $slot_s, date_part('epoch', $now - slot_at)))
+FROM unnest((SELECT cut_hours FROM given)) hour_at
+JOIN streams_coverage ON $slots_of_hour
+GROUP BY 1, 2
+UNION ALL
+SELECT -1, NULL, extract(epoch FROM coverage_since)::float8 FROM streams_stream WHERE id = $stream_id
+
+-- name: quality  sums of frames by version, with the first slot of each
+WITH given AS MATERIALIZED ($given)
+SELECT width_bucket(hour_at, (SELECT cuts FROM given)), NULL::float8, min(since_at), models_version, pipeline_version,
+       sum(frames), sum(video_s), sum(dark_frames), sum(face_frames), sum(face_video_s), $faces_of_hours
+FROM metrics_qualityhour
+WHERE $whole_hours
+GROUP BY 1, 4, 5
+UNION ALL
+SELECT width_bucket(slot_at, (SELECT cuts FROM given)), $cut_slot, min(slot_at), models_version, pipeline_version,
+       sum(frames)::bigint, sum(video_s), sum(dark_frames)::bigint, sum(face_frames)::bigint, sum(face_video_s),
+       $faces_of_slots
+FROM unnest((SELECT cut_hours FROM given)) hour_at
+JOIN streams_quality ON $slots_of_hour
+GROUP BY 1, 2, 4, 5
+
+-- name: given  part of both: the cuts, and the hours and slots inside which one lies
+SELECT ARRAY(SELECT to_timestamp(unnest($cuts_s::float8[]))) AS cuts,
+       ARRAY(SELECT to_timestamp(unnest($cut_hours_s::bigint[]))) AS cut_hours,
+       ARRAY(SELECT to_timestamp(unnest($cut_slots_s::bigint[]))) AS cut_slots
+
+-- name: whole_hours  part of both: hours that lie between two cuts
+stream_id = $stream_id AND hour_at >= $from_at AND hour_at < $to_at
+  AND hour_at <> ALL((SELECT cut_hours FROM given)::timestamptz[])
+
+-- name: slots_of_hour  part of both: the slots of an hour inside which a cut lies
+stream_id = $stream_id AND slot_at >= hour_at AND slot_at < hour_at + interval '1 hour'
+
+-- name: cut_slot  part of both: when the slot begins, if a cut lies inside it
+CASE WHEN slot_at = ANY((SELECT cut_slots FROM given)::timestamptz[]) THEN extract(epoch FROM slot_at)::float8 END
