@@ -137,11 +137,17 @@ def _family(host: str) -> socket.AddressFamily:
     return socket.AF_INET6 if ":" in host else socket.AF_INET
 
 
+def address_of(host: str, port: int) -> str:
+    """Where this machine reaches what listens on a host's address; all addresses include loopback."""
+    host = {"0.0.0.0": "127.0.0.1", "::": "::1"}.get(host, host)  # noqa: S104
+    return f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
+
+
 async def serve_monitoring(settings: Settings, readiness: Readiness, facts: Facts = _no_facts) -> None:
-    """Serve them on loopback until cancelled; port 0 serves nothing."""
+    """Serve them until cancelled; port 0 serves nothing."""
     port = settings.monitoring_port
     if not port:
         await asyncio.Event().wait()
-    app = KnownHost(monitoring_app(readiness, facts), settings.monitoring_hosts)
+    app = KnownHost(monitoring_app(readiness, facts), f"{settings.monitoring_hosts},{settings.monitoring_host}")
     config = uvicorn.Config(app, lifespan="off", log_config=None, access_log=False)
-    await EmbeddedServer(config).serve(sockets=[listen("127.0.0.1", port, setting="monitoring_port")])
+    await EmbeddedServer(config).serve(sockets=[listen(settings.monitoring_host, port, setting="monitoring_port")])

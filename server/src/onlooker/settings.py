@@ -48,11 +48,26 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     ] = ""
     database_pool_size: Annotated[int, _about("Connections a process may hold.", ge=1)] = 8
 
-    nats_url: Annotated[str, _about("Address of the bus. `onlooker up` starts one there.")] = "nats://127.0.0.1:4322"
+    nats_url: Annotated[
+        str,
+        _about(
+            "Address of the bus, or of several of its servers, separated by commas. `onlooker up` starts a bus at one "
+            "address."
+        ),
+    ] = "nats://127.0.0.1:4322"
+    nats_authority_file: Annotated[
+        str, _about("Certificate (PEM) of the authority that the bus's servers are checked by; empty: no TLS.")
+    ] = ""
+    nats_certificate_file: Annotated[str, _about("Certificate (PEM) that this process shows to the bus.")] = ""
+    nats_key_file: Annotated[str, _about("Its private key (PEM).")] = ""
     nats_user: Annotated[str, _about("The role this process has on the bus.")] = ""
     nats_password: Annotated[str, _about("Password of that role.", secret=True)] = ""
     nats_server: Annotated[str, _about("Path of the nats-server program; empty: the one installed with Onlooker.")] = ""
     nats_cores: Annotated[int, _about("Cores the bus's server uses; with one it costs a quarter less a job.", ge=1)] = 1
+    bus_replicas: Annotated[
+        int,
+        _about("Servers of the bus that keep each message; where it is kept by more already, that stays.", ge=1, le=5),
+    ] = 1
     bucket_shards: Annotated[int, _about("Buckets that session states and results are spread over.", ge=1, le=64)] = 1
     results_disk_bytes: Annotated[
         int, _about("Disk that stored results may fill, per bucket; oldest go first.", ge=1)
@@ -74,9 +89,10 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     https_port: Annotated[
         int, _about("Port that HTTPS listens on; 0: no HTTPS here, a proxy does it.", ge=0, le=65535)
     ] = 8443
-    http_port: Annotated[
-        int, _about("Port for plain HTTP, on loopback only, for a proxy in front; 0: none.", ge=0, le=65535)
-    ] = 8080
+    http_port: Annotated[int, _about("Port for plain HTTP, for a proxy in front; 0: none.", ge=0, le=65535)] = 8080
+    http_host: Annotated[
+        str, _about("Address that plain HTTP listens on; other than loopback only where nobody else reaches it.")
+    ] = "127.0.0.1"
     tls_certificate_file: Annotated[str, _about("Certificate chain (PEM); empty: one from the local authority.")] = ""
     tls_key_file: Annotated[str, _about("Its private key (PEM).")] = ""
     trusted_proxies: Annotated[
@@ -88,8 +104,11 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     ] = ""
     monitoring_port: Annotated[
         int,
-        _about("Loopback port of /livez, /readyz and /metrics; `onlooker up` counts up from it.", ge=0, le=65535),
+        _about("Port of /livez, /readyz and /metrics; `onlooker up` counts up from it.", ge=0, le=65535),
     ] = 9100
+    monitoring_host: Annotated[str, _about("Address that monitoring listens on; see also `monitoring_hosts`.")] = (
+        "127.0.0.1"
+    )
     monitoring_hosts: Annotated[
         str,
         _about("Host names, separated by commas, that monitoring answers to besides localhost and loopback addresses."),
@@ -246,7 +265,13 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     data_rate_limit_burst: Annotated[int, _about("Requests a stream may send at once above that.", ge=1)] = 60
 
     workers: Annotated[int, _about("Worker processes `onlooker up` starts.", ge=1, le=64)] = 1
-    worker_name: Annotated[str, _about("This worker's own part of the bus.", pattern="^[a-z0-9-]+$")] = "worker-1"
+    worker_name: Annotated[
+        str,
+        _about(
+            "This worker's name, by which sessions find it again after a restart; empty: the host's.",
+            pattern="^[a-z0-9-]*$",
+        ),
+    ] = ""
     worker_services: Annotated[str, _about("Services a worker hosts, separated by commas; empty: all it can.")] = ""
     worker_threads: Annotated[int, _about("Jobs a worker computes at once.", ge=1)] = 1
     inference_provider: Annotated[

@@ -1,6 +1,9 @@
 """Messages and states of a release that knew less: they are read, and a live session goes on."""
 
+import time
+
 import msgspec
+import pytest
 
 from onlooker.bus.messages import Task, decode_task, encode_task
 from onlooker.bus.session_store import SessionState, decode_state, encode_state
@@ -8,6 +11,8 @@ from onlooker.compute.processor import clock_of
 from onlooker_pipeline.frame_time import FrameClock, FrameOrder, time_frame
 from onlooker_pipeline.service_call import Sender
 
+SENDER, LEFT = 10, 11
+"""Places in a task."""
 SENDER_MEMBERS, STATE_MEMBERS = 5, 8
 """Without the time zone; without the clock."""
 
@@ -16,15 +21,32 @@ def test_a_task_without_a_time_zone_is_of_utc() -> None:
     sender = Sender(7, reads_age=False, retention_days=30, time_zone="Asia/Tokyo")
     task = Task("id", "dummy", 1, {}, {}, None, 1.0, "request", 0.5, 0.4, sender)
     members = msgspec.msgpack.decode(encode_task(task))
-    members[-1] = members[-1][:SENDER_MEMBERS]
+    members[SENDER] = members[SENDER][:SENDER_MEMBERS]
     older = decode_task(msgspec.msgpack.encode(members))
     assert older.sender == msgspec.structs.replace(sender, time_zone="UTC")
 
 
 def test_a_task_with_more_than_this_release_knows_is_read() -> None:
     members = msgspec.msgpack.decode(encode_task(Task("id", "dummy", 1, {}, {}, None, 1.0, "request", 0.5)))
-    members[-1].append("something new")
+    members[SENDER].append("something new")
+    members.append("and more")
     assert decode_task(msgspec.msgpack.encode(members)).sender == Sender()
+
+
+def test_a_task_that_tells_no_time_left_keeps_its_deadline() -> None:
+    members = msgspec.msgpack.decode(encode_task(Task("id", "dummy", 1, {}, {}, None, 1234.5, "request", 0.5)))
+    assert decode_task(msgspec.msgpack.encode(members[:LEFT])).deadline == 1234.5
+
+
+@pytest.mark.parametrize("ahead_s", [-35.0, 0.0, 35.0])
+def test_a_task_has_the_same_time_left_whatever_the_workers_clock_says(
+    monkeypatch: pytest.MonkeyPatch, ahead_s: float
+) -> None:
+    now = time.time()
+    monkeypatch.setattr(time, "time", lambda: now)
+    sent = encode_task(Task("id", "dummy", 1, {}, {}, None, now + 20, "request", now))
+    monkeypatch.setattr(time, "time", lambda: now + ahead_s)
+    assert decode_task(sent).deadline - time.time() == pytest.approx(20)
 
 
 def test_a_session_without_a_clock_goes_on() -> None:

@@ -10,7 +10,12 @@ from onlooker.gateway.engine.workers import LiveWorker, _hash
 
 
 def worker(name: str) -> LiveWorker:
-    return LiveWorker(instance=name, name_hash=_hash(name), subjects={}, seen_at=0.0, said=Announcement(name))
+    return instance_of(name, name)
+
+
+def instance_of(name: str, instance: str) -> LiveWorker:
+    hashes = {"name_hash": _hash(name), "instance_hash": _hash(instance)}
+    return LiveWorker(instance=instance, **hashes, subjects={}, seen_at=0.0, said=Announcement(name))
 
 
 def chosen(workers: list[LiveWorker], session: str) -> str:
@@ -38,3 +43,11 @@ def test_sessions_spread_evenly() -> None:
     counts = Counter(chosen(workers, f"1.scene_analysis-1.{number:032x}") for number in range(5000))
     assert len(counts) == 5
     assert max(counts.values()) < 1.15 * min(counts.values())
+
+
+def test_workers_of_one_name_share_its_sessions_and_no_others_move() -> None:
+    """Two machines were given the same name: both work."""
+    alone, twins = [worker("a"), worker("b")], [worker("a"), instance_of("b", "b1"), instance_of("b", "b2")]
+    moves = Counter((chosen(alone, f"{number:032x}"), chosen(twins, f"{number:032x}")) for number in range(4000))
+    assert set(moves) == {("a", "a"), ("b", "b1"), ("b", "b2")}
+    assert max(moves.values()) < 2.5 * min(moves.values())

@@ -3,6 +3,7 @@
 The keys of sessions are spread over buckets that are written in turn, so that expired keys leave the files.
 """
 
+import logging
 import re
 from dataclasses import dataclass
 
@@ -10,7 +11,10 @@ from nats.js.api import DiscardPolicy, StorageType, StreamConfig
 from nats.js.client import JetStreamContext
 
 from onlooker.bus.subjects import FEEDS, RESULTS, SESSION_KEYS, SESSION_STATES
+from onlooker.logs import fields
 from onlooker.settings import Settings
+
+log = logging.getLogger(__name__)
 
 PERIODS_KEPT = 15
 """How many periods a record stays readable; its key is destroyed one period later."""
@@ -92,7 +96,18 @@ async def prepare_buckets(jetstream: JetStreamContext, settings: Settings) -> No
             await jetstream.delete_stream(name)
             del found[name]
     for name, config in wanted.items():
-        await (jetstream.update_stream if name in found else jetstream.add_stream)(config)
+        await (jetstream.update_stream if name in found else jetstream.add_stream)(
+            with_replicas(config, settings, found.get(name))
+        )
+
+
+def with_replicas(config: StreamConfig, settings: Settings, found: StreamConfig | None) -> StreamConfig:
+    """By the settings, and never fewer than there are: somebody may have raised them by hand."""
+    there = (found.num_replicas if found else None) or 1
+    if there > settings.bus_replicas:
+        said = fields(stream=config.name, replicas=there, setting=settings.bus_replicas)
+        log.warning("replicas stay as they are: lower them with the nats command, or raise the setting", extra=said)
+    return config.evolve(num_replicas=max(there, settings.bus_replicas))
 
 
 def _has_other_periods(found: StreamConfig, wanted: StreamConfig) -> bool:

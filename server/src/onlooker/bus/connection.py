@@ -3,6 +3,7 @@
 import asyncio
 import itertools
 import logging
+import ssl
 import time
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -14,7 +15,7 @@ from nats.errors import Error as ClientError
 
 from onlooker.bus.roles import inbox_of
 from onlooker.logs import fields
-from onlooker.settings import Settings, SettingsError
+from onlooker.settings import Settings, SettingsError, variable_name
 
 log = logging.getLogger(__name__)
 
@@ -128,6 +129,24 @@ class Bus:
         await self.client.close()
 
 
+def bus_addresses(settings: Settings) -> list[str]:
+    return [address.strip() for address in settings.nats_url.split(",") if address.strip()]
+
+
+def tls_of(settings: Settings) -> ssl.SSLContext | None:
+    """How the bus's servers are checked, and what this process shows them; None where the bus has no TLS."""
+    if not settings.nats_authority_file:
+        return None
+    try:
+        context = ssl.create_default_context(cafile=settings.nats_authority_file)
+        if settings.nats_certificate_file:
+            context.load_cert_chain(settings.nats_certificate_file, settings.nats_key_file or None)
+    except OSError as error:  # also what OpenSSL can't read
+        names = ", ".join(map(variable_name, ("nats_authority_file", "nats_certificate_file", "nats_key_file")))
+        raise SettingsError(f"The certificates for the bus can't be read ({error}). Check {names}.") from None
+    return context
+
+
 async def connect(settings: Settings, *, name: str) -> Bus:
     """Connect, however long that takes, and reconnect whenever the bus is lost."""
     client = Client()
@@ -156,7 +175,8 @@ async def connect(settings: Settings, *, name: str) -> Bus:
 
     connecting = asyncio.create_task(
         client.connect(
-            settings.nats_url,
+            bus_addresses(settings),
+            tls=tls_of(settings),
             name=name,
             user=settings.nats_user or None,
             password=settings.nats_password or None,

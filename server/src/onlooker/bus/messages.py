@@ -1,12 +1,15 @@
 """Messages between a gateway or dispatcher and a worker."""
 
 import enum
+import time
 from typing import Any
 
 import msgspec
 
 from onlooker_pipeline.service_call import FrameQuality, Sender
 from onlooker_pipeline.versions import Versions
+
+SHORTEST_LEFT_S = 1e-6
 
 
 class Task(msgspec.Struct, frozen=True, array_like=True, gc=False):
@@ -20,12 +23,14 @@ class Task(msgspec.Struct, frozen=True, array_like=True, gc=False):
     session: str | None
     """Key of the session's state, which also chooses the worker."""
     deadline: float
-    """Unix time after which nobody waits for the answer."""
+    """Unix time after which nobody waits for the answer, by the clock of the process that has the task."""
     request_id: str
     sent_at: float
     arrived_at: float = 0.0
     """When its request reached a gateway: a frame without a timestamp was taken then."""
     sender: Sender = Sender()
+    left_s: float = 0.0
+    """Time until the deadline when it was sent, since clocks differ; 0 from a gateway of the release before."""
 
 
 class Outcome(enum.IntEnum):
@@ -68,10 +73,21 @@ class Reply(msgspec.Struct, frozen=True, array_like=True, gc=False):
     """Of what computed it; only beside `quality`."""
 
 
-encode_task = msgspec.msgpack.Encoder().encode
-decode_task = msgspec.msgpack.Decoder(Task).decode
-encode_reply = msgspec.msgpack.Encoder().encode
+_encode = msgspec.msgpack.Encoder().encode
+_decode_task = msgspec.msgpack.Decoder(Task).decode
+encode_reply = _encode
 decode_reply = msgspec.msgpack.Decoder(Reply).decode
+
+
+def encode_task(task: Task) -> bytes:
+    """For sending now."""
+    return _encode(msgspec.structs.replace(task, left_s=max(task.deadline - time.time(), SHORTEST_LEFT_S)))
+
+
+def decode_task(payload: bytes) -> Task:
+    """As it arrives; its deadline is by this process's clock."""
+    task = _decode_task(payload)
+    return msgspec.structs.replace(task, deadline=time.time() + task.left_s) if task.left_s else task
 
 
 def failure(code: str, sentence: str) -> bytes:

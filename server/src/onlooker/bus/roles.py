@@ -87,19 +87,19 @@ def recorder_role(*, shards: int) -> Role:
     )
 
 
-def worker_role(name: str, *, shards: int) -> Role:
-    """A worker takes jobs on its own subjects, keeps session states and publishes visits; nothing else."""
+def worker_role(pool: str, *, shards: int) -> Role:
+    """The workers of a pool take jobs on its subjects, keep session states and publish visits; nothing else."""
     control = [
         f"$SRV.{verb}{rest}" for verb in ("PING", "INFO", "STATS") for rest in ("", f".{COMPUTE}", f".{COMPUTE}.*")
     ]
     return Role(
-        user=name,
+        user=pool,
         publish=(
             *_bucket_access(SESSION_STATES, shards=shards),
             *_bucket_access(SESSION_KEYS, shards=KEY_BUCKETS),
             visits_subject("*"),
         ),
-        subscribe=(f"{inbox_of(name)}.>", f"{COMPUTE}.{name}.>", *control),
+        subscribe=(f"{inbox_of(pool)}.>", f"{COMPUTE}.{pool}.>", *control),
         answers=True,
     )
 

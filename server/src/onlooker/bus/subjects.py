@@ -6,9 +6,9 @@ COMPUTE = "compute"
 """Name of the workers in the NATS services API, and first word of their subjects."""
 
 
-def worker_subject(worker_name: str, instance: str, service: str, version: int) -> str:
-    """Where one running worker takes the jobs of one service version."""
-    return f"{COMPUTE}.{worker_name}.{instance}.{service}.{version}"
+def worker_subject(pool: str, instance: str, service: str, version: int) -> str:
+    """Where one running worker takes the jobs of one service version. Workers of a pool share a user of the bus."""
+    return f"{COMPUTE}.{pool}.{instance}.{service}.{version}"
 
 
 def ping_subject(instance: str) -> str:

@@ -11,6 +11,7 @@ from nats.js.api import AckPolicy, ConsumerConfig, DiscardPolicy, RetentionPolic
 from nats.js.client import JetStreamContext
 from nats.js.errors import NotFoundError
 
+from onlooker.bus.bucket_setup import with_replicas
 from onlooker.bus.connection import ANSWER_LIMIT_S, Bus, BusError
 from onlooker.bus.roles import RECORDER
 from onlooker.bus.subjects import VISITS, ended_subject, visits_subject
@@ -47,11 +48,11 @@ async def prepare_visit_stream(jetstream: JetStreamContext, settings: Settings) 
         duplicate_window=1,
     )
     try:
-        await jetstream.stream_info(VISITS)
+        found = (await jetstream.stream_info(VISITS)).config
     except NotFoundError:
-        await jetstream.add_stream(config)
+        await jetstream.add_stream(with_replicas(config, settings, None))
     else:
-        await jetstream.update_stream(config)
+        await jetstream.update_stream(with_replicas(config, settings, found))
     consumer = ConsumerConfig(
         name=CONSUMER,
         durable_name=CONSUMER,

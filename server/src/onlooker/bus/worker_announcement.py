@@ -1,8 +1,12 @@
 """What a worker says of itself on the bus, beside its services."""
 
+import re
+import socket
 from importlib.metadata import version
 
 import msgspec
+
+from onlooker.settings import Settings
 
 
 class Announcement(msgspec.Struct, frozen=True):
@@ -15,6 +19,11 @@ class Announcement(msgspec.Struct, frozen=True):
     @property
     def is_confined(self) -> bool:
         return self.confined == "yes"
+
+
+def name_of(settings: Settings) -> str:
+    """A worker's name: of the settings, or the host's."""
+    return settings.worker_name or re.sub("[^a-z0-9-]+", "-", socket.gethostname().lower())
 
 
 def announcement(name: str, *, is_confined: bool) -> dict[str, str]:

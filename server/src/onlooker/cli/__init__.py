@@ -8,6 +8,7 @@ from typing import Any
 import click
 
 from onlooker import logs
+from onlooker.bus.worker_announcement import name_of
 from onlooker.child_process import allow_many_files, hide_process
 from onlooker.cli.administration import account, keys, open_django, stream
 from onlooker.cli.database import database
@@ -118,7 +119,7 @@ def _run(process: str, start: Any) -> None:
     import uvloop
 
     settings = read_settings()
-    names = {"worker": settings.worker_name, "gateway": settings.gateway_name}
+    names = {"worker": name_of(settings), "gateway": settings.gateway_name}
     name = names.get(process, process)
     hide_process(name)
     logs.write_logs(name, level=settings.log_level)

@@ -15,7 +15,7 @@ from onlooker.bus.connection import connect, publish_kept
 from onlooker.bus.messages import Outcome, Reply, Task, decode_task, encode_reply, failure
 from onlooker.bus.session_store import SessionBucket
 from onlooker.bus.subjects import COMPUTE, worker_subject
-from onlooker.bus.worker_announcement import announcement
+from onlooker.bus.worker_announcement import announcement, name_of
 from onlooker.compute import counters
 from onlooker.compute.process_launch import StartedProcess
 from onlooker.compute.process_pool import processes_of
@@ -123,7 +123,8 @@ async def run_worker(settings: Settings, launching: Awaitable[StartedProcess]) -
     services = chosen_services(read_catalogue(settings.extra_services), settings.worker_services)
     computing = processes_of(settings)
     computing.start(await launching)
-    bus = await connect(settings, name=settings.worker_name)
+    name = name_of(settings)
+    bus = await connect(settings, name=name)
     stop = stop_signal()
     sessions = Sessions(SessionBucket(bus, settings), idle_s=settings.session_idle_s)
     processor = Processor(sessions, partial(publish_kept, bus), computing)
@@ -133,19 +134,19 @@ async def run_worker(settings: Settings, launching: Awaitable[StartedProcess]) -
         name=COMPUTE,
         version="1.0.0",
         description="An Onlooker worker",
-        metadata=announcement(settings.worker_name, is_confined=computing.is_confined),
+        metadata=announcement(name, is_confined=computing.is_confined),
     )
     for service in services:
         await announced.add_endpoint(
             name=f"{service.name}-{service.version}",
-            subject=worker_subject(settings.worker_name, announced.id, service.name, service.version),
+            subject=worker_subject(settings.nats_user or name, announced.id, service.name, service.version),
             handler=worker.handler_of(service),
         )
     await bus.client.flush()
     names = [service.name for service in services]
     if not computing.is_confined:
         log.warning("computing is not confined: an attacker who takes over a decoder has all that this user has")
-    log.info("worker ready", extra=fields(worker=settings.worker_name, instance=announced.id, services=names))
+    log.info("worker ready", extra=fields(worker=name, instance=announced.id, services=names))
 
     async with asyncio.TaskGroup() as group:
         checks = lambda: {"bus": bus.is_connected, "computing": computing.is_ready}  # noqa: E731

@@ -24,8 +24,8 @@ class Listener:
 
 
 def open_listeners(settings: Settings, *, https: str, http: str, shared: bool = False) -> list[Listener]:
-    """HTTPS for clients, plain HTTP on loopback only; `https` and `http` name the settings of the two ports."""
-    wanted = ((settings.https_host, https, True), ("127.0.0.1", http, False))
+    """HTTPS for clients, plain HTTP for proxies; `https` and `http` name the settings of the two ports."""
+    wanted = ((settings.https_host, https, True), (settings.http_host, http, False))
     ports = [(host, getattr(settings, name), name, tls) for host, name, tls in wanted]
     return [Listener(listen(host, port, setting=name, shared=shared), tls) for host, port, name, tls in ports if port]
 

@@ -38,6 +38,7 @@ PASSED_TO_WORKERS = (
     "inference_provider",
     "inference_threads",
     "log_level",
+    "monitoring_host",
     "monitoring_hosts",
     "person_model",
     "session_idle_s",

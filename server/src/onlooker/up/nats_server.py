@@ -13,6 +13,7 @@ from urllib.parse import urlsplit
 import nats
 
 from onlooker.bus.bucket_setup import disk_needed, prepare_buckets
+from onlooker.bus.connection import bus_addresses, tls_of
 from onlooker.bus.roles import (
     DISPATCHER,
     GATEWAY,
@@ -106,7 +107,8 @@ def _user(role: Role, password: str) -> dict[str, Any]:
 async def prepare_bus(settings: Settings, password: str) -> None:
     """Create the buckets and the stream of visits, as the role that may do so."""
     connection = await nats.connect(
-        settings.nats_url,
+        bus_addresses(settings),
+        tls=tls_of(settings),
         user=SETUP,
         password=password,
         inbox_prefix=inbox_of(SETUP),

@@ -21,6 +21,7 @@ import nats.errors
 from onlooker.compute.service_loader import chosen_services
 from onlooker.console.web.secret_key import ensure_secret_key
 from onlooker.database_roles.grants import MIGRATIONS
+from onlooker.monitoring import address_of
 from onlooker.settings import Settings, SettingsError, variable_name
 from onlooker.up.certificates import authority_file, ensure_certificate
 from onlooker.up.database_access import open_database
@@ -120,10 +121,10 @@ class Supervisor:
         program = find_program(settings)
         certificate, key = self._certificate()
         urls = await self._open_database()
-        configuration, passwords = write_configuration(settings.home_path / "nats", settings)
         _require_free_port(settings.nats_url)
+        configuration, passwords = write_configuration(settings.home_path / "nats", settings)
         _require_unused(settings.https_host, settings.https_port, "https_port")
-        _require_unused("127.0.0.1", settings.http_port, "http_port")
+        _require_unused(settings.http_host, settings.http_port, "http_port")
         shutil.rmtree(settings.shared_path, ignore_errors=True)
         self._say(f"  bus         {settings.nats_url}")
         bus_environment = system_environment() | {"GOMAXPROCS": str(settings.nats_cores)}
@@ -203,10 +204,10 @@ class Supervisor:
                 await asyncio.sleep(0.1)
 
     async def _await_ready(self, ports: dict[str, int]) -> None:
-        loop = asyncio.get_running_loop()
+        loop, host = asyncio.get_running_loop(), self._settings.monitoring_host
         give_up_at, say_at = loop.time() + READY_LIMIT_S, loop.time() + SAID_EVERY_S
         for name, port in ports.items():
-            while port and not await asyncio.to_thread(_is_ready, port):
+            while port and not await asyncio.to_thread(_is_ready, address_of(host, port)):
                 self._require_steady()
                 if loop.time() > give_up_at:
                     raise SettingsError(f"{name} did not become ready in {READY_LIMIT_S:g} s. Its log lines say why.")
@@ -215,7 +216,7 @@ class Supervisor:
                     say_at += SAID_EVERY_S
                 await asyncio.sleep(0.1)
         for port in [port for name, port in ports.items() if port and is_gateway(name)]:
-            while await asyncio.to_thread(_live_workers, port) < self._settings.workers:
+            while await asyncio.to_thread(_live_workers, address_of(host, port)) < self._settings.workers:
                 self._require_steady()
                 await asyncio.sleep(0.1)
 
@@ -228,7 +229,9 @@ class Supervisor:
     def _say_where(self, process: str, url: str, http_port: int) -> None:
         self._say(f"  {process:<12}{url}")
         if http_port:
-            self._say(f"              http://127.0.0.1:{http_port} (plain, for a proxy in front)")
+            self._say(
+                f"              http://{address_of(self._settings.http_host, http_port)} (plain, for a proxy in front)"
+            )
 
     def _describe(self, tls_folder: Path) -> None:
         settings = self._settings
@@ -243,7 +246,8 @@ class Supervisor:
         if threads > cores:
             self._say(f"              {threads} compute threads share {cores} cores: fewer would not be slower")
         if settings.monitoring_port:
-            self._say(f"  monitoring  http://127.0.0.1:{settings.monitoring_port}/metrics and the ports after it")
+            address = address_of(settings.monitoring_host, settings.monitoring_port)
+            self._say(f"  monitoring  http://{address}/metrics and the ports after it")
         if settings.https_port and not settings.tls_certificate_file:
             self._say(f"  authority   {authority_file(tls_folder)} (curl --cacert)")
 
@@ -253,6 +257,11 @@ def _command(process: str) -> list[str]:
 
 
 def _require_free_port(url: str) -> None:
+    if "," in url:
+        raise SettingsError(
+            f"{variable_name('nats_url')} has several addresses, and `onlooker up` starts a bus of its own at one. "
+            "Give it one, or start the processes by themselves (`onlooker gateway`, `onlooker worker` and so on)."
+        )
     address = urlsplit(url)
     with socket.socket() as probe:
         probe.settimeout(1)
@@ -272,17 +281,17 @@ def _require_unused(host: str, port: int, setting: str) -> None:
         ) from None
 
 
-def _is_ready(port: int) -> bool:
+def _is_ready(address: str) -> bool:
     try:
-        with urllib.request.urlopen(f"http://127.0.0.1:{port}/readyz", timeout=2) as answer:
+        with urllib.request.urlopen(f"http://{address}/readyz", timeout=2) as answer:
             return bool(answer.status == 200)
     except (OSError, urllib.error.URLError):
         return False
 
 
-def _live_workers(port: int) -> int:
+def _live_workers(address: str) -> int:
     """How many workers a gateway sees."""
-    with urllib.request.urlopen(f"http://127.0.0.1:{port}/metrics", timeout=2) as answer:
+    with urllib.request.urlopen(f"http://{address}/metrics", timeout=2) as answer:
         found = re.search(rb"^onlooker_live_workers (\d+)", answer.read(), re.MULTILINE)
     return int(found[1]) if found else 0
 

@@ -22,7 +22,8 @@ LOST_WORKERS_LIMIT = 4
 BROUGHT_DOWN = "The computation brought its process down, twice. Try another input."
 WAIT_FOR_WORKER_S = 15.0
 """For one that was live lately. On a busy machine a worker takes up to ten seconds to start again."""
-WAIT_FOR_BUS_S = 5.0
+WAIT_FOR_BUS_S = 15.0
+"""A bus of three servers takes up to seven seconds to choose a new leader of a stream."""
 PAUSE_S = 0.2
 
 
@@ -74,14 +75,13 @@ class Engine:
         `deaths` is how many processes ended on this job before; `count_death` keeps count where the job outlives us.
         All jobs that such a process had are suspects.
         """
-        payload = encode_task(task)
         avoided = Avoided()
         not_kept_since: float | None = None
         lost_workers = 0
         while True:
             try:
                 async with self._suspects.turn(task.deadline) if deaths else nullcontext():
-                    reply = await self._try_once(service, task, payload, avoided)
+                    reply = await self._try_once(service, task, avoided)
             except NobodyThere:
                 continue
             except WorkerDied:
@@ -110,14 +110,14 @@ class Engine:
                 else:
                     self._handle_refusal(service, task, reply, avoided)
 
-    async def _try_once(self, service: Service, task: Task, payload: bytes, avoided: Avoided) -> Reply:
+    async def _try_once(self, service: Service, task: Task, avoided: Avoided) -> Reply:
         """One worker's reply; a worker that took the job and does not give one is avoided from now on."""
         worker = await self._choose(service, task, avoided)
         subject = worker.subject_of(service)
         assert subject
         timeout_s = task.deadline - time.time()
         try:
-            reply = await self._exchange.send(subject, payload, instance=worker.instance, timeout_s=timeout_s)
+            reply = await self._exchange.send(subject, encode_task(task), instance=worker.instance, timeout_s=timeout_s)
         except NobodyThere:
             self._workers.remove(worker.instance)  # until it answers: after the bus was lost we may be back before it
             raise

@@ -44,12 +44,18 @@ def _hash(text: str) -> int:
     return int.from_bytes(blake2b(text.encode(), digest_size=8).digest(), "big")
 
 
+def _mix(bits: int) -> int:
+    mixed = (bits * 0x9E3779B97F4A7C15) & _MASK
+    return ((mixed ^ (mixed >> 29)) * 0xBF58476D1CE4E5B9) & _MASK
+
+
 @dataclass(frozen=True)
 class LiveWorker:
     """A worker process that answered lately."""
 
     instance: str
     name_hash: int
+    instance_hash: int
     subjects: dict[str, str]
     """Subject by endpoint, which is named `<service>-<version>`."""
     seen_at: float
@@ -58,10 +64,12 @@ class LiveWorker:
     def subject_of(self, service: Service) -> str | None:
         return self.subjects.get(f"{service.name}-{service.version}")
 
-    def rank(self, key_hash: int) -> int:
-        """Rendezvous hashing: every gateway gives a session's workers the same order."""
-        mixed = ((key_hash ^ self.name_hash) * 0x9E3779B97F4A7C15) & _MASK
-        return ((mixed ^ (mixed >> 29)) * 0xBF58476D1CE4E5B9) & _MASK
+    def rank(self, key_hash: int) -> tuple[int, int]:
+        """Rendezvous hashing: every gateway gives a session's workers the same order.
+
+        By name, so that only its own sessions move when a worker restarts; among workers of one name, by instance.
+        """
+        return _mix(key_hash ^ self.name_hash), _mix(key_hash ^ self.instance_hash)
 
 
 class Workers:
@@ -108,6 +116,7 @@ class Workers:
         self._live[info.id] = LiveWorker(
             instance=info.id,
             name_hash=_hash(info.metadata.worker or info.id),
+            instance_hash=_hash(info.id),
             subjects={endpoint.name: endpoint.subject for endpoint in info.endpoints},
             seen_at=now,
             said=info.metadata,
