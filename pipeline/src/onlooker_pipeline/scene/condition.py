@@ -20,10 +20,9 @@ SETTLES_AFTER_MS = {
     PictureFault.OVEREXPOSED: 8_000,
     PictureFault.BLURRED: 10_000,
     PictureFault.FROZEN: 0,
-    PictureFault.MOVED: 16_000,
+    PictureFault.MOVED: 10_000,
 }
-"""How long pictures must have a fault before the camera has it; somebody who stands close is gone by then, and so is a
-take of a film."""
+"""How long pictures must have a fault before the camera has it; somebody who stands close is gone by then."""
 FROZEN_AFTER_MS, FROZEN_PICTURES = 20_000, 5
 """How long, and in how many pictures at least, nothing at all changes: even the noise of the sensor is gone."""
 VIEW_STANDS_AFTER_MS = 2_000
