@@ -123,7 +123,7 @@ def test_replicas_are_raised_by_the_setting_and_never_lowered(
 
 
 def test_what_is_kept_by_three_servers_outlives_the_death_of_their_leader(cluster: Cluster) -> None:
-    """Whoever publishes goes on over the servers that are left, and everything that was confirmed is there."""
+    """A publisher goes on over the servers that are left, and everything that was confirmed is there."""
 
     async def publish(bus: Bus, number: int) -> float:
         """How long it took until it was confirmed."""
@@ -155,7 +155,7 @@ def test_what_is_kept_by_three_servers_outlives_the_death_of_their_leader(cluste
 
 
 def test_a_bus_with_certificates_is_checked_by_its_authority(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
-    """Whoever trusts another authority waits, and says why."""
+    """A process that trusts another authority waits, and says why."""
     certificate, key = ensure_certificate(tmp_path / "tls", ["localhost", "127.0.0.1"])
     ensure_certificate(tmp_path / "other", ["localhost"])
     ours, other = (str(authority_file(tmp_path / folder)) for folder in ("tls", "other"))

@@ -21,6 +21,7 @@ from onlooker_pipeline.face_size import FACE_BINS
 HOUR_S = 3600
 WATCHED, QUALITY = "watched", "quality"
 BESIDE = -1
+"""Stands in place of a bucket's number for what is read beside the sums."""
 _VALUES = ("stream_id", "from_at", "to_at", "cuts_s", "cut_hours_s", "cut_slots_s", "now")
 _BINS = range(1, FACE_BINS + 1)
 

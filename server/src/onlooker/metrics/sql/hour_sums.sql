@@ -1,6 +1,6 @@
 -- Statements that read sums of whole hours; of hours inside which a cut lies, they read the slots. Each row has the
 -- number of the cut that it lies behind. Slots inside which a cut lies come one by one, with the second at which they
--- begin: whoever asked divides them. Values such as $stream_id become numbered parameters.
+-- begin: the caller divides them. Values such as $stream_id become numbered parameters.
 
 -- name: watched  seconds that were covered; the current slot is as long as it has lasted. A row with number -1 has the
 -- second up to which some coverage was deleted; there is none if the stream is gone.
