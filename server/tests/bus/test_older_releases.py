@@ -44,7 +44,7 @@ def test_a_task_has_the_same_time_left_whatever_the_workers_clock_says(
 ) -> None:
     now = time.time()
     monkeypatch.setattr(time, "time", lambda: now)
-    sent = encode_task(Task("id", "dummy", 1, {}, {}, None, now + 20, "request", now))
+    sent = encode_task(Task("id", "dummy", 1, {}, {}, None, now + 20, "request", now, left_s=20.0))
     monkeypatch.setattr(time, "time", lambda: now + ahead_s)
     assert decode_task(sent).deadline - time.time() == pytest.approx(20)
 

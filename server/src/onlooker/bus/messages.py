@@ -9,8 +9,6 @@ import msgspec
 from onlooker_pipeline.service_call import FrameQuality, Sender
 from onlooker_pipeline.versions import Versions
 
-SHORTEST_LEFT_S = 1e-6
-
 
 class Task(msgspec.Struct, frozen=True, array_like=True, gc=False):
     """One job on its way to a worker."""
@@ -29,8 +27,8 @@ class Task(msgspec.Struct, frozen=True, array_like=True, gc=False):
     arrived_at: float = 0.0
     """When its request reached a gateway: a frame without a timestamp was taken then."""
     sender: Sender = Sender()
-    left_s: float = 0.0
-    """Time until the deadline when it was sent, since clocks differ; 0 from a gateway of the release before."""
+    left_s: float | None = None
+    """Time until the deadline when it was sent, since clocks differ; none from a gateway of the release before."""
 
 
 class Outcome(enum.IntEnum):
@@ -73,21 +71,16 @@ class Reply(msgspec.Struct, frozen=True, array_like=True, gc=False):
     """Of what computed it; only beside `quality`."""
 
 
-_encode = msgspec.msgpack.Encoder().encode
+encode_task = msgspec.msgpack.Encoder().encode
 _decode_task = msgspec.msgpack.Decoder(Task).decode
-encode_reply = _encode
+encode_reply = msgspec.msgpack.Encoder().encode
 decode_reply = msgspec.msgpack.Decoder(Reply).decode
-
-
-def encode_task(task: Task) -> bytes:
-    """For sending now."""
-    return _encode(msgspec.structs.replace(task, left_s=max(task.deadline - time.time(), SHORTEST_LEFT_S)))
 
 
 def decode_task(payload: bytes) -> Task:
     """As it arrives; its deadline is by this process's clock."""
     task = _decode_task(payload)
-    return msgspec.structs.replace(task, deadline=time.time() + task.left_s) if task.left_s else task
+    return msgspec.structs.replace(task, deadline=time.time() + task.left_s) if task.left_s is not None else task
 
 
 def failure(code: str, sentence: str) -> bytes:

@@ -6,6 +6,8 @@ from collections.abc import Awaitable, Callable
 from contextlib import nullcontext
 from dataclasses import dataclass, field
 
+from msgspec.structs import replace
+
 from onlooker.bus.connection import Bus, BusLost, NoAnswer, NobodyThere
 from onlooker.bus.messages import Outcome, Reply, Task, encode_task, failure
 from onlooker.errors import Problem, overloaded
@@ -116,8 +118,9 @@ class Engine:
         subject = worker.subject_of(service)
         assert subject
         timeout_s = task.deadline - time.time()
+        payload = encode_task(replace(task, left_s=timeout_s))
         try:
-            reply = await self._exchange.send(subject, encode_task(task), instance=worker.instance, timeout_s=timeout_s)
+            reply = await self._exchange.send(subject, payload, instance=worker.instance, timeout_s=timeout_s)
         except NobodyThere:
             self._workers.remove(worker.instance)  # until it answers: after the bus was lost we may be back before it
             raise
