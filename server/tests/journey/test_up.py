@@ -158,10 +158,13 @@ def test_what_takes_longer_than_the_grace_when_it_stops_is_to_be_sent_again() ->
     assert "Traceback" not in output
 
 
-def test_when_it_is_killed_its_processes_end_too() -> None:
+@pytest.mark.parametrize("before", [(), ("nats",)])
+def test_when_it_is_killed_its_processes_end_too(before: tuple[str, ...]) -> None:
+    """Also where the bus is gone before the others have left it."""
     with fresh_database() as url, running_stack(url) as stack:
         pids = stack.children()
-        os.kill(stack.process.pid, signal.SIGKILL)
+        for pid in (*(pids[name] for name in before), stack.process.pid):
+            os.kill(pid, signal.SIGKILL)
         give_up_at = time.monotonic() + 20
         while any(psutil.pid_exists(pid) for pid in pids.values()):
             assert time.monotonic() < give_up_at, "processes were left behind"

@@ -4,6 +4,7 @@ import asyncio
 import logging
 from collections import Counter
 from collections.abc import Awaitable, Callable
+from contextlib import suppress
 from functools import partial
 
 import msgspec
@@ -33,6 +34,7 @@ log = logging.getLogger(__name__)
 BUSY = encode_reply(Reply(Outcome.BUSY))
 LEAVING = encode_reply(Reply(Outcome.LEAVING))
 DRAIN_LIMIT_S = 10
+LEAVE_LIMIT_S = 3
 SWEEP_EVERY_S = 1
 
 
@@ -155,9 +157,16 @@ async def run_worker(settings: Settings, launching: Awaitable[StartedProcess]) -
         monitoring = group.create_task(serve_monitoring(settings, checks, facts))
         await stop.wait()
         await worker.drain()
-        await announced.stop()
+        await _within_limit(announced.stop())
         monitoring.cancel()
         sweeping.cancel()
     await computing.stop()
-    await bus.client.drain()
+    await _within_limit(bus.client.drain())
     log.info("worker stopped")
+
+
+async def _within_limit(leaving: Awaitable[object]) -> None:
+    """A bus that is gone answers no farewell."""
+    with suppress(ClientError, TimeoutError):
+        async with asyncio.timeout(LEAVE_LIMIT_S):
+            await leaving
