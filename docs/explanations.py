@@ -126,6 +126,8 @@ METRICS = {
     "`worker_left` (it stopped), `bus_lost`.",
     "onlooker_results_not_stored": "Results that were returned but could not be stored. A later GET of them is 404.",
     "onlooker_live_workers": "Workers that replied to this process on the bus in the last few seconds.",
+    "onlooker_standby_lag_seconds": "How old the newest moment is at which the standby for numbers had everything.",
+    "onlooker_standby_in_use": "1 while numbers are read from the standby, 0 while from the primary.",
     "onlooker_swept": "Deleted expired items. `kind`: `result`, `blob`, `orphan` (attachment without job).",
     "onlooker_worker_jobs": "Tasks received by a worker. `outcome`: `done`, an `error_code`, `refused` (queue full), "
     "`expired` (nobody waits any more), `undecodable`, or `unanswered` (the bus connection was lost).",

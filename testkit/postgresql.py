@@ -9,6 +9,7 @@ import sys
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from urllib.parse import urlsplit
 
@@ -85,5 +86,23 @@ def own_cluster(*tuning: str) -> Iterator[Cluster]:
     try:
         with kept_cluster(folder, free_ports(1)[0], *tuning, stop="immediate") as cluster:
             yield cluster
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+@contextmanager
+def own_standby(primary: Cluster) -> Iterator[Cluster]:
+    """A standby that follows a cluster of the test's own, removed on leaving."""
+    folder = Path(tempfile.mkdtemp(prefix="onlooker-postgresql-"))
+    try:
+        shutil.chown(folder, primary.user)
+        standby = replace(primary, data=folder / "data", port=free_ports(1)[0])
+        command = [str(primary.programs / "pg_basebackup"), "-D", str(standby.data), "-R", "-c", "fast"]
+        subprocess.run([*command, "-d", primary.url], check=True, user=primary.user, cwd="/")
+        standby.control("start")
+        try:
+            yield standby
+        finally:
+            standby.control("stop", "-m", "immediate")
     finally:
         shutil.rmtree(folder, ignore_errors=True)

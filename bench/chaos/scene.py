@@ -131,7 +131,7 @@ def measure(scenes: list[LabelledScene], *, seconds: int, seed: int) -> dict[str
         figures = judge([compare_runs(*pair) for pair in pairs], disturbed)
         figures |= {
             "people": sum(len(undisturbed.passing) for undisturbed, _ in pairs),
-            "written_twice": _written_twice(stack),
+            "written_twice": written_twice(stack),
             "kills": dict(killer.killed),
             "kills_target": kills,
         }
@@ -150,7 +150,7 @@ def _found(stack: Stack, filmed: Filmed, begins_at: datetime) -> Run:
     return Run(read_visits(stack, filmed.stream.id, begins_at=_second_0(begins_at, filmed.take)), filmed.answers)
 
 
-def _written_twice(stack: Stack) -> int:
+def written_twice(stack: Stack) -> int:
     query = "SELECT count(*) FROM (SELECT FROM visits_visit GROUP BY stream_id, id HAVING count(*) > 1) AS twice"
     return int(stack.execute(query)[0][0])
 

@@ -12,6 +12,7 @@ import httpx2
 
 from bench.lib.clients import open_client
 from bench.lib.frames import SLOW_FPS, Shot, as_shot, slowly
+from bench.lib.refused_times import RefusedTimes
 from bench.lib.scenes import LabelledScene
 from bench.lib.visits import Followed, read_answer
 from testkit import Stack, TestStream
@@ -95,9 +96,13 @@ class Filmed:
     take: Take
     stream: TestStream
     answers: list[Followed] = field(default_factory=list)
-    refusals: Counter[str] = field(default_factory=Counter)
+    refused: RefusedTimes = field(default_factory=RefusedTimes)
     lost: int = 0
     """Frames that were refused for too long, or that had waited for too long behind others."""
+
+    @property
+    def refusals(self) -> Counter[str]:
+        return self.refused.reasons
 
 
 def plan_takes(reels: Sequence[Reel], *, seconds: float, first: int) -> list[Take]:
@@ -144,13 +149,15 @@ def _repeat(ask: Callable[[], httpx2.Response], filmed: Filmed, wanted: set[int]
     """Ask again for up to three seconds."""
     give_up_at = time.monotonic() + REPEAT_S
     while True:
+        asked_at = time.monotonic()
         try:
             answer = ask()
             if answer.status_code in wanted and b'"error"' not in answer.content:
+                filmed.refused.answer()
                 return answer
-            filmed.refusals[f"{answer.status_code} {_code(answer)}"] += 1
+            filmed.refused.refuse(asked_at, f"{answer.status_code} {_code(answer)}")
         except httpx2.TransportError as error:
-            filmed.refusals[type(error).__name__] += 1
+            filmed.refused.refuse(asked_at, type(error).__name__)
         if time.monotonic() > give_up_at:
             return None
         time.sleep(PAUSE_S)

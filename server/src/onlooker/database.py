@@ -3,6 +3,7 @@
 import re
 from importlib import resources
 from string import Template
+from typing import Any
 
 import psycopg
 from psycopg import AsyncConnection
@@ -14,14 +15,39 @@ from onlooker.slots import SLOT_IN_SQL
 
 Pool = AsyncConnectionPool[AsyncConnection[DictRow]]
 
-DATABASE_UNAVAILABLE = (psycopg.OperationalError, PoolTimeout)
-"""What is raised while the database can't be reached. It comes back: wait, or answer 503 with Retry-After."""
+DATABASE_UNAVAILABLE = (psycopg.OperationalError, psycopg.errors.ReadOnlySqlTransaction, PoolTimeout)
+"""What is raised while the database can't be reached, or is no primary. It comes back: wait, or answer 503 with
+Retry-After."""
 DATABASE_FAILED = (psycopg.Error, PoolTimeout)
 """The database did not do what it was asked, for whatever reason."""
+VANISHED_SERVER: Any = {
+    "connect_timeout": 5,
+    "tcp_user_timeout": 10_000,
+    "keepalives_idle": 5,
+    "keepalives_interval": 5,
+}
+"""How soon a connection notices that its server is gone. In seconds, except `tcp_user_timeout`, in milliseconds."""
 
 
-def open_pool(settings: Settings, *, statement_limit_s: float | None = None) -> Pool:
+def direct_url(settings: Settings) -> str:
+    """Of the database itself: a pooler in transaction mode passes on no LISTEN, no session lock and no setting."""
+    return settings.database_direct_url or settings.database_url
+
+
+def open_pool(settings: Settings, *, size: int | None = None) -> Pool:
     """A pool that is opened by `async with`, hands out autocommit connections and survives restarts of the database.
+
+    It may lead through a pooler: nothing that is done with it may outlive a transaction.
+    """
+    if not settings.database_direct_url:
+        return open_direct_pool(settings, size=size)
+    return _open_pool(settings.database_url, {"prepare_threshold": None}, size or settings.database_pool_size)
+
+
+def open_direct_pool(
+    settings: Settings, *, url: str = "", statement_limit_s: float | None = None, size: int | None = None
+) -> Pool:
+    """The same without a pooler in between, so that plans stay prepared.
 
     With a limit, the database itself cancels a statement that takes longer: its client may be gone by then.
     """
@@ -29,12 +55,16 @@ def open_pool(settings: Settings, *, statement_limit_s: float | None = None) -> 
     options = "-c jit=off -c plan_cache_mode=force_generic_plan"
     if statement_limit_s:
         options += f" -c statement_timeout={int(statement_limit_s * 1000)}"
+    return _open_pool(url or direct_url(settings), {"options": options}, size or settings.database_pool_size)
+
+
+def _open_pool(url: str, session: dict[str, Any], size: int) -> Pool:
     return AsyncConnectionPool(
-        settings.database_url,
+        url,
         connection_class=AsyncConnection[DictRow],
-        kwargs={"row_factory": dict_row, "autocommit": True, "options": options},
+        kwargs={"row_factory": dict_row, "autocommit": True} | VANISHED_SERVER | session,
         min_size=1,
-        max_size=settings.database_pool_size,
+        max_size=size,
         timeout=5,
         reconnect_timeout=float("inf"),
         check=AsyncConnectionPool.check_connection,

@@ -46,7 +46,23 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
             pattern="^[a-z0-9_]*$",
         ),
     ] = ""
-    database_pool_size: Annotated[int, _about("Connections a process may hold.", ge=1)] = 8
+    database_direct_url: Annotated[
+        str,
+        _about(
+            "The same database without a pooler in between, for what needs a session of its own. Where it is set, "
+            "`database_url` may lead to PgBouncer (1.18 or later) in transaction mode.",
+            secret=True,
+        ),
+    ] = ""
+    database_read_url: Annotated[
+        str, _about("A standby from which numbers are read; empty: they are read from the primary.", secret=True)
+    ] = ""
+    database_read_lag_s: Annotated[
+        Seconds, _about("How far a standby may lag before numbers are read from the primary.", ge=1, le=600)
+    ] = 10
+    database_pool_size: Annotated[
+        int, _about("Connections that a pool may hold; the console has two pools, other processes one.", ge=1)
+    ] = 8
 
     nats_url: Annotated[
         str,

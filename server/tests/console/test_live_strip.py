@@ -16,6 +16,7 @@ from onlooker.console.dashboard import live
 from onlooker.console.dashboard.live import UNKNOWN, LiveStrip, LiveViewer, StreamSnapshot, describe_strip
 from onlooker.console.streams.status import StatusLabel, StreamStatus
 from onlooker.metrics.in_view import InView
+from onlooker.standby import NumbersPool
 
 AT = datetime(2026, 10, 31, 23, 30, tzinfo=UTC)
 PARIS = ZoneInfo("Europe/Paris")
@@ -67,7 +68,7 @@ def hear(count: int, *, looks: list[LiveStrip | Exception], quick: pytest.Monkey
 
     async def listen() -> list[str]:
         pool: Any = None
-        events = LiveViewer(SessionStore(), uuid4(), 30.0).follow(pool, snapshot=SNAPSHOT, shown=NOBODY)
+        events = LiveViewer(SessionStore(), uuid4(), 30.0).follow(NumbersPool(pool), snapshot=SNAPSHOT, shown=NOBODY)
         return [(await anext(events)).decode() for _ in range(count)]
 
     quick.setattr(live, "read_strip", read_strip)

@@ -21,6 +21,7 @@ def roles(check: bool) -> None:
     """
     import psycopg
 
+    from onlooker.database import direct_url
     from onlooker.database_roles.comparison import find_differences
     from onlooker.database_roles.creation import make_logins, may_create_roles
     from onlooker.database_roles.grants import ROLES
@@ -28,7 +29,7 @@ def roles(check: bool) -> None:
 
     settings = read_settings()
     try:
-        with psycopg.connect(settings.database_url, autocommit=True, connect_timeout=5) as connection:
+        with psycopg.connect(direct_url(settings), autocommit=True, connect_timeout=5) as connection:
             prefix = role_prefix(settings, connection.info.dbname)
             refused: dict[str, str] = {}
             if not check:

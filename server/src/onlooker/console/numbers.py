@@ -32,7 +32,7 @@ async def numbers_pool(request: HttpRequest) -> AsyncIterator[Pool]:
     scope = getattr(request, "scope", {})
     try:
         if "app" in scope:
-            yield scope["app"].state.pool
+            yield scope["app"].state.numbers.pool
         else:
             url = make_conninfo(settings.ONLOOKER.database_url, dbname=connection.settings_dict["NAME"])
             async with open_pool(msgspec.structs.replace(settings.ONLOOKER, database_url=url)) as pool:

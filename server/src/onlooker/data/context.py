@@ -10,6 +10,7 @@ from starlette.requests import Request
 from onlooker.database import Pool, open_pool
 from onlooker.errors import overloaded
 from onlooker.settings import Settings
+from onlooker.standby import NumbersPool, open_numbers_pool
 from onlooker.streams.bearer_tokens import Bearer, BearerTokens
 from onlooker.streams.rate_limit import RateLimit
 
@@ -74,6 +75,8 @@ class DataContext:
 
     settings: Settings
     pool: Pool
+    """For tokens and health."""
+    numbers: NumbersPool
     bearers: BearerTokens
     rates: RateLimit
     concurrent_queries: ConcurrentQueries
@@ -84,14 +87,18 @@ class DataContext:
 @asynccontextmanager
 async def open_context(settings: Settings) -> AsyncIterator[DataContext]:
     """Closed on leaving."""
-    queries_limit = max(1, min(settings.data_requests_limit, settings.database_pool_size - RESERVED_CONNECTIONS))
-    async with open_pool(settings, statement_limit_s=settings.data_time_limit_s) as pool:
+    connections = max(1, settings.database_pool_size - RESERVED_CONNECTIONS)
+    async with (
+        open_pool(settings, size=RESERVED_CONNECTIONS) as pool,
+        open_numbers_pool(settings, size=connections) as numbers,
+    ):
         yield DataContext(
             settings=settings,
             pool=pool,
+            numbers=numbers,
             bearers=BearerTokens(pool, issuer=settings.console_url),
             rates=RateLimit(per_second=settings.data_rate_limit_per_second, burst=settings.data_rate_limit_burst),
-            concurrent_queries=ConcurrentQueries(queries_limit),
+            concurrent_queries=ConcurrentQueries(min(settings.data_requests_limit, connections)),
             checks={"database": False},
         )
 

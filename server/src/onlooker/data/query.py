@@ -54,13 +54,17 @@ def read_query(request: Request, parameters: Mapping[str, str]) -> tuple[Query, 
 
 async def run_limited(context: DataContext, query: Query, page: int = 1, *, wait_s: float | None = None) -> Answer:
     """A page of the answer, within limits of concurrency and time; `wait_s` replaces the usual time to wait."""
-    return await _run_within_limits(context, query, partial(run_query, context.pool, query, page), wait_s=wait_s)
+    return await _run_within_limits(
+        context, query, partial(run_query, context.numbers.pool, query, page), wait_s=wait_s
+    )
 
 
 async def compare_limited(context: DataContext, query: Query, before: TimeRange) -> Comparison:
     """The whole range against another one, within the same limits."""
     now = datetime.now(UTC)
-    return await _run_within_limits(context, query, partial(read_comparison, context.pool, query, before, now=now))
+    return await _run_within_limits(
+        context, query, partial(read_comparison, context.numbers.pool, query, before, now=now)
+    )
 
 
 async def _run_within_limits(

@@ -5,6 +5,7 @@ from typing import Any
 import psycopg
 from psycopg import sql
 
+from onlooker.database import direct_url
 from onlooker.database_roles.comparison import existing_tables, find_differences
 from onlooker.database_roles.grants import (
     FUNCTIONS,
@@ -14,7 +15,7 @@ from onlooker.database_roles.grants import (
     ROLES,
     known_functions,
 )
-from onlooker.database_roles.logins import Logins, ensure_logins, loopback_url, refused_logins
+from onlooker.database_roles.logins import Logins, ensure_logins, loopback_url, refused_logins, write_other_ways
 from onlooker.settings import Settings
 
 Connection = psycopg.Connection[Any]
@@ -47,10 +48,12 @@ def may_create_roles(connection: Connection) -> bool:
 def make_logins(connection: Connection, settings: Settings) -> tuple[Logins, dict[str, str]]:
     """Make the roles and find out how they get in; and why the server does not let a process in, by process."""
     database, host = connection.info.dbname, connection.info.host
-    logins = ensure_logins(settings, settings.database_url, database)
+    logins = ensure_logins(settings, direct_url(settings), database)
     make_roles(connection, logins)
     refused = refused_logins(logins.urls)
-    if refused and host.startswith("/"):
+    if settings.database_direct_url:
+        write_other_ways(settings, logins, database)
+    elif refused and host.startswith("/"):
         over_tcp = loopback_url(settings.database_url, connection.info.port)
         logins = ensure_logins(settings, over_tcp, database)
         refused = refused_logins(logins.urls)

@@ -12,6 +12,10 @@ from onlooker.database_roles.grants import ROLES
 from onlooker.settings import Settings
 
 FOLDER = "database"
+DIRECT, READ = "direct", "read"
+"""Beside a pooler, the files of further URLs of a process end like this."""
+POOLER_USERS = "userlist.txt"
+"""The users of PgBouncer, as its `auth_file` has them."""
 OVERRIDDEN = ("PGUSER", "PGPASSWORD", "PGPASSFILE", "PGSERVICE", "PGSERVICEFILE")
 """Variables of PostgreSQL that say who connects: no process with a role of its own gets them."""
 NAME_LIMIT = 63 - len("_migrations")
@@ -47,10 +51,30 @@ def ensure_logins(settings: Settings, url: str, database: str) -> Logins:
     for process in ROLES:
         password = _password_in(known.get(process, "")) or secrets.token_urlsafe(24)
         urls[process] = url_as(url, f"{prefix}_{process}", password, database=database)
-        path = folder / process
-        path.touch(mode=0o600)
-        path.write_text(urls[process], encoding="utf-8")
+        _write_secret(folder / process, urls[process])
     return Logins(prefix, urls)
+
+
+def write_other_ways(settings: Settings, logins: Logins, database: str) -> None:
+    """Beside a pooler: each process's URL through it, without it and for a standby, and the users it lets in."""
+    folder = settings.home_path / FOLDER
+    ways = {
+        "": settings.database_url,
+        f"-{DIRECT}": settings.database_direct_url,
+        f"-{READ}": settings.database_read_url,
+    }
+    for process in ROLES:
+        for suffix, url in ways.items():
+            if url:
+                own = url_as(url, logins.role(process), logins.password(process), database=database)
+                _write_secret(folder / f"{process}{suffix}", own)
+    users = [f'"{logins.role(process)}" "{logins.password(process)}"\n' for process in ROLES]
+    _write_secret(folder / POOLER_USERS, "".join(users))
+
+
+def _write_secret(path: Path, text: str) -> None:
+    path.touch(mode=0o600)
+    path.write_text(text, encoding="utf-8")
 
 
 def read_logins(settings: Settings) -> dict[str, str]:

@@ -12,6 +12,12 @@ REMEDY = "docs/guides/operate.md, section Roles, says how to change that"
 
 def open_database(settings: Settings) -> tuple[dict[str, str], str]:
     """URLs by process, and a line about them for the person who started it. Without roles, there are no URLs."""
+    if settings.database_direct_url or settings.database_read_url:
+        names = " and ".join(map(variable_name, ("database_direct_url", "database_read_url")))
+        raise SettingsError(
+            f"{names} are for processes that are started by themselves, such as `onlooker gateway`. "
+            f"Remove them: `onlooker up` needs only {variable_name('database_url')}, without a pooler."
+        )
     try:
         with psycopg.connect(settings.database_url, autocommit=True, connect_timeout=5) as connection:
             if may_create_roles(connection):

@@ -29,6 +29,7 @@ from onlooker.console.streams.status import StatusLabel, StreamStatus, read_stat
 from onlooker.console.web.request_log import DATABASE_UNAVAILABLE
 from onlooker.database import Pool
 from onlooker.metrics.in_view import InView, read_in_view
+from onlooker.standby import NumbersPool
 
 LOOK_EVERY_S = 2.0
 CHECK_EVERY_S = 10.0
@@ -76,7 +77,7 @@ def show_live(request: PersonRequest, client_id: UUID) -> HttpResponse:
     viewer = LiveViewer(request.session, client_id, settings.ONLOOKER.console_refresh_s)
     scope = getattr(request, "scope", {})
     if request.method == "GET" and "app" in scope:
-        events = partial(viewer.follow, scope["app"].state.pool, snapshot=snapshot, shown=strip)
+        events = partial(viewer.follow, scope["app"].state.numbers, snapshot=snapshot, shown=strip)
         scope[CONTINUATION] = Continuation(request.user.pk, events)
     answer = HttpResponse(viewer.begin(strip), content_type="text/event-stream")
     answer["Cache-Control"] = "no-store, no-transform"
@@ -110,7 +111,7 @@ class LiveViewer:
     def begin(self, strip: LiveStrip) -> bytes:
         return encode_event("view", strip) + self._announce_numbers()
 
-    async def follow(self, pool: Pool, *, snapshot: StreamSnapshot, shown: LiveStrip) -> AsyncIterator[bytes]:
+    async def follow(self, numbers: NumbersPool, *, snapshot: StreamSnapshot, shown: LiveStrip) -> AsyncIterator[bytes]:
         """The events after the first ones, until the account may not see the stream any more."""
         told_at = asked_at = checked_at = refreshed_at = time.monotonic()
         while True:
@@ -123,7 +124,7 @@ class LiveViewer:
                     if found is None:
                         return
                     snapshot, checked_at = found, now
-                shown = await read_strip(pool, snapshot) if now - checked_at <= TRUSTED_S else UNKNOWN
+                shown = await read_strip(numbers.pool, snapshot) if now - checked_at <= TRUSTED_S else UNKNOWN
             except (*DATABASE_UNAVAILABLE, TimeoutError):
                 shown = UNKNOWN
             events = encode_event("view", shown) if shown != before else b""

@@ -21,11 +21,11 @@ from onlooker.console.web.chores import run_chores
 from onlooker.console.web.health import is_database_there
 from onlooker.console.web.request_limits import RequestLimits
 from onlooker.console.web.secret_key import require_secret_key
-from onlooker.database import Pool, open_pool
 from onlooker.http.servers import connection_limits, make_server, open_listeners
 from onlooker.logs import fields
 from onlooker.monitoring import serve_monitoring, stop_signal
 from onlooker.settings import Settings
+from onlooker.standby import NumbersPool, open_numbers_pool
 
 log = logging.getLogger(__name__)
 
@@ -42,7 +42,7 @@ class PackageStaticFiles(StaticFiles):
         return response
 
 
-def build_app(settings: Settings, pool: Pool) -> Starlette:
+def build_app(settings: Settings, numbers: NumbersPool) -> Starlette:
     """The pool is for metrics, which pages read through `console/numbers.py`."""
     static = GZipMiddleware(
         PackageStaticFiles(packages=[(name, "static") for name in STATIC_PACKAGES]), compresslevel=6
@@ -51,7 +51,7 @@ def build_app(settings: Settings, pool: Pool) -> Starlette:
     live = EventStreams(pages, limit=settings.console_live_limit, account_limit=settings.console_live_limit_per_account)
     tokens = [Route(path, allow_all_origins(live)) for path in TOKEN_PATHS]
     app = Starlette(routes=[Mount("/static", static), *tokens, Mount("/", live)])
-    app.state.pool, app.state.live = pool, live
+    app.state.numbers, app.state.live = numbers, live
     return app
 
 
@@ -62,9 +62,9 @@ async def run_console(settings: Settings) -> None:
     _share_connections(settings)
     listeners = open_listeners(settings, https="console_https_port", http="console_http_port")
     checks = {"database": False}
-    async with open_pool(settings, statement_limit_s=settings.data_time_limit_s) as pool, asyncio.TaskGroup() as group:
+    async with open_numbers_pool(settings) as numbers, asyncio.TaskGroup() as group:
         stop = stop_signal()
-        app = build_app(settings, pool)
+        app = build_app(settings, numbers)
         limits = connection_limits(settings)
         servers = [make_server(settings, app, listener, limits) for listener in listeners]
         for server, listener in zip(servers, listeners, strict=True):

@@ -5,7 +5,6 @@ import logging
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
 
 import psycopg
 from asgiref.sync import sync_to_async
@@ -13,7 +12,7 @@ from django.db import DatabaseError, close_old_connections
 from django.utils.module_loading import import_string
 
 from onlooker.console.web import counters
-from onlooker.database import DATABASE_UNAVAILABLE
+from onlooker.database import DATABASE_UNAVAILABLE, VANISHED_SERVER, direct_url
 from onlooker.logs import fields
 from onlooker.settings import Settings
 
@@ -47,21 +46,13 @@ _LOCK = "SELECT pg_try_advisory_lock(hashtext('onlooker console chores'))"
 _DEAD_CONSOLE_OPTIONS = "-c tcp_keepalives_idle=20 -c tcp_keepalives_interval=10 -c tcp_keepalives_count=3"
 """Lets the database release the lock of a vanished machine within a minute; its default is hours."""
 
-_DEAD_DATABASE_OPTIONS: Any = {
-    "connect_timeout": 5,
-    "tcp_user_timeout": 10_000,
-    "keepalives_idle": 5,
-    "keepalives_interval": 5,
-}
-"""Lets the console notice a vanished database. In seconds, except `tcp_user_timeout`, in milliseconds."""
-
 
 async def run_chores(settings: Settings, *, chores: tuple[Chore, ...] = CHORES, every_s: float = EVERY_S) -> None:
     """Run them while holding the lock; when this console dies, another one takes over."""
     while True:
         try:
             connecting = psycopg.AsyncConnection.connect(
-                settings.database_url, autocommit=True, options=_DEAD_CONSOLE_OPTIONS, **_DEAD_DATABASE_OPTIONS
+                direct_url(settings), autocommit=True, options=_DEAD_CONSOLE_OPTIONS, **VANISHED_SERVER
             )
             async with await connecting as connection:
                 while not await _has_lock(connection):  # noqa: ASYNC110

@@ -6,6 +6,7 @@ from urllib.parse import SplitResult, parse_qs, unquote, urlsplit
 import psycopg
 from psycopg.conninfo import conninfo_to_dict
 
+from onlooker.database import VANISHED_SERVER
 from onlooker.settings import Settings, SettingsError, variable_name
 
 SMTP_TIME_LIMIT_S = 15
@@ -26,7 +27,8 @@ def database_settings(settings: Settings) -> dict[str, Any]:
         "ENGINE": "django.db.backends.postgresql",
         **{ours: options.pop(theirs, "") for ours, theirs in names.items()},
         "CONN_HEALTH_CHECKS": True,
-        "OPTIONS": {"connect_timeout": 5} | options,
+        "DISABLE_SERVER_SIDE_CURSORS": True,  # they would need the same connection of a pooler
+        "OPTIONS": VANISHED_SERVER | options,
     }
 
 

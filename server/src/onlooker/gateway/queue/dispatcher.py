@@ -12,7 +12,7 @@ import msgspec
 import psycopg
 
 from onlooker.bus.messages import failure
-from onlooker.database import DATABASE_UNAVAILABLE, Pool, load_queries, open_pool
+from onlooker.database import DATABASE_UNAVAILABLE, VANISHED_SERVER, Pool, direct_url, load_queries, open_pool
 from onlooker.errors import Problem
 from onlooker.fair_shares import FairShares, Prices
 from onlooker.gateway import counters
@@ -216,7 +216,9 @@ class Dispatcher:
         """Wake up at once when a gateway accepts a job."""
         while True:
             try:
-                connection = await psycopg.AsyncConnection.connect(self._settings.database_url, autocommit=True)
+                connection = await psycopg.AsyncConnection.connect(
+                    direct_url(self._settings), autocommit=True, **VANISHED_SERVER
+                )
                 async with connection:
                     await connection.execute("LISTEN jobs")
                     while True:

@@ -1,0 +1,178 @@
+"""Cameras, sessions and jobs at a cell while every kind of process, each host and its network fail in turn."""
+
+import argparse
+import shutil
+import tempfile
+import threading
+import time
+from concurrent.futures import ThreadPoolExecutor
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from bench.chaos.cell.devices import JobSender, SessionCaller
+from bench.chaos.cell.events import Event, Happened, events_in_order
+from bench.chaos.cell.hosts import Cell, running_cell
+from bench.chaos.scene import Run, compare_runs, judge, written_twice
+from bench.lib.camera import Filmed, Reel, Take, film, plan_takes
+from bench.lib.product import conclude, concluding, say
+from bench.lib.refused_times import RefusedTimes
+from bench.lib.scenes import find_scenes
+from bench.lib.testdata import find_testdata
+from bench.lib.visits import await_visits, read_visits
+
+CAMERAS, SESSIONS = 6, 14
+FULL_S = 900
+HEAL_LIMIT_S = 60.0
+REST_S = 3.0
+"""Between two events, once all is well."""
+RESULTS_LIMIT_S = 120.0
+VISITS_LIMIT_S = 240.0
+
+
+class ChaosRun:
+    """The devices of a run, and what happened to the cell."""
+
+    def __init__(self, cell: Cell, *, seconds: int, cameras: int) -> None:
+        self.cell, self.stack, self.seconds = cell, cell.as_stack(), seconds
+        self._stop = threading.Event()
+        self.sessions = [SessionCaller(self.stack, self.stack.create_stream(), self._stop) for _ in range(SESSIONS)]
+        self.jobs = JobSender(self.stack, self.stack.create_stream(), self._stop)
+        scenes = find_scenes(find_testdata() / "synth" / "out") if cameras else []
+        reels = [Reel.of(scene) for scene in scenes]
+        self.takes = [plan_takes(reels, seconds=seconds, first=camera) for camera in range(cameras)]
+        self.begins_at = datetime.now(UTC).replace(microsecond=0)
+        self.happened: list[Happened] = []
+
+    def film(self, *, live: bool) -> list[Filmed]:
+        """All cameras at once; each take has a stream of its own."""
+        streams = [[self.stack.create_stream() for _ in planned] for planned in self.takes]
+        began = time.monotonic() if live else None
+
+        def play(camera: int) -> list[Filmed]:
+            pairs = zip(self.takes[camera], streams[camera], strict=True)
+            return [film(self.stack, take, own, begins_at=self._second_0(take), began=began) for take, own in pairs]
+
+        with ThreadPoolExecutor(len(self.takes) or 1) as threads:
+            return [filmed for done in threads.map(play, range(len(self.takes))) for filmed in done]
+
+    def _second_0(self, take: Take) -> datetime:
+        return datetime.fromtimestamp(self.begins_at.timestamp() + take.starts_s, UTC)
+
+    def disturb(self, events: list[Event]) -> list[Filmed]:
+        """Everything sends while the events happen, and until the time is over."""
+        give_up_at = time.monotonic() + self.seconds
+        for device in (*self.sessions, self.jobs):
+            device.start()
+        with ThreadPoolExecutor(1) as thread:
+            filming = thread.submit(self.film, live=True)
+            time.sleep(REST_S)
+            for event in events:
+                if time.monotonic() > give_up_at:
+                    say(f"no time left for: {event.name}")
+                    break
+                self._happen(event)
+            filmed = filming.result()
+        time.sleep(max(0.0, give_up_at - time.monotonic()))
+        self._stop.set()
+        for device in (*self.sessions, self.jobs):
+            device.join(60)
+        return filmed
+
+    def _happen(self, event: Event) -> None:
+        say(f"{event.name} ...")
+        began = time.monotonic()
+        event.act(self.cell)
+        healed = self.cell.await_health(HEAL_LIMIT_S)
+        self.happened.append(Happened(event, began, time.monotonic() + REST_S, healed))
+        refused = max((one.refused.longest_s(began, time.monotonic()) for one in self.sessions), default=0.0)
+        state = "all was well" if healed else "it was given up, not well"
+        say(f"  {time.monotonic() - began:.1f} s until {state}, {refused:.1f} s refused")
+        time.sleep(REST_S)
+
+    def found(self, filmed: Filmed) -> Run:
+        visits = read_visits(self.stack, filmed.stream.id, begins_at=self._second_0(filmed.take))
+        return Run(visits, filmed.answers)
+
+
+def figures_of_events(happened: list[Happened], devices: list[RefusedTimes]) -> list[dict[str, Any]]:
+    found = []
+    for number, one in enumerate(happened):
+        until = happened[number + 1].began if number + 1 < len(happened) else float("inf")
+        refused_s = max((device.longest_s(one.began, until) for device in devices), default=0.0)
+        found.append(
+            {
+                "event": one.event.name,
+                "ok": one.is_healed and refused_s <= one.event.target_s,
+                "refused_longest_s": round(refused_s, 1),
+                "target_s": one.event.target_s,
+                "devices_refused": sum(device.longest_s(one.began, until) > 0 for device in devices),
+                "healed_after_s": round(one.ended - REST_S - one.began, 1) if one.is_healed else None,
+            }
+        )
+    return found
+
+
+def measure(cell: Cell, *, seconds: int, cameras: int, only: str) -> dict[str, Any]:
+    run = ChaosRun(cell, seconds=seconds, cameras=cameras)
+    events = [event for event in events_in_order() if only in event.name]
+    if not any("clock" in event.name for event in events) or len(events) == 1:
+        cell.crash("h2")  # it starts with a clock that can be set
+        cell.boot("h2")
+    if not cell.await_health(120):
+        raise RuntimeError("the cell is not healthy")
+    say(f"{cameras} cameras, {SESSIONS} sessions and accepted jobs for {seconds} s, {len(events)} events")
+    disturbed = run.disturb(events)
+    say("results of accepted jobs ...")
+    lost = run.jobs.lost(RESULTS_LIMIT_S)
+    visits: dict[str, Any] = {"ok": True}
+    if cameras:
+        say("the same frames undisturbed ...")
+        quiet = run.film(live=False)
+        await_visits(run.stack, [one.stream.id for one in (*disturbed, *quiet)], limit_s=VISITS_LIMIT_S)
+        pairs = [(run.found(one), run.found(two)) for one, two in zip(quiet, disturbed, strict=True)]
+        visits = judge([compare_runs(*pair) for pair in pairs], disturbed)
+        visits |= {"people": sum(len(one.passing) for one, _ in pairs), "written_twice": written_twice(run.stack)}
+    refused = [*(one.refused for one in run.sessions), run.jobs.refused, *(one.refused for one in disturbed)]
+    by_event = figures_of_events(run.happened, refused)
+    steps_back = sum(one.steps_back() for one in run.sessions)
+    calls = sum(len(one.numbers) for one in run.sessions)
+    ok = all(one["ok"] for one in by_event) and len(by_event) == len(events) and not lost and not steps_back
+    return {
+        "ok": bool(ok and calls and run.jobs.accepted and visits["ok"] and not visits.get("written_twice")),
+        "seconds": seconds,
+        "events": by_event,
+        "events_target": len(events),
+        "accepted_jobs": len(run.jobs.accepted),
+        "accepted_jobs_lost": lost,
+        "accepted_jobs_lost_target": 0,
+        "session_calls": calls,
+        "session_steps_back": steps_back,
+        "session_steps_back_target": 0,
+        "slowest_call_s": round(max(one.slowest_s for one in run.sessions), 2),
+        "visits": visits,
+        "reasons": dict(sum((one.reasons for one in refused), start=type(refused[0].reasons)()).most_common(12)),
+    }
+
+
+@concluding
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("seconds", nargs="?", type=int, default=FULL_S)
+    parser.add_argument("--cameras", type=int, default=CAMERAS)
+    parser.add_argument("--only", default="", help="events whose name has this in it")
+    parser.add_argument("--folder", type=Path, help="where the cell's files go, and stay; otherwise they are removed")
+    arguments = parser.parse_args()
+    folder = arguments.folder or Path(tempfile.mkdtemp(prefix="onlooker-cell-"))
+    folder.chmod(0o711)
+    try:
+        with running_cell(folder) as cell:
+            figures = measure(cell, seconds=arguments.seconds, cameras=arguments.cameras, only=arguments.only)
+    finally:
+        if not arguments.folder:
+            shutil.rmtree(folder, ignore_errors=True)
+    conclude(figures)
+
+
+if __name__ == "__main__":
+    main()

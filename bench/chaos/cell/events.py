@@ -1,0 +1,98 @@
+"""What happens to a cell, one event after another, and how long its devices were refused in each."""
+
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+
+from bench.chaos.cell.hosts import Cell
+
+REFUSED_TARGET_S = 5.0
+FAILOVER_TARGET_S = 15.0
+DOWN_S = 20.0
+CLOCK_JUMP_S = 40
+PROCESSES = (
+    ("h1", "gateway"),
+    ("h2", "gateway"),
+    ("h1", "worker-1"),
+    ("h3", "worker-1"),
+    ("h1", "recorder"),
+    ("h2", "dispatcher"),
+    ("h1", "nats"),
+    ("h3", "nats"),
+    ("h2", "pgbouncer"),
+    ("h1", "haproxy"),
+    ("edge", "haproxy"),
+    ("h2", "etcd"),
+    ("h2", "data"),
+    ("h3", "console"),
+    ("h3", "blobs"),
+)
+
+
+@dataclass(frozen=True)
+class Event:
+    """Something bad. `act` returns when what it did is over."""
+
+    name: str
+    act: Callable[[Cell], None]
+    target_s: float = REFUSED_TARGET_S
+    """For how long a device may be refused at most."""
+
+
+@dataclass(frozen=True)
+class Happened:
+    """An event, and its time by the monotonic clock: until all was well again, or was not."""
+
+    event: Event
+    began: float
+    ended: float
+    is_healed: bool
+
+
+def _kill(host: str, name: str) -> Event:
+    return Event(f"SIGKILL {name} on {host}", lambda cell: cell.kill(host, name) or None)
+
+
+def _crash(host: str, *, target_s: float) -> Event:
+    def act(cell: Cell) -> None:
+        cell.crash(host)
+        time.sleep(DOWN_S)
+        cell.boot(host)
+
+    return Event(f"{host} down for {DOWN_S:g} s", act, target_s)
+
+
+def _cut(host: str, *, target_s: float) -> Event:
+    def act(cell: Cell) -> None:
+        cell.cut(host)
+        time.sleep(DOWN_S)
+        cell.join(host)
+
+    return Event(f"{host} without network for {DOWN_S:g} s", act, target_s)
+
+
+def _jump(host: str) -> Event:
+    def act(cell: Cell) -> None:
+        cell.set_clock(host, CLOCK_JUMP_S)
+        time.sleep(DOWN_S)
+        cell.set_clock(host, 0)
+
+    return Event(f"the clock of {host} {CLOCK_JUMP_S} s ahead for {DOWN_S:g} s", act)
+
+
+def _kill_primary(cell: Cell) -> None:
+    cell.kill(cell.primary() or "h1", "postgresql")
+
+
+def events_in_order() -> Iterator[Event]:
+    """All of them; a host whose clock jumps has been started again before, with a clock that can."""
+    for host, name in PROCESSES:
+        yield _kill(host, name)
+    yield Event("SIGKILL of PostgreSQL's primary", _kill_primary, FAILOVER_TARGET_S)
+    yield Event("PostgreSQL fails over", Cell.fail_over, FAILOVER_TARGET_S)
+    # A host that has the primary takes it along.
+    for host in ("h3", "h2", "h1"):
+        yield _crash(host, target_s=REFUSED_TARGET_S if host == "h3" else FAILOVER_TARGET_S)
+    for host in ("h3", "h2", "h1"):
+        yield _cut(host, target_s=REFUSED_TARGET_S if host == "h3" else FAILOVER_TARGET_S)
+    yield _jump("h2")

@@ -1,0 +1,180 @@
+"""A cell as deploy/cell/try starts it, and what can happen to its hosts."""
+
+import contextlib
+import ctypes
+import json
+import os
+import signal
+import subprocess
+import time
+import urllib.request
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from bench.lib.product import ROOT, say
+from testkit import Stack
+
+TRY = ROOT / "deploy" / "cell" / "try"
+NAMESPACES = ROOT / "deploy" / "cell" / "namespaces"
+EDGE = "edge"
+ADDRESSES = {"h1": "10.77.0.1", "h2": "10.77.0.2", "h3": "10.77.0.3", EDGE: "10.77.0.9"}
+FAKE_CLOCK = "/usr/$LIB/faketime/libfaketimeMT.so.1"
+CLONE_NEWNET = 0x40000000
+OUR_KINDS = ("gateway", "dispatcher", "recorder", "data", "console")
+
+
+@dataclass
+class Cell:
+    """Its folder has a folder for each host: the configuration, what it keeps, its logs and process ids."""
+
+    folder: Path
+
+    @property
+    def cell_file(self) -> Path:
+        return self.folder / "cell.env"
+
+    def as_stack(self) -> Stack:
+        """How benches see a product: its address, its authority and its database, from the edge."""
+        password = (self.folder / "secrets" / "postgresql-password").read_text().strip()
+        home = self.folder / "client"
+        (home / "tls").mkdir(parents=True, exist_ok=True)
+        (home / "tls" / "ca.pem").write_bytes((self.folder / "secrets" / "authority.pem").read_bytes())
+        environment = {
+            "ONLOOKER_PUBLIC_URL": f"https://{ADDRESSES[EDGE]}:8443",
+            "ONLOOKER_CONSOLE_URL": f"https://{ADDRESSES[EDGE]}:8444",
+            "ONLOOKER_DATA_URL": f"https://{ADDRESSES[EDGE]}:8445",
+            "ONLOOKER_DATABASE_URL": f"postgresql://postgres:{password}@127.0.0.1:5000/onlooker?sslmode=require",
+        }
+        return Stack(home, environment, subprocess.Popen(["true"]), self.folder / "start.log")
+
+    def pid_of(self, host: str, name: str) -> int | None:
+        """None while it does not run. `postgresql` is the server that Patroni started."""
+        state = self.folder / host / "var"
+        path = state / "postgresql" / "postmaster.pid" if name == "postgresql" else state / "run" / f"{name}.pid"
+        with contextlib.suppress(OSError, ValueError):
+            pid = int(path.read_text().split()[0])
+            os.kill(pid, 0)
+            return pid
+        return None
+
+    def kill(self, host: str, name: str) -> bool:
+        """SIGKILL; its host starts it again. False if it was not running."""
+        pid = self.pid_of(host, name)
+        if pid is None:
+            return False
+        with contextlib.suppress(ProcessLookupError):
+            os.kill(pid, signal.SIGKILL)
+        return True
+
+    def crash(self, host: str) -> None:
+        """SIGKILL everything on a host, at once."""
+        found = subprocess.run(["ip", "netns", "pids", f"cell-{host}"], capture_output=True, text=True, check=True)
+        for pid in map(int, found.stdout.split()):
+            if pid != os.getpid():
+                with contextlib.suppress(ProcessLookupError):
+                    os.kill(pid, signal.SIGKILL)
+
+    def boot(self, host: str) -> None:
+        """Its processes see a clock that can be set, except those written in Go."""
+        environment = os.environ | {
+            "LD_PRELOAD": FAKE_CLOCK,
+            "DONT_FAKE_MONOTONIC": "1",
+            "FAKETIME_CACHE_DURATION": "1",
+            "FAKETIME_TIMESTAMP_FILE": str(self._clock_of(host)),
+        }
+        self.set_clock(host, 0)
+        subprocess.run([TRY, "host", self.folder, host], check=True, env=environment)
+
+    def set_clock(self, host: str, ahead_s: int) -> None:
+        path = self._clock_of(host)
+        path.write_text(f"{ahead_s:+d}s\n")
+        path.chmod(0o644)
+
+    def _clock_of(self, host: str) -> Path:
+        return self.folder / host / "clock"
+
+    def cut(self, host: str) -> None:
+        subprocess.run([NAMESPACES, self.cell_file, "cut", host], check=True)
+
+    def join(self, host: str) -> None:
+        subprocess.run([NAMESPACES, self.cell_file, "join", host], check=True)
+
+    def primary(self) -> str | None:
+        """The host whose PostgreSQL is the primary."""
+        for host in ("h1", "h2"):
+            with contextlib.suppress(OSError):
+                urllib.request.urlopen(f"http://{ADDRESSES[host]}:8008/primary", timeout=1).close()
+                return host
+        return None
+
+    def has_standby(self) -> bool:
+        """Whether the other one follows it, without a gap."""
+        for host in ("h1", "h2"):
+            with contextlib.suppress(OSError, ValueError):
+                url = f"http://{ADDRESSES[host]}:8008/cluster"
+                with urllib.request.urlopen(url, timeout=1) as answer:
+                    members = json.load(answer)["members"]
+                roles = {one["role"] for one in members if one["state"] in ("running", "streaming")}
+                return bool(roles & {"replica", "sync_standby"}) and "leader" in roles
+        return False
+
+    def fail_over(self) -> None:
+        """As an operator does it who wants the primary elsewhere."""
+        leader = self.primary()
+        other = "h2" if leader == "h1" else "h1"
+        configuration = self.folder / str(leader) / "etc" / "patroni.yml"
+        command = ["patronictl", "-c", configuration, "failover", "onlooker", "--candidate", other, "--force"]
+        subprocess.run(["ip", "netns", "exec", f"cell-{leader}", *command], check=True, capture_output=True)
+
+    def await_health(self, limit_s: float) -> bool:
+        """Until all processes run, all gateways are ready, and PostgreSQL has a standby."""
+        give_up_at = time.monotonic() + limit_s
+        while time.monotonic() < give_up_at:
+            if self.has_standby() and all(map(_is_ready, self._monitored())):
+                return True
+            time.sleep(0.5)
+        return False
+
+    def _monitored(self) -> list[str]:
+        """Where processes report that they are ready."""
+        ports = {"gateway": 9100, "dispatcher": 9101, "recorder": 9102, "console": 9103, "data": 9104}
+        ports |= {"worker-1": 9110}
+        found = []
+        for host in ("h1", "h2", "h3"):
+            for path in (self.folder / host / "var" / "run").glob("*.pid"):
+                if path.stem in ports:
+                    found.append(f"http://{ADDRESSES[host]}:{ports[path.stem]}/readyz")
+        return found
+
+
+def _is_ready(url: str) -> bool:
+    try:
+        with urllib.request.urlopen(url, timeout=1) as answer:
+            return bool(answer.status == 200)
+    except OSError:
+        return False
+
+
+def enter_namespace(name: str) -> None:
+    """From now on this process, and every thread it starts, has the network of a host."""
+    with Path(f"/run/netns/{name}").open() as namespace:
+        if ctypes.CDLL(None, use_errno=True).setns(namespace.fileno(), CLONE_NEWNET):
+            raise OSError(ctypes.get_errno(), f"can't enter the namespace {name}")
+
+
+@contextlib.contextmanager
+def running_cell(folder: Path) -> Iterator[Cell]:
+    """Started by deploy/cell/try, and stopped on leaving. This process is at its edge meanwhile, and stays there."""
+    say("starting a cell of four hosts ...")
+    folder.mkdir(parents=True, exist_ok=True)
+    try:
+        with (folder / "start.log").open("w") as log:
+            command = [TRY, "start", folder]
+            started = subprocess.run(command, check=False, stdout=log, stderr=subprocess.STDOUT, timeout=400)
+        if started.returncode:
+            raise RuntimeError(f"the cell did not start:\n{(folder / 'start.log').read_text()[-3000:]}")
+        enter_namespace(f"cell-{EDGE}")
+        yield Cell(folder)
+    finally:
+        subprocess.run([TRY, "stop", folder], check=False)
