@@ -156,16 +156,25 @@ def _is_ready(url: str) -> bool:
         return False
 
 
-def enter_namespace(name: str) -> None:
-    """From now on this process, and every thread it starts, has the network of a host."""
-    with Path(f"/run/netns/{name}").open() as namespace:
-        if ctypes.CDLL(None, use_errno=True).setns(namespace.fileno(), CLONE_NEWNET):
-            raise OSError(ctypes.get_errno(), f"can't enter the namespace {name}")
+@contextlib.contextmanager
+def inside_host(name: str) -> Iterator[None]:
+    """This thread, and every one that it starts meanwhile, has the network of a host."""
+    with Path("/proc/self/ns/net").open() as ours, Path(f"/run/netns/cell-{name}").open() as theirs:
+        _enter(theirs.fileno())
+        try:
+            yield
+        finally:
+            _enter(ours.fileno())
+
+
+def _enter(namespace: int) -> None:
+    if ctypes.CDLL(None, use_errno=True).setns(namespace, CLONE_NEWNET):
+        raise OSError(ctypes.get_errno(), "can't enter a network namespace: this needs root")
 
 
 @contextlib.contextmanager
 def running_cell(folder: Path) -> Iterator[Cell]:
-    """Started by deploy/cell/try, and stopped on leaving. This process is at its edge meanwhile, and stays there."""
+    """Started by deploy/cell/try, and stopped on leaving; meanwhile this thread is at its edge."""
     say("starting a cell of four hosts ...")
     folder.mkdir(parents=True, exist_ok=True)
     try:
@@ -174,7 +183,7 @@ def running_cell(folder: Path) -> Iterator[Cell]:
             started = subprocess.run(command, check=False, stdout=log, stderr=subprocess.STDOUT, timeout=400)
         if started.returncode:
             raise RuntimeError(f"the cell did not start:\n{(folder / 'start.log').read_text()[-3000:]}")
-        enter_namespace(f"cell-{EDGE}")
-        yield Cell(folder)
+        with inside_host(EDGE):
+            yield Cell(folder)
     finally:
         subprocess.run([TRY, "stop", folder], check=False)

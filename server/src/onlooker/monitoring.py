@@ -5,7 +5,7 @@ import ipaddress
 import re
 import signal
 import socket
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from functools import lru_cache
 from typing import TypeVar
@@ -34,8 +34,8 @@ def by_labels(metric: Metric) -> Callable[..., Metric]:
 
 Readiness = Callable[[], dict[str, bool]]
 """What a process needs before it can serve: all of it must be true."""
-Facts = Callable[[], dict[str, bool]]
-"""What else is told about a process; it does not make it ready or not."""
+Facts = Callable[[], Mapping[str, bool | str]]
+"""What else is reported about a process; it does not make it ready or not."""
 
 
 def stop_signal() -> asyncio.Event:
@@ -63,12 +63,17 @@ class EmbeddedServer(uvicorn.Server):
                 async with asyncio.timeout(1):
                     await self._leaving.wait()
 
+    def close(self) -> None:
+        """Stop listening, also where `serve` was cancelled."""
+        for server in getattr(self, "servers", ()):  # there are none before it has started
+            server.close()
+
     @contextmanager
     def capture_signals(self) -> Iterator[None]:
         yield
 
 
-def _no_facts() -> dict[str, bool]:
+def _no_facts() -> Mapping[str, bool | str]:
     return {}
 
 
@@ -81,7 +86,7 @@ def monitoring_app(readiness: Readiness, facts: Facts = _no_facts) -> Starlette:
     async def ready(request: Request) -> Response:
         checks = readiness()
         ready = all(checks.values())
-        return JSONResponse({"ready": ready, "checks": checks} | facts(), status_code=200 if ready else 503)
+        return JSONResponse({"ready": ready, "checks": checks, **facts()}, status_code=200 if ready else 503)
 
     async def metrics(request: Request) -> Response:
         return Response(generate_latest(), media_type=CONTENT_TYPE_LATEST)
@@ -150,4 +155,8 @@ async def serve_monitoring(settings: Settings, readiness: Readiness, facts: Fact
         await asyncio.Event().wait()
     app = KnownHost(monitoring_app(readiness, facts), f"{settings.monitoring_hosts},{settings.monitoring_host}")
     config = uvicorn.Config(app, lifespan="off", log_config=None, access_log=False)
-    await EmbeddedServer(config).serve(sockets=[listen(settings.monitoring_host, port, setting="monitoring_port")])
+    server = EmbeddedServer(config)
+    try:
+        await server.serve(sockets=[listen(settings.monitoring_host, port, setting="monitoring_port")])
+    finally:
+        server.close()

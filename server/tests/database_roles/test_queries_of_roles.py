@@ -11,6 +11,7 @@ from onlooker.database_roles.creation import make_logins
 from onlooker.database_roles.grants import CONSOLE, DATA, DISPATCHER, GATEWAY, RECORDER
 from onlooker.database_roles.logins import Logins
 from onlooker.metrics.rollup import FILL
+from onlooker.migration_check import APPLIED
 from onlooker.settings import Settings
 from testkit import migrated_database
 
@@ -28,9 +29,11 @@ FILES = {
     "comparison": load_queries("onlooker.metrics", "sql/comparison.sql"),
     "in_view": load_queries("onlooker.metrics", "sql/in_view.sql"),
     "quality": load_queries("onlooker.metrics", "sql/quality.sql"),
+    "migrations": {"applied": APPLIED},
 }
 SENT: dict[str, dict[str, tuple[str, ...]]] = {
     GATEWAY: {
+        "migrations": ("applied",),
         "streams": ("find_stream", "put_condition", *METERS),
         "gateway": (
             *("count_waiting", "accept_job", "find_job", "remove_job", "waiting_in_session"),
@@ -38,6 +41,7 @@ SENT: dict[str, dict[str, tuple[str, ...]]] = {
         ),
     },
     DISPATCHER: {
+        "migrations": ("applied",),
         "streams": METERS,
         "gateway": (
             *(
@@ -53,8 +57,9 @@ SENT: dict[str, dict[str, tuple[str, ...]]] = {
             *("expired_blobs", "sweep_blobs", "keep_workers", "forget_workers"),
         ),
     },
-    RECORDER: {"visits": tuple(FILES["visits"]), "marks": tuple(FILES["marks"])},
+    RECORDER: {"migrations": ("applied",), "visits": tuple(FILES["visits"]), "marks": tuple(FILES["marks"])},
     DATA: {
+        "migrations": ("applied",),
         "streams": ("find_bearer", "list_public_keys"),
         "coverage": tuple(FILES["coverage"]),
         "comparison": tuple(FILES["comparison"]),
@@ -62,6 +67,7 @@ SENT: dict[str, dict[str, tuple[str, ...]]] = {
         "quality": tuple(FILES["quality"]),
     },
     CONSOLE: {
+        "migrations": ("applied",),
         "streams": ("read_statuses", "log_state"),
         "visits": ("delete_expired",),
         "alerts": tuple(name for name in FILES["alerts"] if name != "look_up_only"),

@@ -14,10 +14,10 @@ import pytest
 
 from clients import client_of
 from onlooker.bus.connection import Bus, connect
+from onlooker.bus.preparation import prepare_bus
 from onlooker.bus.session_store import SessionBucket, SessionState, decode_state, encode_state
 from onlooker.bus.subjects import VISITS, ended_subject
 from onlooker.settings import Settings
-from onlooker.up.nats_server import prepare_bus
 from testkit import Stack
 from wire import assert_problem, multipart, new_state, paused, wait_for
 

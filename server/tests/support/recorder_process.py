@@ -18,10 +18,11 @@ import pytest
 
 from onlooker.bus import visit_stream
 from onlooker.bus.connection import Bus, BusError, connect
+from onlooker.bus.preparation import BUS_NOT_READY, prepare_bus
 from onlooker.bus.subjects import ended_subject, visits_subject
 from onlooker.database import Pool, open_pool
 from onlooker.settings import Settings
-from onlooker.up.nats_server import find_program, prepare_bus, write_configuration
+from onlooker.up.nats_server import find_program, write_configuration
 from onlooker_pipeline.visits.visit import Visit, encode_visit
 from testkit import free_ports
 
@@ -217,7 +218,7 @@ def running_recording(database_url: str, folder: Path) -> Iterator[Recording]:
 def _prepared(settings: Settings, password: str) -> bool:
     try:
         asyncio.run(prepare_bus(settings, password))
-    except OSError:
+    except BUS_NOT_READY:
         return False
     return True
 

@@ -89,10 +89,10 @@ def disk_needed(settings: Settings) -> int:
 
 async def prepare_buckets(jetstream: JetStreamContext, settings: Settings) -> None:
     """Create every bucket or update its limits to the settings; remove our buckets that are no longer used."""
-    wanted = {str(config.name): config for config in _bucket_configs(settings)}
+    wanted = {str(config.name): config for config in bucket_configs(settings)}
     found = {str(info.config.name): info.config for info in await jetstream.streams_info()}
     for name, config in list(found.items()):
-        if _OUR_BUCKETS.fullmatch(name) and (name not in wanted or _has_other_periods(config, wanted[name])):
+        if is_our_bucket(name) and (name not in wanted or _has_other_periods(config, wanted[name])):
             await jetstream.delete_stream(name)
             del found[name]
     for name, config in wanted.items():
@@ -115,7 +115,12 @@ def _has_other_periods(found: StreamConfig, wanted: StreamConfig) -> bool:
     return bool(wanted.allow_msg_ttl) and found.max_age != wanted.max_age
 
 
-def _bucket_configs(settings: Settings) -> list[StreamConfig]:
+def is_our_bucket(stream: str) -> bool:
+    return bool(_OUR_BUCKETS.fullmatch(stream))
+
+
+def bucket_configs(settings: Settings) -> list[StreamConfig]:
+    """Every bucket that there should be, without its replicas."""
     entries = [
         _bucket_config(f"{name}-{index}", limits)
         for name, limits in bucket_limits(settings).items()

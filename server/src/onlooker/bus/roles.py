@@ -105,9 +105,14 @@ def worker_role(pool: str, *, shards: int) -> Role:
 
 
 def setup_role() -> Role:
-    """Creates the buckets and the stream of visits. Used by `onlooker up`, and not while the product runs."""
+    """Creates and checks the buckets and the stream of visits. No process that runs has it."""
     return Role(
         user=SETUP,
-        publish=("$JS.API.INFO", "$JS.API.STREAM.>", f"$JS.API.CONSUMER.CREATE.{VISITS}.{RECORDER}"),
+        publish=(
+            "$JS.API.INFO",
+            "$JS.API.STREAM.>",
+            f"$JS.API.CONSUMER.CREATE.{VISITS}.{RECORDER}",
+            f"$JS.API.CONSUMER.INFO.{VISITS}.{RECORDER}",
+        ),
         subscribe=(f"{inbox_of(SETUP)}.>",),
     )

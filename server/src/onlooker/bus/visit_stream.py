@@ -35,9 +35,8 @@ INFO_SUBJECT = f"$JS.API.CONSUMER.INFO.{VISITS}.{CONSUMER}"
 _EXPIRED = "408"
 
 
-async def prepare_visit_stream(jetstream: JetStreamContext, settings: Settings) -> None:
-    """Create the stream and its consumer, or update their limits to the settings."""
-    config = StreamConfig(
+def visit_stream_config(settings: Settings) -> StreamConfig:
+    return StreamConfig(
         name=VISITS,
         subjects=[visits_subject("*"), ended_subject("*")],
         retention=RetentionPolicy.WORK_QUEUE,
@@ -47,13 +46,10 @@ async def prepare_visit_stream(jetstream: JetStreamContext, settings: Settings) 
         max_age=settings.visits_age_s,
         duplicate_window=1,
     )
-    try:
-        found = (await jetstream.stream_info(VISITS)).config
-    except NotFoundError:
-        await jetstream.add_stream(with_replicas(config, settings, None))
-    else:
-        await jetstream.update_stream(with_replicas(config, settings, found))
-    consumer = ConsumerConfig(
+
+
+def consumer_config() -> ConsumerConfig:
+    return ConsumerConfig(
         name=CONSUMER,
         durable_name=CONSUMER,
         ack_policy=AckPolicy.EXPLICIT,
@@ -61,7 +57,18 @@ async def prepare_visit_stream(jetstream: JetStreamContext, settings: Settings) 
         max_deliver=-1,
         max_ack_pending=10_000,
     )
-    await jetstream.add_consumer(VISITS, consumer)
+
+
+async def prepare_visit_stream(jetstream: JetStreamContext, settings: Settings) -> None:
+    """Create the stream and its consumer, or update their limits to the settings."""
+    config = visit_stream_config(settings)
+    try:
+        found = (await jetstream.stream_info(VISITS)).config
+    except NotFoundError:
+        await jetstream.add_stream(with_replicas(config, settings, None))
+    else:
+        await jetstream.update_stream(with_replicas(config, settings, found))
+    await jetstream.add_consumer(VISITS, consumer_config())
 
 
 class _Consumer(msgspec.Struct):

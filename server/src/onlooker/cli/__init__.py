@@ -2,7 +2,7 @@
 
 import asyncio
 import sys
-from collections.abc import Coroutine
+from pathlib import Path
 from typing import Any
 
 import click
@@ -11,8 +11,9 @@ from onlooker import logs
 from onlooker.bus.worker_announcement import name_of
 from onlooker.child_process import allow_many_files, hide_process
 from onlooker.cli.administration import account, keys, open_django, stream
-from onlooker.cli.database import database
-from onlooker.settings import SettingsError, describe_settings, read_settings
+from onlooker.cli.bus import bus
+from onlooker.cli.database import apply_migrations, database
+from onlooker.settings import Settings, SettingsError, describe_settings, read_settings
 from onlooker_pipeline.model_runtime import ModelsUnavailable
 
 
@@ -96,7 +97,9 @@ def console() -> None:
     from onlooker.console.web.app import run_console
 
     open_django()
-    _run("console", run_console)
+    from django.apps import apps
+
+    _run("console", run_console, {app.label: Path(app.path, "migrations") for app in apps.get_app_configs()})
 
 
 @main.command()
@@ -115,7 +118,8 @@ def worker() -> None:
     _run("worker", start_worker)
 
 
-def _run(process: str, start: Any) -> None:
+def _run(process: str, start: Any, migrations: dict[str, Path] | None = None) -> None:
+    """A process with a database waits until that has the migrations it needs: ours, or those in the folders given."""
     import uvloop
 
     settings = read_settings()
@@ -123,25 +127,21 @@ def _run(process: str, start: Any) -> None:
     name = names.get(process, process)
     hide_process(name)
     logs.write_logs(name, level=settings.log_level)
-    running: Coroutine[Any, Any, None] = start(settings)
-    uvloop.run(running)
+    uvloop.run(start(settings) if process == "worker" else _start_migrated(settings, start, migrations))
+
+
+async def _start_migrated(settings: Settings, start: Any, migrations: dict[str, Path] | None) -> None:
+    from onlooker.migration_check import await_migrations, migrations_in, our_migrations
+
+    await await_migrations(settings, migrations_in(migrations) if migrations else our_migrations())
+    await start(settings)
 
 
 @main.command()
 def migrate() -> None:
     """Bring the database's tables up to date, and the grants of the processes' roles where there are such roles."""
     hide_process("migrate")
-    settings = open_django()
-    import psycopg
-    from django.core.management import call_command
-
-    from onlooker.database_roles.creation import grant_all
-    from onlooker.database_roles.logins import role_prefix
-
-    call_command("migrate", verbosity=0)
-    call_command("createcachetable", verbosity=0)
-    with psycopg.connect(settings.database_url, autocommit=True) as connection:
-        grant_all(connection, role_prefix(settings, connection.info.dbname))
+    apply_migrations()
 
 
 @main.command()
@@ -151,5 +151,5 @@ def settings() -> None:
         click.echo(f"{name}={default}\n    {meta.description}")
 
 
-for group in (stream, keys, account, database):
+for group in (stream, keys, account, bus, database):
     main.add_command(group)

@@ -1,15 +1,69 @@
-"""`onlooker database`: the roles that the processes have in PostgreSQL."""
+"""`onlooker database`: its tables, and the roles that the processes have in PostgreSQL."""
 
 import sys
 
 import click
 
+from onlooker.child_process import hide_process
+from onlooker.cli.administration import open_django
 from onlooker.settings import SettingsError, read_settings, variable_name
 
 
 @click.group()
 def database() -> None:
-    """Make and check the roles of the processes in PostgreSQL."""
+    """Bring the tables up to date, and make the roles of the processes in PostgreSQL."""
+
+
+@database.command("migrate")
+@click.option("--check", is_flag=True, help="Change nothing; list what is not applied yet, and exit with 1 if any.")
+def migrate(check: bool) -> None:
+    """Bring the tables up to date, and the grants of the processes' roles where there are such roles.
+
+    Run it before the processes of a new release start; those of the release before go on meanwhile. The user in
+    ONLOOKER_DATABASE_URL must own the tables.
+    """
+    hide_process("migrate")
+    if not check:
+        apply_migrations()
+        return
+    unapplied = find_unapplied()
+    for name in unapplied:
+        click.echo(name)
+    if unapplied:
+        click.echo("Run `onlooker database migrate`.", err=True)
+        sys.exit(1)
+    click.echo("All migrations of this release are applied.")
+
+
+def apply_migrations() -> None:
+    """Tables first, then grants on them."""
+    settings = open_django()
+    if settings.database_direct_url:
+        direct, usual = variable_name("database_direct_url"), variable_name("database_url")
+        raise SettingsError(
+            f"Migrations need the database itself, without a pooler: set {usual} to it, without {direct}."
+        )
+    import psycopg
+    from django.core.management import call_command
+
+    from onlooker.database_roles.creation import grant_all
+    from onlooker.database_roles.logins import role_prefix
+
+    call_command("migrate", verbosity=0)
+    call_command("createcachetable", verbosity=0)
+    with psycopg.connect(settings.database_url, autocommit=True) as connection:
+        grant_all(connection, role_prefix(settings, connection.info.dbname))
+
+
+def find_unapplied() -> list[str]:
+    """Migrations of this release that the database lacks, in the order in which they would be applied."""
+    open_django()
+    from django.db import connection
+    from django.db.migrations.executor import MigrationExecutor
+
+    executor = MigrationExecutor(connection)
+    plan = executor.migration_plan(executor.loader.graph.leaf_nodes())
+    return [f"{migration.app_label}.{migration.name}" for migration, _ in plan]
 
 
 @database.command("roles")

@@ -73,11 +73,12 @@ def find_differences(connection: Connection, prefix: str) -> list[str]:
     """Sentences: what is missing and what is too much, role by role; none if all is as declared."""
     tables = existing_tables(connection, months=True)
     missing = [
-        f"The table {name} is missing: run `onlooker migrate`." for name in sorted({*known_tables()} - {*tables})
+        f"The table {name} is missing: run `onlooker database migrate`."
+        for name in sorted({*known_tables()} - {*tables})
     ]
     functions = {"functions": list(known_functions())}
     missing += [
-        f"The function {name} is missing: run `onlooker migrate`."
+        f"The function {name} is missing: run `onlooker database migrate`."
         for (name,) in connection.execute(_MISSING_FUNCTIONS, functions).fetchall()
     ]
     values = {"tables": tables, "owner": f"{prefix}_{MIGRATIONS}"} | functions

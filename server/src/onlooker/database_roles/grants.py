@@ -14,6 +14,7 @@ OWN = "SELECT, INSERT, UPDATE, DELETE"
 GRANTS: dict[str, dict[str, str]] = {
     GATEWAY: {
         "accounts_account": "SELECT (id, is_active)",
+        "django_migrations": "SELECT (app, name)",
         "gateway_blob": "SELECT, INSERT, DELETE",
         "gateway_job": "SELECT, INSERT, DELETE",
         "streams_accesstoken": "SELECT (stream_id, sha256, is_trial, expires_at)",
@@ -32,6 +33,7 @@ GRANTS: dict[str, dict[str, str]] = {
     },
     DISPATCHER: {
         "accounts_account": "SELECT (id, is_active)",
+        "django_migrations": "SELECT (app, name)",
         "gateway_blob": "SELECT, DELETE",
         "gateway_job": "SELECT, UPDATE, DELETE",
         "gateway_listedworker": OWN,
@@ -47,6 +49,7 @@ GRANTS: dict[str, dict[str, str]] = {
         "streams_usage": "SELECT, INSERT, UPDATE",
     },
     RECORDER: {
+        "django_migrations": "SELECT (app, name)",
         "metrics_slot": "SELECT, INSERT, UPDATE",
         "metrics_state": "SELECT, UPDATE",
         "streams_stream": "SELECT (id, removed_at, retention_days)",
@@ -57,6 +60,7 @@ GRANTS: dict[str, dict[str, str]] = {
     },
     DATA: {
         "accounts_account": "SELECT (id, is_active)",
+        "django_migrations": "SELECT (app, name)",
         "metrics_coveragehour": "SELECT",
         "metrics_qualityhour": "SELECT",
         "metrics_slot": "SELECT",
@@ -87,6 +91,7 @@ GRANTS: dict[str, dict[str, str]] = {
         "console_cache": OWN,
         "django_admin_log": OWN,
         "django_content_type": "SELECT",
+        "django_migrations": "SELECT (app, name)",
         "django_session": OWN,
         "mfa_authenticator": OWN,
         "usersessions_usersession": OWN,
@@ -137,8 +142,6 @@ FUNCTIONS: dict[str, tuple[str, ...]] = {
 }
 """Functions that run with the rights of the tables' owner, and who may call them."""
 
-OF_NOBODY = ("django_migrations",)
-"""Tables that only their owner needs."""
 PARTITIONS = "^visits_visit_y[0-9]{4,6}m[0-9]{2}$"
 """Visits are read and written through their table, whose grants count: nobody needs any on a month."""
 
@@ -157,7 +160,7 @@ class Privilege:
 
 def known_tables() -> tuple[str, ...]:
     """All of ours, except the months of visits."""
-    return tuple(sorted({table for tables in GRANTS.values() for table in tables} | set(OF_NOBODY)))
+    return tuple(sorted({table for tables in GRANTS.values() for table in tables}))
 
 
 def known_functions() -> tuple[str, ...]:

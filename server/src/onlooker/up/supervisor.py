@@ -16,8 +16,8 @@ from pathlib import Path
 from typing import IO
 from urllib.parse import urlsplit
 
-import nats.errors
-
+from onlooker.bus.preparation import BUS_NOT_READY, prepare_bus
+from onlooker.bus.roles import DISPATCHER, GATEWAY, RECORDER, SETUP
 from onlooker.compute.service_loader import chosen_services
 from onlooker.console.web.secret_key import ensure_secret_key
 from onlooker.database_roles.grants import MIGRATIONS
@@ -35,16 +35,7 @@ from onlooker.up.environment import (
     worker_environment,
 )
 from onlooker.up.file_access import BUS, open_sandbox, private_folder
-from onlooker.up.nats_server import (
-    DISPATCHER,
-    GATEWAY,
-    RECORDER,
-    SETUP,
-    find_program,
-    prepare_bus,
-    worker_names,
-    write_configuration,
-)
+from onlooker.up.nats_server import find_program, worker_names, write_configuration
 from onlooker.up.processes import Child
 from onlooker_pipeline.catalogue import read_catalogue
 from onlooker_pipeline.model_runtime import require_models
@@ -197,7 +188,7 @@ class Supervisor:
             try:
                 await prepare_bus(self._settings, password)
                 return
-            except (OSError, nats.errors.Error, TimeoutError):
+            except BUS_NOT_READY:
                 self._require_steady()
                 if attempt == 99:
                     raise
