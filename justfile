@@ -226,6 +226,15 @@ bench-data *arguments:
 chaos-scene *arguments:
     python -m bench.chaos.scene {{arguments}}
 
+# A cell of four hosts, each a network namespace of this machine: started, asked, stopped. Needs root.
+cell folder="/tmp/onlooker-cell":
+    deploy/cell/try start {{folder}}
+    deploy/cell/try check {{folder}}; verdict=$?; deploy/cell/try stop {{folder}}; exit $verdict
+
+# Devices at a cell while its processes, hosts and networks fail in turn. Needs root.
+chaos-cell *arguments:
+    python -m bench.chaos.cell {{arguments}}
+
 # Every number of random worlds against what plain Python computes from the same visits.
 check-metrics worlds="2000" *seed:
     python -m bench.accuracy.metrics {{worlds}} {{seed}}

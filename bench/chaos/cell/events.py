@@ -50,7 +50,11 @@ class Happened:
 
 
 def _kill(host: str, name: str) -> Event:
-    return Event(f"SIGKILL {name} on {host}", lambda cell: cell.kill(host, name) or None)
+    def act(cell: Cell) -> None:
+        if not cell.kill(host, name):
+            raise RuntimeError(f"{name} does not run on {host}")
+
+    return Event(f"SIGKILL {name} on {host}", act)
 
 
 def _crash(host: str, *, target_s: float) -> Event:

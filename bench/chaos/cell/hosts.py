@@ -124,7 +124,7 @@ class Cell:
         leader = self.primary()
         other = "h2" if leader == "h1" else "h1"
         configuration = self.folder / str(leader) / "etc" / "patroni.yml"
-        command = ["patronictl", "-c", configuration, "failover", "onlooker", "--candidate", other, "--force"]
+        command = ["patronictl", "-c", str(configuration), "failover", "onlooker", "--candidate", other, "--force"]
         subprocess.run(["ip", "netns", "exec", f"cell-{leader}", *command], check=True, capture_output=True)
 
     def await_health(self, limit_s: float) -> bool:
@@ -179,8 +179,9 @@ def running_cell(folder: Path) -> Iterator[Cell]:
     folder.mkdir(parents=True, exist_ok=True)
     try:
         with (folder / "start.log").open("w") as log:
-            command = [TRY, "start", folder]
-            started = subprocess.run(command, check=False, stdout=log, stderr=subprocess.STDOUT, timeout=400)
+            started = subprocess.run(
+                [str(TRY), "start", str(folder)], check=False, stdout=log, stderr=subprocess.STDOUT, timeout=400
+            )
         if started.returncode:
             raise RuntimeError(f"the cell did not start:\n{(folder / 'start.log').read_text()[-3000:]}")
         with inside_host(EDGE):
