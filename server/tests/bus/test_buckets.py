@@ -35,9 +35,10 @@ def test_a_key_that_never_was_is_none(stack: Stack) -> None:
     with_bus(stack, check)
 
 
-def test_replace_takes_only_the_newest_revision(stack: Stack) -> None:
+@pytest.mark.parametrize("from_leader", [False, True])
+def test_replace_takes_only_the_newest_revision(stack: Stack, from_leader: bool) -> None:
     async def check(bus: Bus) -> None:
-        bucket, key = Bucket(bus, SESSION_STATES, shards=1), uuid.uuid4().hex
+        bucket, key = Bucket(bus, SESSION_STATES, shards=1, from_leader=from_leader), uuid.uuid4().hex
         first = await bucket.replace(key, b"one", revision=0)
         second = await bucket.replace(key, b"two", revision=first)
         with pytest.raises(WrongRevision):
@@ -49,9 +50,10 @@ def test_replace_takes_only_the_newest_revision(stack: Stack) -> None:
     with_bus(stack, check)
 
 
-def test_a_removed_key_is_empty_and_can_be_written_again_from_its_revision(stack: Stack) -> None:
+@pytest.mark.parametrize("from_leader", [False, True])
+def test_a_removed_key_is_empty_and_can_be_written_again_from_its_revision(stack: Stack, from_leader: bool) -> None:
     async def check(bus: Bus) -> None:
-        bucket, key = Bucket(bus, SESSION_STATES, shards=1), uuid.uuid4().hex
+        bucket, key = Bucket(bus, SESSION_STATES, shards=1, from_leader=from_leader), uuid.uuid4().hex
         written = await bucket.put(key, b"one")
         await bucket.remove(key)
         with pytest.raises(WrongRevision):

@@ -10,14 +10,16 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import nats
 import pytest
 from nats.js.api import StreamConfig
 from nats.js.client import JetStreamContext
 
 from onlooker.bus.bucket_setup import disk_needed
+from onlooker.bus.buckets import Bucket, Entry, PastEntry
 from onlooker.bus.connection import Bus, BusError, connect, publish_kept
-from onlooker.bus.subjects import VISITS, visits_subject
+from onlooker.bus.subjects import RESULTS, VISITS, visits_subject
 from onlooker.bus.visit_stream import prepare_visit_stream
 from onlooker.settings import Settings, SettingsError
 from onlooker.up.certificates import authority_file, ensure_certificate
@@ -149,6 +151,30 @@ def test_what_is_kept_by_three_servers_outlives_the_death_of_their_leader(cluste
         kept = {int((await jetstream.get_msg(VISITS, number)).data) for number in range(1, 51)}
         assert kept == set(range(50))
         await bus.close()
+        await client.close()
+
+    asyncio.run(run())
+
+
+def test_a_record_is_read_from_its_leader_as_soon_as_it_is_written(cluster: Cluster) -> None:
+    """Whichever server a reader is connected to. A replica that lags would say that there is none."""
+
+    async def run() -> None:
+        settings = cluster.settings(bus_replicas=3)
+        _, client = await prepared(cluster, settings)
+        config = StreamConfig(name="KV_results-0", subjects=["$KV.results-0.>"], num_replicas=3, allow_direct=True)
+        await client.jetstream(timeout=5).add_stream(config)
+        alone = [msgspec.structs.replace(settings, nats_url=url) for url in cluster.url.split(", ")]
+        buses = [await connect(one, name="test") for one in alone]
+        buckets = [Bucket(bus, RESULTS, shards=1, from_leader=True) for bus in buses]
+        for number in range(150):
+            key, value = f"7.{number}", str(number).encode()
+            revision = await buckets[number % SERVERS].put(key, value)
+            assert [await bucket.get(key) for bucket in buckets] == [Entry(value, revision)] * SERVERS
+            assert await buckets[0].get_past(0, revision) == PastEntry(key, value)
+        assert await buckets[0].get("7.none") is None
+        for bus in buses:
+            await bus.close()
         await client.close()
 
     asyncio.run(run())

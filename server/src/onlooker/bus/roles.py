@@ -42,7 +42,12 @@ def _bucket_access(*buckets: str, shards: int) -> tuple[str, ...]:
 
 
 def _reading(*buckets: str, shards: int) -> tuple[str, ...]:
-    return tuple(f"$JS.API.DIRECT.GET.KV_{bucket}-{index}.>" for bucket in buckets for index in range(shards))
+    """From any replica, and from the leader."""
+    names = [f"KV_{bucket}-{index}" for bucket in buckets for index in range(shards)]
+    return (
+        *(f"$JS.API.DIRECT.GET.{name}.>" for name in names),
+        *(f"$JS.API.STREAM.MSG.GET.{name}" for name in names),
+    )
 
 
 def gateway_role(*, shards: int) -> Role:

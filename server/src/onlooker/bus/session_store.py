@@ -17,7 +17,7 @@ from cryptography.exceptions import InvalidTag
 from cryptography.hazmat.primitives.ciphers.aead import AESGCM
 
 from onlooker.bus.bucket_setup import KEY_BUCKETS, kept_s, key_bucket, period_s
-from onlooker.bus.buckets import Bucket, Entry, PastEntry
+from onlooker.bus.buckets import Bucket, Entry, PastEntry, read_last
 from onlooker.bus.connection import (
     ANSWER_LIMIT_S,
     EXPECTED_REVISION,
@@ -83,6 +83,7 @@ class SessionKeys:
         self._bus = bus
         self._period_s = period_s(settings)
         self._kept_s = kept_s(settings)
+        self._from_leader = settings.bus_replicas > 1
         self._held: dict[str, tuple[int, AESGCM]] = {}
 
     async def current(self, name: str) -> tuple[int, AESGCM]:
@@ -124,10 +125,8 @@ class SessionKeys:
 
     async def _read(self, index: int, name: str) -> tuple[int, bytes] | None:
         bucket = key_bucket(index)
-        subject = f"$JS.API.DIRECT.GET.KV_{bucket}.$KV.{bucket}.{name}"
-        found = await self._bus.ask(subject, timeout_s=ANSWER_LIMIT_S)
-        headers = found.headers or {}
-        return None if "Status" in headers else (int(headers["Nats-Sequence"]), found.data)
+        found = await read_last(self._bus, f"KV_{bucket}", f"$KV.{bucket}.{name}", from_leader=self._from_leader)
+        return (found.revision, found.value) if found else None
 
     async def _destroy(self, index: int, name: str) -> None:
         found = await self._read(index, name)
@@ -151,7 +150,7 @@ class SessionBucket:
 
     def __init__(self, bus: Bus, settings: Settings) -> None:
         self._shards = settings.bucket_shards
-        self._bucket = Bucket(bus, SESSION_STATES, shards=self._shards)
+        self._bucket = Bucket(bus, SESSION_STATES, shards=self._shards, from_leader=settings.bus_replicas > 1)
         self._keys = SessionKeys(bus, settings)
 
     def shard(self, session: str) -> int:

@@ -120,7 +120,8 @@ async def open_context(settings: Settings) -> AsyncIterator[GatewayContext]:
         pool = await stack.enter_async_context(open_pool(settings))
         shared = stack.enter_context(open_shared_state(settings))
         bus = engine.bus
-        sessions = SessionBucket(bus, settings)
+        sessions, replicated = SessionBucket(bus, settings), settings.bus_replicas > 1
+        results = Bucket(bus, RESULTS, shards=settings.bucket_shards, from_leader=replicated)
         context = GatewayContext(
             settings=settings,
             catalogue=read_catalogue(settings.extra_services),
@@ -143,9 +144,9 @@ async def open_context(settings: Settings) -> AsyncIterator[GatewayContext]:
             turns=SessionTurns(limit=settings.session_queue_limit, machine=shared.turns),
             order=SessionOrder(pool, wait_limit_s=settings.job_time_limit_s, table=shared.accepted),
             backlog=Backlog(pool, settings),
-            results=Results(Bucket(bus, RESULTS, shards=settings.bucket_shards), sessions, settings),
+            results=Results(results, sessions, settings),
             sessions=sessions,
-            feeds=Bucket(bus, FEEDS, shards=1),
+            feeds=Bucket(bus, FEEDS, shards=1, from_leader=replicated),
             blobs=BlobStore(open_store(settings)),
         )
         flushing = asyncio.create_task(context.meters.run())
