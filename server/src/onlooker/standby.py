@@ -80,7 +80,10 @@ async def _choose(numbers: NumbersPool, primary: Pool, standby: Pool, limit_s: f
         if chosen is not numbers.pool:
             numbers.pool = chosen
             said = fields(lag_s=round(lag_s, 1), limit_s=limit_s, setting=variable_name("database_read_lag_s"))
-            log.warning("numbers are read from the %s", "standby" if chosen is standby else "primary", extra=said)
+            if chosen is standby:
+                log.info("numbers are read from the standby", extra=said)
+            else:
+                log.warning("numbers are read from the primary: the standby lags or is away", extra=said)
         lag_shown.set(lag_s)
         in_use.set(chosen is standby)
         await asyncio.sleep(CHECK_EVERY_S)
