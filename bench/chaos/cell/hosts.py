@@ -128,13 +128,19 @@ class Cell:
         subprocess.run(["ip", "netns", "exec", f"cell-{leader}", *command], check=True, capture_output=True)
 
     def await_health(self, limit_s: float) -> bool:
-        """Until all processes run, all gateways are ready, and PostgreSQL has a standby."""
+        """Until all processes are ready, PostgreSQL has a standby, and all replicas on the bus are up to date."""
         give_up_at = time.monotonic() + limit_s
         while time.monotonic() < give_up_at:
-            if self.has_standby() and all(map(_is_ready, self._monitored())):
+            if self.has_standby() and all(map(_is_ready, self._monitored())) and self._bus_is_whole():
                 return True
             time.sleep(0.5)
         return False
+
+    def _bus_is_whole(self) -> bool:
+        script = f"set -a; . {self.folder}/h1/etc/onlooker.env; exec onlooker bus check --passwords $0"
+        command = ["bash", "-c", script, str(self.folder / "secrets" / "passwords.json")]
+        inside = ["ip", "netns", "exec", "cell-h1", *command]
+        return not subprocess.run(inside, check=False, capture_output=True, timeout=60).returncode
 
     def _monitored(self) -> list[str]:
         """Where processes report that they are ready."""

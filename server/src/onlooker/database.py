@@ -1,6 +1,8 @@
 """Connections to PostgreSQL, what counts as the database being away, and queries kept in files."""
 
+import asyncio
 import re
+from contextlib import suppress
 from importlib import resources
 from string import Template
 from typing import Any
@@ -8,7 +10,7 @@ from typing import Any
 import psycopg
 from psycopg import AsyncConnection
 from psycopg.rows import DictRow, dict_row
-from psycopg_pool import AsyncConnectionPool, PoolTimeout
+from psycopg_pool import AsyncConnectionPool, PoolClosed, PoolTimeout
 
 from onlooker.settings import Settings
 from onlooker.slots import SLOT_IN_SQL
@@ -20,6 +22,8 @@ DATABASE_UNAVAILABLE = (psycopg.OperationalError, psycopg.errors.ReadOnlySqlTran
 Retry-After."""
 DATABASE_FAILED = (psycopg.Error, PoolTimeout)
 """The database did not do what it was asked, for whatever reason."""
+RECONNECT_S = 2.0
+"""The pool's own attempts come at longer and longer intervals: after an hour's outage the next may be an hour away."""
 VANISHED_SERVER: Any = {
     "connect_timeout": 5,
     "tcp_user_timeout": 10_000,
@@ -66,10 +70,27 @@ def _open_pool(url: str, session: dict[str, Any], size: int) -> Pool:
         min_size=1,
         max_size=size,
         timeout=5,
-        reconnect_timeout=float("inf"),
+        reconnect_timeout=RECONNECT_S,
+        reconnect_failed=_ask_again,
         check=AsyncConnectionPool.check_connection,
         open=False,
     )
+
+
+async def _ask_again(pool: Pool) -> None:
+    """A pool that has given up connects when it is asked next; so something asks, until the database is back."""
+
+    async def ask() -> None:
+        with suppress(*DATABASE_FAILED, PoolClosed):
+            async with pool.connection():
+                pass
+
+    asking = asyncio.create_task(ask())
+    _asking.add(asking)
+    asking.add_done_callback(_asking.discard)
+
+
+_asking: set[asyncio.Task[None]] = set()
 
 
 def load_queries(package: str, file: str = "queries.sql") -> dict[str, str]:
