@@ -67,8 +67,8 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     nats_url: Annotated[
         str,
         _about(
-            "Address of the bus, or of several of its servers, separated by commas. `onlooker up` starts a bus at one "
-            "address."
+            "Address of the bus, or of several of its servers, separated by commas, the nearest first. `onlooker up` "
+            "starts a bus at one address."
         ),
     ] = "nats://127.0.0.1:4322"
     nats_authority_file: Annotated[
