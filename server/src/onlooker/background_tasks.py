@@ -7,14 +7,12 @@ import signal
 from collections.abc import Coroutine
 from typing import Any
 
-from onlooker.logs import fields
-
 log = logging.getLogger(__name__)
 
 
 def start_background_task(work: Coroutine[Any, Any, None]) -> asyncio.Task[None]:
     """A task for a loop that runs until it is cancelled. Nobody awaits it, so it would fail in silence."""
-    task = asyncio.create_task(work, name=work.__qualname__)
+    task = asyncio.create_task(work)
     task.add_done_callback(_note_end)
     return task
 
@@ -27,5 +25,5 @@ def stop_process() -> None:
 def _note_end(task: asyncio.Task[None]) -> None:
     error = None if task.cancelled() else task.exception()
     if error:
-        log.error("background task failed: the process stops", exc_info=error, extra=fields(task=task.get_name()))
+        log.error("background task failed: the process stops", exc_info=error)
         stop_process()
