@@ -65,8 +65,8 @@ class PastBuckets:
     def values(self, stream_id: int) -> tuple[Any, ...]:
         """In the order of _VALUES."""
         cut_hours_s, cut_slots_s = (units_cut(self.cuts_s, unit_s) for unit_s in (HOUR_S, SLOT_S))
-        arrays = map(as_array, (self.cuts_s, cut_hours_s, cut_slots_s, *runs_of(cut_hours_s)))
-        return (Int8(stream_id), self.from_at, self.to_at, self.now, *arrays)
+        given: list[Sequence[float]] = [self.cuts_s, cut_hours_s, cut_slots_s, *runs_of(cut_hours_s)]
+        return (Int8(stream_id), self.from_at, self.to_at, self.now, *map(as_array, given))
 
 
 def units_cut(cuts_s: Iterable[float], unit_s: int) -> list[int]:
