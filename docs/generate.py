@@ -33,6 +33,8 @@ from onlooker.metrics.quality import BucketQuality  # noqa: E402
 from onlooker.settings import describe_settings  # noqa: E402
 from onlooker_pipeline.catalogue import SERVICES  # noqa: E402
 from onlooker_pipeline.catalogue.service import Service  # noqa: E402
+from onlooker_pipeline.face_size import FACE_BINS  # noqa: E402
+from onlooker_pipeline.versions import Versions  # noqa: E402
 
 ROOT = HERE.parent
 SOURCE = ROOT / "server/src/onlooker"
@@ -66,7 +68,14 @@ DECLARED_EXTENSIONS = {
 CLIENT_METRICS_TAIL = '''}
 CARRIED = (%s)
 """Asked for beside what is asked for: without them a zero can mean anything."""
+
+
+class Quality(NamedTuple):
+    """%s"""
+
+%s
 '''
+SAMPLE_QUALITY = BucketQuality(1.0, 1.0, 1.0, 1.0, 1.0, (1.0,) * FACE_BINS, (Versions("1", "1"),))
 
 
 def require_same(what: str, source: set[str], explained: set[str], table: str) -> None:
@@ -330,8 +339,11 @@ def client_metrics() -> str:
     lines = [_declaration(metric) for metric in NUMBERS.values()]
     extensions = [_declaration(metric) for metric in EXTENSIONS.values()]
     carried = ", ".join(map(json.dumps, CARRIED))
-    parts = [CLIENT_METRICS_HEAD, *lines, CLIENT_EXTENSIONS_HEAD, *extensions, CLIENT_METRICS_TAIL % carried]
-    return "".join(parts)
+    counted = {name: one.shape([1] * len(one.figures)) for name, one in NUMBERS.items()}
+    types = {name: type(value).__name__ for name, value in shape_quality(SAMPLE_QUALITY, counted).items()}
+    members = "\n".join(f"    {name}: {kind} | None" for name, kind in types.items())
+    tail = CLIENT_METRICS_TAIL % (carried, EXTENSIONS["quality"].meaning.replace("null", "None"), members)
+    return "".join([CLIENT_METRICS_HEAD, *lines, CLIENT_EXTENSIONS_HEAD, *extensions, tail])
 
 
 def _declaration(metric: Metric | ExtensionMetric) -> str:

@@ -220,6 +220,15 @@ def test_a_bucket_says_what_was_watched() -> None:
     assert list(half.row()) == ["start", "passing_by", "watched", "watched_share", *(f"gaps_{why}" for why in GAPS)]
 
 
+def test_a_bucket_says_how_well_people_could_be_seen() -> None:
+    said = {"fps": 9.5, "face_fps": None, "face_px": 80, "dark": 0.25, "models": "0.1.0,0.2.0", "of_a_later_server": 1}
+    quality = Bucket(datetime(2026, 3, 1, tzinfo=UTC), {"quality": said}).quality
+    assert (quality.fps, quality.face_fps, quality.face_px, quality.dark) == (9.5, None, 80, 0.25)
+    assert (quality.models, quality.pipeline) == ("0.1.0,0.2.0", None)
+    with pytest.raises(BadArgument, match="quality was not requested"):
+        bucket_of(1800.0, 0.5).quality  # noqa: B018
+
+
 @pytest.mark.parametrize(
     ("share", "gaps", "is_gap"), [(0.0, {"offline": 3600.0}, True), (None, {}, True), (None, {"unknown": 9.0}, False)]
 )

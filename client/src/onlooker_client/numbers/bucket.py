@@ -9,7 +9,7 @@ from typing import Any
 
 from onlooker_client.errors import BadArgument, LinkError
 from onlooker_client.moments import read_moment
-from onlooker_client.numbers.declared import CARRIED, DECLARED_METRICS
+from onlooker_client.numbers.declared import CARRIED, DECLARED_METRICS, Quality
 
 
 @dataclass(frozen=True)
@@ -84,6 +84,12 @@ class Bucket:
     def gaps(self) -> dict[str, float]:
         """Seconds that nobody watched, by reason."""
         return {str(reason): float(seconds) for reason, seconds in self._said("gaps").items()}
+
+    @property
+    def quality(self) -> Quality:
+        """How well people could be seen, where it was asked for."""
+        said = self._said("quality")
+        return Quality(**{name: said.get(name) for name in Quality._fields})
 
     @property
     def is_gap(self) -> bool:

@@ -85,3 +85,17 @@ DECLARED_EXTENSIONS = {
 }
 CARRIED = ("watched", "gaps")
 """Asked for beside what is asked for: without them a zero can mean anything."""
+
+
+class Quality(NamedTuple):
+    """How well people could be seen, and which versions computed it; None where nothing was looked at."""
+
+    fps: float | None
+    face_fps: float | None
+    face_px: int | None
+    dark: float | None
+    age_read: float | None
+    gender_read: float | None
+    expression_read: float | None
+    models: str | None
+    pipeline: str | None

@@ -3,13 +3,13 @@
 import asyncio
 import itertools
 import logging
-import os
 import signal
 from contextlib import suppress
 
 import msgspec
 from msgspec.structs import replace
 
+from onlooker.background_tasks import start_background_task, stop_process
 from onlooker.compute import counters
 from onlooker.compute.call_messages import (
     CallAnswer,
@@ -67,7 +67,7 @@ class ServiceProcess:
 
     def start_with(self, started: StartedProcess) -> None:
         self._begin(started)
-        self._keeping = asyncio.create_task(self._keep_running())
+        self._keeping = start_background_task(self._keep_running())
 
     def make_expendable(self) -> None:
         """From now on it has long calls, which may bring it down and are less urgent."""
@@ -170,9 +170,8 @@ class ServiceProcess:
 
 
 def stop_worker() -> None:
-    """As if it had been asked to; a supervisor starts it again."""
     log.error("computing process can't be kept running: the worker stops")
-    os.kill(os.getpid(), signal.SIGTERM)
+    stop_process()
 
 
 class _Numbered(msgspec.Struct, array_like=True):

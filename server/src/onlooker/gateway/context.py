@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 from starlette.requests import Request
 
+from onlooker.background_tasks import start_background_task
 from onlooker.bus.buckets import Bucket
 from onlooker.bus.connection import Bus, connect
 from onlooker.bus.session_store import SessionBucket
@@ -80,7 +81,7 @@ async def open_engine(settings: Settings, *, name: str) -> AsyncIterator[tuple[E
     bus = await connect(settings, name=name)
     workers, exchange = Workers(bus), Exchange(bus)
     await workers.start()
-    tasks = [asyncio.create_task(workers.run()), asyncio.create_task(exchange.watch())]
+    tasks = [start_background_task(workers.run()), start_background_task(exchange.watch())]
     try:
         yield Engine(bus, workers, exchange, suspects), workers
     finally:
@@ -149,7 +150,7 @@ async def open_context(settings: Settings) -> AsyncIterator[GatewayContext]:
             feeds=Bucket(bus, FEEDS, shards=1, from_leader=replicated),
             blobs=BlobStore(open_store(settings)),
         )
-        flushing = asyncio.create_task(context.meters.run())
+        flushing = start_background_task(context.meters.run())
         try:
             yield context
         finally:

@@ -15,6 +15,7 @@ import uvicorn
 from prometheus_client import Counter as Metric
 from prometheus_client import Gauge
 
+from onlooker.background_tasks import start_background_task
 from onlooker.http.limits import BoundedProtocol
 from onlooker.logs import fields
 from onlooker.monitoring import EmbeddedServer, by_labels
@@ -93,7 +94,7 @@ class Acceptor:
         self._limits = limits
         self._opening: set[asyncio.Task[None]] = set()
         listening.setblocking(False)
-        self._accepting = asyncio.create_task(self._accept())
+        self._accepting = start_background_task(self._accept())
 
     def close(self) -> None:
         self._accepting.cancel()

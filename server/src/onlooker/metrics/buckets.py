@@ -44,8 +44,6 @@ class Hours:
 
     edges: tuple[datetime, ...]
     """As in Buckets."""
-    edges_s: list[int]
-    """The same, as Unix times."""
     of_week: list[int]
     """The hour of the local week at which each begins, counted from Monday midnight."""
 
@@ -74,7 +72,7 @@ def all_hours(query: Query) -> Hours:
     numbers = starts.numbers_of(by_hour)
     begins = starts.begin(range(numbers.start, numbers.stop + 1))
     of_week = [((at_s + offset_s) // HOUR_S + HOURS_BEFORE_1970) % HOURS_A_WEEK for at_s, offset_s in begins[:-1]]
-    return Hours(_edges_of(begins), [at_s for at_s, _ in begins], of_week)
+    return Hours(_edges_of(begins), of_week)
 
 
 def _edges_of(begins: list[tuple[int, int]]) -> tuple[datetime, ...]:

@@ -1,12 +1,12 @@
 """How much of each bucket was watched, and why not the rest: tells 'nobody came' from 'the camera was off'."""
 
-from bisect import bisect_left, bisect_right
+from bisect import bisect_right
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from enum import StrEnum
-from itertools import accumulate, islice, pairwise, takewhile
+from itertools import islice, pairwise, takewhile
 from typing import Any
 
 from psycopg import AsyncConnection
@@ -14,7 +14,7 @@ from psycopg.rows import DictRow, tuple_row
 
 from onlooker.database import Pool, load_queries
 from onlooker.metrics.buckets import Buckets
-from onlooker.metrics.hour_sums import BESIDE, WATCHED, past_buckets, read_hour_sums
+from onlooker.metrics.hour_sums import BESIDE, HOUR_S, WATCHED, PastBuckets, past_buckets, read_hour_sums, units_cut
 from onlooker.metrics.query import Query
 from onlooker.metrics.statements import as_array
 from onlooker.slots import SLOT, SLOT_S, is_slot_edge, slot_of
@@ -221,17 +221,7 @@ def sum_coverage(coverages: Iterable[BucketCoverage]) -> BucketCoverage:
 
 async def read_coverage(pool: Pool, query: Query, buckets: Buckets, *, now: datetime) -> tuple[BucketCoverage, ...]:
     """The coverage of each bucket, inside the range and in the past."""
-    return (await read_coverage_and_hours(pool, query, buckets, now=now))[0]
-
-
-async def read_coverage_and_hours(
-    pool: Pool, query: Query, buckets: Buckets, hours_s: Sequence[float] = (), *, now: datetime
-) -> tuple[tuple[BucketCoverage, ...], list[float]]:
-    """The coverage of each bucket, and how many seconds were covered in each hour between these Unix times.
-
-    Both come from one read: a year has thousands of hours, and finding their causes would take longer than the rest.
-    """
-    past = past_buckets(query, buckets, now)
+    past = past_buckets(query, buckets.edges, now)
     from_at, to_at = past.from_at, past.to_at
     values = {"stream_id": query.stream_id, "from_at": from_at, "to_at": to_at, "now": now}
     async with pool.connection() as connection:
@@ -239,18 +229,26 @@ async def read_coverage_and_hours(
         closures = [_closure_of(row) for row in await _read(connection, "read_closures", values)]
         known_since = known["since"].astimezone(UTC)
         stretches = list(cut_stretches(buckets.edges, closures, within=(from_at, to_at), known_since=known_since))
-        begins_s = [stretch.from_at.timestamp() for stretch in stretches]
-        ends_s = (from_at.timestamp(), to_at.timestamp())
-        inside = hours_s[bisect_right(hours_s, ends_s[0]) : bisect_left(hours_s, ends_s[1])]
-        cuts_s = sorted({*ends_s, *begins_s, *inside})
-        rows: list[CoverageRow] = await _read_slots(connection, "read_coverage", cuts_s, values)
-        blind: list[BlindRow] = await _read_slots(connection, "read_blindness", cuts_s, values)
-    parts = _gather(rows, blind, _numbers_of(cuts_s, begins_s))
+        values |= _cut_values([*(stretch.from_at.timestamp() for stretch in stretches), to_at.timestamp()])
+        rows: list[CoverageRow] = await _read_slots(connection, "read_coverage", values)
+        blind: list[BlindRow] = await _read_slots(connection, "read_blindness", values)
+    parts = _gather(rows, blind)
     found: dict[int, list[tuple[Stretch, list[SlotCoverage]]]] = defaultdict(list)
-    for number, stretch in enumerate(stretches):
+    for number, stretch in enumerate(stretches, start=1):
         found[stretch.bucket].append((stretch, parts[number]))
-    covered = tuple(compute_bucket_coverage(found[bucket], closures) for bucket in range(len(buckets.keys)))
-    return covered, _by_bucket(rows, cuts_s, hours_s)
+    return tuple(compute_bucket_coverage(found[bucket], closures) for bucket in range(len(buckets.keys)))
+
+
+async def read_covered(pool: Pool, stream_id: int, past: PastBuckets) -> tuple[list[float], datetime | None]:
+    """Seconds that were covered in each bucket, and since when all are known: never, if the stream is gone."""
+    covered, known_since = [0.0] * (len(past.edges) - 1), None
+    async with pool.connection() as connection:
+        for bucket, share, (covered_s,) in await read_hour_sums(connection, WATCHED, stream_id, past):
+            if bucket == BESIDE:
+                known_since = datetime.fromtimestamp(covered_s or 0, UTC)
+            else:
+                covered[bucket] += share * covered_s
+    return covered, known_since
 
 
 async def read_watched(pool: Pool, query: Query, buckets: Buckets, *, now: datetime) -> list[Watched]:
@@ -258,14 +256,8 @@ async def read_watched(pool: Pool, query: Query, buckets: Buckets, *, now: datet
 
     Neither the log of states nor refusals change how much was covered.
     """
-    past = past_buckets(query, buckets, now)
-    covered, known_since = [0.0] * len(buckets.keys), None
-    async with pool.connection() as connection:
-        for bucket, share, (covered_s,) in await read_hour_sums(connection, WATCHED, query.stream_id, past):
-            if bucket == BESIDE:
-                known_since = datetime.fromtimestamp(covered_s or 0, UTC)
-            else:
-                covered[bucket] += share * covered_s
+    past = past_buckets(query, buckets.edges, now)
+    covered, known_since = await read_covered(pool, query.stream_id, past)
     if known_since is None or past.from_at < known_since:
         return [one.watched for one in await read_coverage(pool, query, buckets, now=now)]
     inside = pairwise(min(max(edge, past.from_at), past.to_at) for edge in buckets.edges)
@@ -273,29 +265,31 @@ async def read_watched(pool: Pool, query: Query, buckets: Buckets, *, now: datet
     return [Watched(*pair) for pair in zip(covered, lengths_s, strict=True)]
 
 
-async def _read_slots(
-    connection: AsyncConnection[DictRow], name: str, cuts_s: Sequence[float], values: dict[str, Any]
-) -> list[Any]:
+def _cut_values(cuts_s: Sequence[float]) -> dict[str, Any]:
+    return {
+        "cuts_s": as_array(cuts_s),
+        "cut_hours_s": as_array(units_cut(cuts_s, HOUR_S)),
+        "cut_slots_s": as_array(units_cut(cuts_s, SLOT_S)),
+        "told_by_state": TOLD_BY_STATE,
+    }
+
+
+async def _read_slots(connection: AsyncConnection[DictRow], name: str, values: dict[str, Any]) -> list[Any]:
     """What lies between each cut and the next, numbered from 1."""
-    cut_slots_s = {cut_s - cut_s % SLOT_S for cut_s in cuts_s if cut_s % SLOT_S}
-    more = {"cuts_s": as_array(cuts_s), "cut_slots_s": as_array(cut_slots_s), "told_by_state": TOLD_BY_STATE}
     cursor = connection.cursor(row_factory=tuple_row, binary=True)
-    await cursor.execute(_queries[name], values | more, prepare=True)
+    await cursor.execute(_queries[name], values, prepare=True)
     return await cursor.fetchall()
 
 
-def _gather(
-    rows: list[CoverageRow], blind_rows: list[BlindRow], stretch_of: list[int]
-) -> dict[int, list[SlotCoverage]]:
-    """The slots of each stretch, grouped by reason."""
+def _gather(rows: list[CoverageRow], blind_rows: list[BlindRow]) -> dict[int, list[SlotCoverage]]:
+    """The slots of each stretch, grouped by reason. Stretches are numbered from 1."""
     sums: dict[tuple[int, str | None], tuple[float, float]] = {}
     for number, reason, length_s, covered_s in rows:
-        key = (stretch_of[number - 1], reason)
-        before = sums.get(key, (0.0, 0.0))
-        sums[key] = (before[0] + length_s, before[1] + covered_s)
+        before = sums.get((number, reason), (0.0, 0.0))
+        sums[number, reason] = (before[0] + length_s, before[1] + covered_s)
     blind: dict[tuple[int, str | None], dict[Absence, float]] = {}
     for number, reason, fault, blind_s in blind_rows:
-        of_part = blind.setdefault((stretch_of[number - 1], reason), defaultdict(float))
+        of_part = blind.setdefault((number, reason), defaultdict(float))
         of_part[_ABSENCES.get(fault, Absence.UNKNOWN)] += blind_s  # a gateway may be a version ahead
     parts: dict[int, list[SlotCoverage]] = defaultdict(list)
     for key in {**sums, **blind}:
@@ -303,21 +297,6 @@ def _gather(
         seconds = sums.get(key, (0.0, 0.0))
         parts[number].append(SlotCoverage(*seconds, reason_of(reason) if reason else None, blind.get(key, {})))
     return parts
-
-
-def _numbers_of(cuts_s: list[float], begins_s: Sequence[float]) -> list[int]:
-    """The part, counted from 0, in which each cut lies. Parts begin with a cut; the first may begin before all cuts."""
-    begins = set(begins_s[1:])
-    return list(accumulate(cut_s in begins for cut_s in cuts_s))
-
-
-def _by_bucket(rows: list[CoverageRow], cuts_s: list[float], hours_s: Sequence[float]) -> list[float]:
-    covered = [0.0] * max(len(hours_s) - 1, 0)
-    if covered:
-        hour_of = _numbers_of(cuts_s, hours_s)
-        for number, _, _, covered_s in rows:
-            covered[hour_of[number - 1]] += covered_s
-    return covered
 
 
 async def _read(connection: AsyncConnection[DictRow], name: str, values: dict[str, Any]) -> list[DictRow]:

@@ -1,7 +1,7 @@
 """Sums over the buckets of a range, read by whole hours: a quarter of the slots."""
 
 from bisect import bisect_left, bisect_right
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import cached_property
@@ -12,7 +12,6 @@ from psycopg.rows import DictRow, tuple_row
 from psycopg.types.numeric import Int8
 
 from onlooker.database import load_sql_parts
-from onlooker.metrics.buckets import Buckets
 from onlooker.metrics.query import Query
 from onlooker.metrics.statements import as_array
 from onlooker.slots import SLOT_IN_SQL, SLOT_S
@@ -22,7 +21,7 @@ HOUR_S = 3600
 WATCHED, QUALITY = "watched", "quality"
 BESIDE = -1
 """Stands in place of a bucket's number for what is read beside the sums."""
-_VALUES = ("stream_id", "from_at", "to_at", "cuts_s", "cut_hours_s", "cut_slots_s", "now")
+_VALUES = ("stream_id", "from_at", "to_at", "now", "cuts_s", "cut_hours_s", "cut_slots_s", "run_begins_s", "run_ends_s")
 _BINS = range(1, FACE_BINS + 1)
 
 
@@ -65,10 +64,21 @@ class PastBuckets:
 
     def values(self, stream_id: int) -> tuple[Any, ...]:
         """In the order of _VALUES."""
-        cut_hours_s = sorted({int(cut_s // HOUR_S * HOUR_S) for cut_s in self.cuts_s if cut_s % HOUR_S})
-        cut_slots_s = sorted({int(cut_s // SLOT_S * SLOT_S) for cut_s in self.cuts_s if cut_s % SLOT_S})
-        cuts = (as_array(self.cuts_s), as_array(cut_hours_s), as_array(cut_slots_s))
-        return (Int8(stream_id), self.from_at, self.to_at, *cuts, self.now)
+        cut_hours_s, cut_slots_s = (units_cut(self.cuts_s, unit_s) for unit_s in (HOUR_S, SLOT_S))
+        given: list[Sequence[float]] = [self.cuts_s, cut_hours_s, cut_slots_s, *runs_of(cut_hours_s)]
+        return (Int8(stream_id), self.from_at, self.to_at, self.now, *map(as_array, given))
+
+
+def units_cut(cuts_s: Iterable[float], unit_s: int) -> list[int]:
+    """Where the hours or slots begin inside which a cut lies."""
+    return sorted({int(cut_s // unit_s * unit_s) for cut_s in cuts_s if cut_s % unit_s})
+
+
+def runs_of(hours_s: Sequence[int]) -> tuple[list[int], list[int]]:
+    """Where runs of consecutive hours begin, and where they end."""
+    known, ends_s = set(hours_s), [hour_s + HOUR_S for hour_s in hours_s]
+    begins_s = [hour_s for hour_s in hours_s if hour_s - HOUR_S not in known]
+    return begins_s, [end_s for end_s in ends_s if end_s not in known]
 
 
 def _microseconds(seconds: float) -> int:
@@ -76,10 +86,10 @@ def _microseconds(seconds: float) -> int:
     return round(seconds * 1_000_000)
 
 
-def past_buckets(query: Query, buckets: Buckets, now: datetime) -> PastBuckets:
-    from_at = max(query.from_at.astimezone(UTC), buckets.edges[0])
-    to_at = max(from_at, min(query.to_at.astimezone(UTC), buckets.edges[-1], now))
-    return PastBuckets(from_at, to_at, buckets.edges, now)
+def past_buckets(query: Query, edges: Sequence[datetime], now: datetime) -> PastBuckets:
+    from_at = max(query.from_at.astimezone(UTC), edges[0])
+    to_at = max(from_at, min(query.to_at.astimezone(UTC), edges[-1], now))
+    return PastBuckets(from_at, to_at, edges, now)
 
 
 def _compile(name: str) -> bytes:

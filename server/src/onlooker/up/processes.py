@@ -7,6 +7,7 @@ import time
 from dataclasses import dataclass, field
 from functools import partial
 
+from onlooker.background_tasks import start_background_task
 from onlooker.child_process import prepare_child
 from onlooker.logs import fields
 
@@ -34,7 +35,7 @@ class Child:
 
     async def start(self) -> None:
         await self._spawn()
-        self.watch = asyncio.create_task(self._keep_running())
+        self.watch = start_background_task(self._keep_running())
 
     async def _spawn(self) -> None:
         self.process = await asyncio.create_subprocess_exec(
@@ -59,7 +60,11 @@ class Child:
             await asyncio.sleep(wait_s)
             if self.stopping:
                 return
-            await self._spawn()
+            try:
+                await self._spawn()
+            except OSError as error:  # no memory, or no room for one more process: later there may be
+                log.error("process not started", extra=fields(child=self.name, error=str(error)))
+                continue
             log.info("process started again", extra=fields(child=self.name))
 
     async def stop(self) -> None:

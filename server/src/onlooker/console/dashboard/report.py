@@ -11,9 +11,10 @@ from onlooker.console.dashboard.period import Period
 from onlooker.database import Pool
 from onlooker.metrics.buckets import HOURS_A_WEEK, Buckets, all_hours, count_buckets, page_buckets
 from onlooker.metrics.comparison import Comparison, read_comparison
-from onlooker.metrics.coverage import Absence, BucketCoverage, read_coverage, read_coverage_and_hours, sum_coverage
+from onlooker.metrics.coverage import Absence, BucketCoverage, read_coverage, read_covered, sum_coverage
 from onlooker.metrics.definitions import METRICS, Unit, Value
 from onlooker.metrics.execution import count_between, run_query
+from onlooker.metrics.hour_sums import past_buckets
 from onlooker.metrics.like_time import TimeRange
 from onlooker.metrics.quality import BucketQuality, QualityChange, read_quality_and_changes
 from onlooker.metrics.query import Query, Time
@@ -82,11 +83,14 @@ async def read_report(pool: Pool, stream_id: int, period: Period, *, now: dateti
     whole_before = replace(whole, from_at=before.from_at, to_at=before.to_at)
     by_hour = replace(whole, metrics=COUNTS, time=Time.BY_HOUR)
     hours, buckets = all_hours(whole), all_buckets(replace(whole, time=period.time))
-    total, comparison, (counts, is_exact), (covered, covered_s), [watched_before], seen = await asyncio.gather(
+    total, comparison, (counts, is_exact), (covered, (covered_s, _)), [watched_before], seen = await asyncio.gather(
         run_query(pool, whole),
         read_comparison(pool, replace(whole, metrics=COMPARED), before, now=now),
         count_between(pool, by_hour, hours.edges),
-        read_coverage_and_hours(pool, by_hour, buckets, hours.edges_s, now=now),
+        asyncio.gather(
+            read_coverage(pool, whole, buckets, now=now),
+            read_covered(pool, stream_id, past_buckets(by_hour, hours.edges, now)),
+        ),
         read_coverage(pool, whole_before, all_buckets(whole_before), now=now),
         read_quality_and_changes(pool, whole, all_buckets(whole), now=now),
     )

@@ -53,8 +53,8 @@ CROSS JOIN LATERAL (
 GROUP BY 1, 2, 3;
 
 -- name: read_coverage  what was computed and what was refused between consecutive cuts, summed by each slot's most frequent
--- reason. A slot that is cut counts in proportion; the current slot is as long as it has lasted. Most slots are neither
--- cut nor refused: the first half sums those up.
+-- reason. A slot that is cut counts in proportion; the current slot is as long as it has lasted. Most hours have no slot
+-- that is cut or refused and are not cut themselves: these come from sums of whole hours, all others from slots.
 WITH given AS MATERIALIZED (
     SELECT ARRAY(SELECT to_timestamp(unnest(%(cuts_s)s::float8[]))) AS cuts),
 refusal AS MATERIALIZED (
@@ -64,12 +64,26 @@ refusal AS MATERIALIZED (
     ORDER BY slot_at, frames DESC, reason),
 special AS MATERIALIZED (
     SELECT slot_at, reason FROM refusal
-    FULL JOIN (SELECT to_timestamp(unnest(%(cut_slots_s)s::float8[])) AS slot_at) cut USING (slot_at))
-SELECT width_bucket(slot_at, (SELECT cuts FROM given)) AS number, NULL AS reason, $slot_s::float8 * count(*) AS length_s,
-       sum(least(video_s, $slot_s)) AS covered_s
-FROM streams_coverage
-WHERE stream_id = %(stream_id)s AND slot_at > %(from_at)s - $slot AND slot_at < %(to_at)s
-  AND slot_at NOT IN (SELECT slot_at FROM special)
+    FULL JOIN (SELECT to_timestamp(unnest(%(cut_slots_s)s::float8[])) AS slot_at) cut USING (slot_at)),
+mixed AS MATERIALIZED (
+    SELECT to_timestamp(unnest(%(cut_hours_s)s::float8[])) AS hour_at
+    UNION
+    SELECT date_bin('1 hour', slot_at, 'epoch') FROM special)
+SELECT width_bucket(hour_at, (SELECT cuts FROM given)) AS number, NULL AS reason, $slot_s::float8 * sum(slots) AS length_s,
+       sum(covered_s) AS covered_s
+FROM metrics_coveragehour
+WHERE stream_id = %(stream_id)s AND hour_at >= %(from_at)s AND hour_at < %(to_at)s
+  AND hour_at NOT IN (SELECT hour_at FROM mixed)
+GROUP BY 1
+UNION ALL
+SELECT width_bucket(slot_at, (SELECT cuts FROM given)), NULL, $slot_s::float8 * count(*), sum(least(video_s, $slot_s))
+FROM mixed
+CROSS JOIN LATERAL (
+    SELECT slot_at, video_s FROM streams_coverage
+    WHERE stream_id = %(stream_id)s AND slot_at >= greatest(hour_at, %(from_at)s)
+      AND slot_at < least(hour_at + interval '1 hour', %(to_at)s)
+    OFFSET 0) coverage
+WHERE slot_at NOT IN (SELECT slot_at FROM special)
 GROUP BY 1
 UNION ALL
 SELECT number, reason, sum(length_s), sum(least(coalesce(video_s, 0), slot_s) * length_s / slot_s)

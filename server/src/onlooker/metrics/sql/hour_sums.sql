@@ -11,8 +11,8 @@ WHERE $whole_hours
 GROUP BY 1
 UNION ALL
 SELECT width_bucket(slot_at, (SELECT cuts FROM given)), $cut_slot, sum(least(video_s, $slot_s, date_part('epoch', $now - slot_at)))
-FROM unnest((SELECT cut_hours FROM given)) hour_at
-JOIN streams_coverage ON $slots_of_hour
+FROM $cut_runs
+JOIN streams_coverage ON $slots_of_run
 GROUP BY 1, 2
 UNION ALL
 SELECT -1, NULL, extract(epoch FROM coverage_since)::float8 FROM streams_stream WHERE id = $stream_id
@@ -28,8 +28,8 @@ UNION ALL
 SELECT width_bucket(slot_at, (SELECT cuts FROM given)), $cut_slot, min(slot_at), models_version, pipeline_version,
        sum(frames)::bigint, sum(video_s), sum(dark_frames)::bigint, sum(face_frames)::bigint, sum(face_video_s),
        $faces_of_slots
-FROM unnest((SELECT cut_hours FROM given)) hour_at
-JOIN streams_quality ON $slots_of_hour
+FROM $cut_runs
+JOIN streams_quality ON $slots_of_run
 GROUP BY 1, 2, 4, 5
 
 -- name: given  part of both: the cuts, and the hours and slots inside which one lies
@@ -37,12 +37,16 @@ SELECT ARRAY(SELECT to_timestamp(unnest($cuts_s::float8[]))) AS cuts,
        ARRAY(SELECT to_timestamp(unnest($cut_hours_s::bigint[]))) AS cut_hours,
        ARRAY(SELECT to_timestamp(unnest($cut_slots_s::bigint[]))) AS cut_slots
 
--- name: whole_hours  part of both: hours that lie between two cuts
+-- name: whole_hours  part of both: hours that lie between two cuts. By a hash: on a clock that is half an hour off, a
+-- year has thousands of cut hours.
 stream_id = $stream_id AND hour_at >= $from_at AND hour_at < $to_at
-  AND hour_at <> ALL((SELECT cut_hours FROM given)::timestamptz[])
+  AND hour_at NOT IN (SELECT unnest(cut_hours) FROM given)
 
--- name: slots_of_hour  part of both: the slots of an hour inside which a cut lies
-stream_id = $stream_id AND slot_at >= hour_at AND slot_at < hour_at + interval '1 hour'
+-- name: cut_runs  part of both: runs of hours inside each of which a cut lies
+unnest($run_begins_s::bigint[], $run_ends_s::bigint[]) AS run (begins_s, ends_s)
+
+-- name: slots_of_run  part of both: the slots of such hours
+stream_id = $stream_id AND slot_at >= to_timestamp(begins_s) AND slot_at < to_timestamp(ends_s)
 
 -- name: cut_slot  part of both: when the slot begins, if a cut lies inside it
 CASE WHEN slot_at = ANY((SELECT cut_slots FROM given)::timestamptz[]) THEN extract(epoch FROM slot_at)::float8 END
