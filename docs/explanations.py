@@ -125,7 +125,12 @@ METRICS = {
     "onlooker_job_resends": "Jobs sent again. `reason`: `worker_died`, `process_ended` (a computing process), "
     "`worker_left` (it stopped), `bus_lost`.",
     "onlooker_results_not_stored": "Results that were returned but could not be stored. A later GET of them is 404.",
-    "onlooker_live_workers": "Workers that replied to this process on the bus in the last few seconds.",
+    "onlooker_live_workers": "Workers that replied to this process on the bus in the last few seconds, and whose clock "
+    "is right.",
+    "onlooker_clock_offset_seconds": "How far this machine's clock is ahead of the database's. Beyond "
+    "`ONLOOKER_CLOCK_LIMIT_S` the process does not serve.",
+    "onlooker_worker_clock_offset_seconds": "How far the clock of a worker is ahead, only for workers that get no jobs "
+    "because of it.",
     "onlooker_standby_lag_seconds": "How old the newest moment is at which the standby for numbers had everything.",
     "onlooker_standby_in_use": "1 while numbers are read from the standby, 0 while from the primary.",
     "onlooker_swept": "Deleted expired items. `kind`: `result`, `blob`, `orphan` (attachment without job).",

@@ -118,6 +118,10 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
         str,
         _about("Certificate (PEM) that devices must trust, offered for download; empty: not needed."),
     ] = ""
+    clock_limit_s: Annotated[
+        Seconds,
+        _about("How far a machine's clock may be from the database's before its processes refuse to serve.", ge=0.5),
+    ] = 5
     monitoring_port: Annotated[
         int,
         _about("Port of /livez, /readyz and /metrics; `onlooker up` counts up from it.", ge=0, le=65535),

@@ -146,5 +146,5 @@ def test_with_no_database_from_the_start_a_token_is_not_called_wrong(make_reader
     assert_problem(answer, 503, "overloaded")
     assert reader.request("GET", "/livez").json() == {"live": True}
     ready = reader.request("GET", "/readyz")
-    assert (ready.status_code, ready.json()) == (503, {"ready": False, "checks": {"database": False}})
+    assert (ready.status_code, ready.json()) == (503, {"ready": False, "checks": {"database": False, "clock": True}})
     assert reader.request("GET", PATH).status_code == 401

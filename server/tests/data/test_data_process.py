@@ -50,7 +50,7 @@ def test_a_token_of_the_console_opens_it(anybody: httpx2.Client, token: str) -> 
 
 def test_it_answers_live_ready_and_metrics(stack: Stack, anybody: httpx2.Client) -> None:
     assert anybody.get("/livez").json() == {"live": True}
-    assert anybody.get("/readyz").json() == {"ready": True, "checks": {"database": True}}
+    assert anybody.get("/readyz").json() == {"ready": True, "checks": {"database": True, "clock": True}}
     with urllib.request.urlopen(f"{stack.monitoring_url('data')}/readyz", timeout=5) as answer:
         assert answer.status == 200
     anybody.get(PATH)

@@ -122,8 +122,8 @@ def second_gateway(stack: Stack) -> Iterator[str]:
 
 
 @contextmanager
-def running_gateway(stack: Stack, *, ahead_s: float = 0) -> Iterator[str]:
-    """Another gateway of a stack; its clock may be ahead of everybody else's."""
+def running_gateway(stack: Stack, *, ahead_s: float = 0, **environment: str) -> Iterator[str]:
+    """Another gateway of a stack, with more variables; its clock may be ahead of all others, and it does not mind."""
     port = free_ports(1)[0]
     role = {
         "ONLOOKER_NATS_USER": "gateway",
@@ -131,7 +131,8 @@ def running_gateway(stack: Stack, *, ahead_s: float = 0) -> Iterator[str]:
         "ONLOOKER_HTTPS_PORT": "0",
         "ONLOOKER_HTTP_PORT": str(port),
         "ONLOOKER_MONITORING_PORT": "0",
-    }
+        "ONLOOKER_CLOCK_LIMIT_S": str(5 + ahead_s),
+    } | environment
     with (stack.home / "second-gateway.log").open("wb") as log:
         process = subprocess.Popen(
             [sys.executable, "-m", "clock_ahead", str(ahead_s), "gateway"],

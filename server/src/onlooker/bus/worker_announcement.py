@@ -15,6 +15,16 @@ class Announcement(msgspec.Struct, frozen=True):
     worker: str = ""
     version: str = ""
     confined: str = "no"
+    clock: str = ""
+    """The time of the worker's machine when it answered, in seconds."""
+
+    @property
+    def clock_s(self) -> float | None:
+        """None of a release that does not report it."""
+        try:
+            return float(self.clock)
+        except ValueError:
+            return None
 
     @property
     def is_confined(self) -> bool:

@@ -2,15 +2,18 @@
 
 import asyncio
 import logging
+import time
 from collections import Counter
 from collections.abc import Awaitable, Callable
 from contextlib import suppress
+from dataclasses import replace
 from functools import partial
 
 import msgspec
 from nats.errors import Error as ClientError
-from nats.micro import add_service
 from nats.micro.request import Request
+from nats.micro.service import Service as NatsService
+from nats.micro.service import ServiceConfig, ServiceInfo
 
 from onlooker.bus.connection import connect, publish_kept
 from onlooker.bus.messages import Outcome, Reply, Task, decode_task, encode_reply, failure
@@ -40,6 +43,14 @@ SWEEP_EVERY_S = 1
 
 SendAway = Callable[[int], bool]
 """Refuse a task of this stream that waits to be computed; False if none does."""
+
+
+class AnnouncedService(NatsService):
+    """A worker in the NATS services API; each answer to INFO says what its clock shows."""
+
+    def info(self) -> ServiceInfo:
+        info = super().info()
+        return replace(info, metadata=info.metadata | {"clock": f"{time.time():.3f}"})
 
 
 class Worker:
@@ -131,13 +142,14 @@ async def run_worker(settings: Settings, launching: Awaitable[StartedProcess]) -
     sessions = Sessions(SessionBucket(bus, settings), idle_s=settings.session_idle_s)
     processor = Processor(sessions, partial(publish_kept, bus), computing)
     worker = Worker(processor, computing.send_away, queue_limit=settings.worker_queue_limit)
-    announced = await add_service(
-        bus.client,
+    described = ServiceConfig(
         name=COMPUTE,
         version="1.0.0",
         description="An Onlooker worker",
         metadata=announcement(name, is_confined=computing.is_confined),
     )
+    announced = AnnouncedService(bus.client, described)
+    await announced.start()
     for service in services:
         await announced.add_endpoint(
             name=f"{service.name}-{service.version}",

@@ -48,7 +48,8 @@ async def show_openapi(request: Request) -> Response:
 
 
 async def show_ready(request: Request) -> Response:
-    return ready_answer(context_of(request).checks)
+    context = context_of(request)
+    return ready_answer(context.checks, **context.clock.facts())
 
 
 ROUTES: tuple[RouteRow, ...] = (
@@ -82,11 +83,13 @@ async def run_data(settings: Settings) -> None:
     """Serve until SIGTERM or SIGINT, then finish the requests in progress."""
     listeners = open_listeners(settings, https="data_https_port", http="data_http_port")
     async with open_context(settings) as context, asyncio.TaskGroup() as group:
+        await context.clock.measure(context.pool)
         stop = stop_signal()
         servers = start_servers(group, settings, build_app(context), listeners)
         background = [
-            group.create_task(watch_database(context.pool, context.checks)),
-            group.create_task(serve_monitoring(settings, lambda: context.checks)),
+            group.create_task(watch_database(context.pool, context.checks, context.clock)),
+            group.create_task(context.clock.run(context.pool)),
+            group.create_task(serve_monitoring(settings, lambda: context.checks, context.clock.facts)),
         ]
         log.info("data endpoint ready", extra=fields(url=settings.data_url))
         await stop.wait()

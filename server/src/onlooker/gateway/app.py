@@ -61,7 +61,7 @@ async def run_gateway(settings: Settings) -> None:
         stop = stop_signal()
         listeners = listeners or open_gateway_listeners(settings, shared=True)
         servers = start_servers(group, settings, build_app(context), listeners)
-        monitoring = group.create_task(serve_monitoring(settings, lambda: readiness(context)))
+        monitoring = group.create_task(serve_monitoring(settings, lambda: readiness(context), context.clock.facts))
         log.info("gateway ready", extra=fields(url=settings.public_url))
         await stop.wait()
         for server in servers:

@@ -13,6 +13,7 @@ from onlooker.bus.buckets import Bucket
 from onlooker.bus.connection import Bus, connect
 from onlooker.bus.session_store import SessionBucket
 from onlooker.bus.subjects import FEEDS, RESULTS
+from onlooker.clock_check import ClockCheck
 from onlooker.database import Pool, open_pool
 from onlooker.errors import not_found
 from onlooker.gateway.blobstore import BlobStore, open_store
@@ -48,6 +49,7 @@ class GatewayContext:
     catalogue: Catalogue
     bus: Bus
     pool: Pool
+    clock: ClockCheck
     credentials: Credentials
     rates: RateLimit
     condition_rates: RateLimit
@@ -75,11 +77,13 @@ class GatewayContext:
 
 
 @asynccontextmanager
-async def open_engine(settings: Settings, *, name: str) -> AsyncIterator[tuple[Engine, Workers]]:
+async def open_engine(
+    settings: Settings, *, name: str, clock: ClockCheck | None = None
+) -> AsyncIterator[tuple[Engine, Workers]]:
     """A connection to the bus and everything that computes over it; closed on leaving."""
     suspects = Suspects(settings.shared_path / "suspects")
     bus = await connect(settings, name=name)
-    workers, exchange = Workers(bus), Exchange(bus)
+    workers, exchange = Workers(bus, clock or ClockCheck(settings)), Exchange(bus)
     await workers.start()
     tasks = [start_background_task(workers.run()), start_background_task(exchange.watch())]
     try:
@@ -117,8 +121,9 @@ def open_shared_state(settings: Settings) -> Iterator[SharedState]:
 async def open_context(settings: Settings) -> AsyncIterator[GatewayContext]:
     """The context of a running gateway; closed on leaving."""
     async with AsyncExitStack() as stack:
-        engine, workers = await stack.enter_async_context(open_engine(settings, name="gateway"))
-        pool = await stack.enter_async_context(open_pool(settings))
+        pool, clock = await stack.enter_async_context(open_pool(settings)), ClockCheck(settings)
+        await clock.measure(pool)
+        engine, workers = await stack.enter_async_context(open_engine(settings, name="gateway", clock=clock))
         shared = stack.enter_context(open_shared_state(settings))
         bus = engine.bus
         sessions, replicated = SessionBucket(bus, settings), settings.bus_replicas > 1
@@ -128,6 +133,7 @@ async def open_context(settings: Settings) -> AsyncIterator[GatewayContext]:
             catalogue=read_catalogue(settings.extra_services),
             bus=bus,
             pool=pool,
+            clock=clock,
             credentials=Credentials(pool, remember_s=settings.credential_cache_s, table=shared.rates),
             rates=RateLimit(
                 per_second=settings.rate_limit_per_second, burst=settings.rate_limit_burst, table=shared.rates
@@ -150,19 +156,20 @@ async def open_context(settings: Settings) -> AsyncIterator[GatewayContext]:
             feeds=Bucket(bus, FEEDS, shards=1, from_leader=replicated),
             blobs=BlobStore(open_store(settings)),
         )
-        flushing = start_background_task(context.meters.run())
+        running = [start_background_task(context.meters.run()), start_background_task(clock.run(pool))]
         try:
             yield context
         finally:
-            flushing.cancel()
-            await asyncio.wait([flushing])
+            for task in running:
+                task.cancel()
+            await asyncio.wait(running)
             await context.meters.flush()
 
 
 def readiness(context: GatewayContext) -> dict[str, bool]:
     """What must work before frames are sent to this gateway."""
     database = context.pool.get_stats().get("pool_size", 0) > 0
-    return {"bus": context.bus.is_connected, "database": database}
+    return {"bus": context.bus.is_connected, "database": database, "clock": context.clock.is_right}
 
 
 def context_of(request: Request) -> GatewayContext:

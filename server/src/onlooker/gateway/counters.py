@@ -37,7 +37,12 @@ resends = by_labels(
     )
 )
 results_not_stored = Counter("onlooker_results_not_stored", "Results that were answered but could not be kept")
-live_workers = Gauge("onlooker_live_workers", "Workers that answer on the bus")
+live_workers = Gauge("onlooker_live_workers", "Workers that answer on the bus and whose clock is right")
+worker_clock_offset = Gauge(
+    "onlooker_worker_clock_offset_seconds",
+    "How far a worker's clock is ahead, of workers whose clock is wrong",
+    ["worker"],
+)
 swept = by_labels(Counter("onlooker_swept", "What was removed after its time", ["kind"]))
 
 STREAMS_NAMED = 200

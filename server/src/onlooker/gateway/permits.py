@@ -3,16 +3,20 @@
 import math
 import time
 
-from onlooker.errors import Code, Problem
+from onlooker.errors import Code, Problem, overloaded
 from onlooker.gateway.context import GatewayContext
 from onlooker.streams.credentials import StreamRecord
 from onlooker.streams.state import State
 from onlooker.streams.video_time import as_duration, month_end
 from onlooker_pipeline.catalogue.service import Service
 
+RETRY_AFTER_CLOCK_S = 30
+
 
 def permit_job(context: GatewayContext, stream: StreamRecord, service: Service) -> None:
-    """A job without picture or sound costs next to nothing and is always permitted."""
+    """A job without picture or sound costs next to nothing: only a wrong clock stands in its way."""
+    if not context.clock.is_right:
+        raise overloaded(context.clock.reason, retry_after_s=RETRY_AFTER_CLOCK_S)
     if service.takes_media:
         permit_compute(context, stream)
 

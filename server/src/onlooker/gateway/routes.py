@@ -21,7 +21,7 @@ async def show_openapi(request: Request) -> Response:
 
 async def show_ready(request: Request) -> Response:
     context = context_of(request)
-    return ready_answer(readiness(context), workers=len(context.workers))
+    return ready_answer(readiness(context), workers=len(context.workers), **context.clock.facts())
 
 
 ROUTES: tuple[RouteRow, ...] = (

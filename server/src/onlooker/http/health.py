@@ -5,6 +5,7 @@ import asyncio
 from starlette.requests import Request
 from starlette.responses import Response
 
+from onlooker.clock_check import ClockCheck
 from onlooker.database import DATABASE_UNAVAILABLE, Pool
 from onlooker.http.answers import json_answer
 
@@ -16,16 +17,16 @@ async def show_live(request: Request) -> Response:
     return json_answer({"live": True})
 
 
-def ready_answer(checks: dict[str, bool], **more: int) -> Response:
+def ready_answer(checks: dict[str, bool], **more: int | str) -> Response:
     """200 if all checks hold, else 503."""
     ready = all(checks.values())
     return json_answer({"ready": ready, "checks": checks, **more}, status=200 if ready else 503)
 
 
-async def watch_database(pool: Pool, checks: dict[str, bool]) -> None:
-    """Keeps `checks["database"]` up to date until cancelled."""
+async def watch_database(pool: Pool, checks: dict[str, bool], clock: ClockCheck) -> None:
+    """Keeps `checks["database"]` and `checks["clock"]` up to date until cancelled."""
     while True:
-        checks["database"] = await _answers(pool)
+        checks["database"], checks["clock"] = await _answers(pool), clock.is_right
         await asyncio.sleep(CHECK_EVERY_S)
 
 

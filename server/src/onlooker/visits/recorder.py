@@ -12,6 +12,7 @@ from nats.aio.msg import Msg
 from onlooker.bus.connection import Bus, BusError, connect
 from onlooker.bus.session_store import SessionBucket, decode_state
 from onlooker.bus.visit_stream import VisitQueue, deliveries
+from onlooker.clock_check import ClockCheck
 from onlooker.database import DATABASE_FAILED, Pool, open_pool
 from onlooker.logs import fields
 from onlooker.monitoring import serve_monitoring, stop_signal
@@ -58,8 +59,9 @@ def read_message(message: Msg) -> Taken | None:
 class Recorder:
     """Writes what it takes, batch by batch. Nothing is acknowledged before it is written or put aside."""
 
-    def __init__(self, pool: Pool, queue: VisitQueue, writer: VisitWriter, *, batch: int) -> None:
+    def __init__(self, pool: Pool, queue: VisitQueue, writer: VisitWriter, clock: ClockCheck, *, batch: int) -> None:
         self._pool = pool
+        self._clock = clock
         self._queue = queue
         self._writer = writer
         self._batch = batch
@@ -69,6 +71,7 @@ class Recorder:
     async def run(self) -> None:
         """Run until cancelled. If the database is away, wait for it with the batch in hand."""
         while True:
+            await self._clock.wait_until_right()
             messages = await self._queue.take(self._batch)
             if messages:
                 async with self._writing:
@@ -129,9 +132,10 @@ class Recorder:
             self.ready = True
 
 
-async def _every(seconds: float, act: Callable[[], Awaitable[object]]) -> None:
-    """Repeat until cancelled; sooner after the bus or the database was away."""
+async def _every(seconds: float, clock: ClockCheck, act: Callable[[], Awaitable[object]]) -> None:
+    """Repeat until cancelled, while the clock is right; sooner after the bus or the database was away."""
     while True:
+        await clock.wait_until_right()
         try:
             await act()
             await asyncio.sleep(seconds)
@@ -156,10 +160,12 @@ async def run_recorder(settings: Settings, follow: Callable[[Pool, Settings], Co
     """Run until SIGTERM or SIGINT, then finish the current batch. `follow` runs beside it, on the same pool."""
     bus = await connect(settings, name="recorder")
     async with open_pool(settings) as pool:
+        clock = ClockCheck(settings)
+        await clock.measure(pool)
         stop = stop_signal()
         queue, partitions = VisitQueue(bus), Partitions(pool)
         writer = VisitWriter(pool, partitions)
-        recorder = Recorder(pool, queue, writer, batch=settings.recorder_batch)
+        recorder = Recorder(pool, queue, writer, clock, batch=settings.recorder_batch)
         sessions = SessionBucket(bus, settings)
         silent = SilentSessions(pool, writer, sessions, idle_s=settings.session_idle_s)
         await queue.start()
@@ -167,9 +173,10 @@ async def run_recorder(settings: Settings, follow: Callable[[Pool, Settings], Co
         async with asyncio.TaskGroup() as group:
             running = group.create_task(recorder.run())
             others = [
-                group.create_task(_every(MAINTAIN_EVERY_S, partial(_maintain, pool, partitions))),
-                group.create_task(_every(CHECK_EVERY_S, partial(_check, recorder, queue, silent))),
-                group.create_task(serve_monitoring(settings, partial(_readiness, bus, recorder))),
+                group.create_task(_every(MAINTAIN_EVERY_S, clock, partial(_maintain, pool, partitions))),
+                group.create_task(_every(CHECK_EVERY_S, clock, partial(_check, recorder, queue, silent))),
+                group.create_task(clock.run(pool)),
+                group.create_task(serve_monitoring(settings, partial(_readiness, bus, recorder, clock), clock.facts)),
                 group.create_task(follow(pool, settings)),
             ]
             await stop.wait()
@@ -180,5 +187,5 @@ async def run_recorder(settings: Settings, follow: Callable[[Pool, Settings], Co
     log.info("recorder stopped")
 
 
-def _readiness(bus: Bus, recorder: Recorder) -> dict[str, bool]:
-    return {"bus": bus.is_connected, "database": recorder.ready}
+def _readiness(bus: Bus, recorder: Recorder, clock: ClockCheck) -> dict[str, bool]:
+    return {"bus": bus.is_connected, "database": recorder.ready, "clock": clock.is_right}

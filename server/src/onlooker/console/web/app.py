@@ -14,6 +14,7 @@ from starlette.routing import Mount, Route
 from starlette.staticfiles import StaticFiles
 from starlette.types import ASGIApp
 
+from onlooker.clock_check import ClockCheck
 from onlooker.console.billing.configuration import require_billing_settings
 from onlooker.console.event_streams import EventStreams
 from onlooker.console.tokens.json_views import TOKEN_PATHS, allow_all_origins
@@ -21,6 +22,7 @@ from onlooker.console.web.chores import run_chores
 from onlooker.console.web.health import is_database_there
 from onlooker.console.web.request_limits import RequestLimits
 from onlooker.console.web.secret_key import require_secret_key
+from onlooker.database import open_pool
 from onlooker.http.servers import connection_limits, make_server, open_listeners
 from onlooker.logs import fields
 from onlooker.monitoring import serve_monitoring, stop_signal
@@ -61,18 +63,25 @@ async def run_console(settings: Settings) -> None:
     require_billing_settings(settings)
     _share_connections(settings)
     listeners = open_listeners(settings, https="console_https_port", http="console_http_port")
-    checks = {"database": False}
-    async with open_numbers_pool(settings) as numbers, asyncio.TaskGroup() as group:
+    checks, clock = {"database": False, "clock": True}, ClockCheck(settings)
+    async with (
+        open_numbers_pool(settings) as numbers,
+        open_pool(settings, size=1) as primary,
+        asyncio.TaskGroup() as group,
+    ):
+        await clock.measure(primary)
         stop = stop_signal()
         app = build_app(settings, numbers)
+        app.state.clock = clock
         limits = connection_limits(settings)
         servers = [make_server(settings, app, listener, limits) for listener in listeners]
         for server, listener in zip(servers, listeners, strict=True):
             group.create_task(server.serve(sockets=[listener.listening]))
         background = [
-            group.create_task(_watch_database(checks)),
-            group.create_task(run_chores(settings)),
-            group.create_task(serve_monitoring(settings, lambda: checks)),
+            group.create_task(_watch_database(checks, clock)),
+            group.create_task(clock.run(primary)),
+            group.create_task(run_chores(settings, may_run=lambda: clock.is_right)),
+            group.create_task(serve_monitoring(settings, lambda: checks, clock.facts)),
         ]
         log.info("console ready", extra=fields(url=settings.console_url))
         await stop.wait()
@@ -90,7 +99,8 @@ def _share_connections(settings: Settings) -> None:
     database["OPTIONS"]["pool"] = {"min_size": 1, "max_size": settings.database_pool_size, "timeout": 5}
 
 
-async def _watch_database(checks: dict[str, bool]) -> None:
+async def _watch_database(checks: dict[str, bool], clock: ClockCheck) -> None:
     while True:
+        checks["clock"] = clock.is_right
         checks["database"] = await sync_to_async(is_database_there, thread_sensitive=False)()
         await asyncio.sleep(HEALTH_EVERY_S)

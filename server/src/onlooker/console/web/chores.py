@@ -47,19 +47,25 @@ _DEAD_CONSOLE_OPTIONS = "-c tcp_keepalives_idle=20 -c tcp_keepalives_interval=10
 """Lets the database release the lock of a vanished machine within a minute; its default is hours."""
 
 
-async def run_chores(settings: Settings, *, chores: tuple[Chore, ...] = CHORES, every_s: float = EVERY_S) -> None:
-    """Run them while holding the lock; when this console dies, another one takes over."""
+async def run_chores(
+    settings: Settings,
+    *,
+    may_run: Callable[[], bool] = lambda: True,
+    chores: tuple[Chore, ...] = CHORES,
+    every_s: float = EVERY_S,
+) -> None:
+    """Run them while holding the lock; when this console dies or may not, another one takes over."""
     while True:
         try:
             connecting = psycopg.AsyncConnection.connect(
                 direct_url(settings), autocommit=True, options=_DEAD_CONSOLE_OPTIONS, **VANISHED_SERVER
             )
             async with await connecting as connection:
-                while not await _has_lock(connection):  # noqa: ASYNC110
+                while not (may_run() and await _has_lock(connection)):  # noqa: ASYNC110
                     await asyncio.sleep(every_s)
                 log.info("this console runs the chores")
                 schedule = ChoreSchedule(chores)
-                while True:
+                while may_run():
                     await connection.execute("SELECT 1")  # the lock lives as long as this connection
                     await sync_to_async(schedule.run_due, thread_sensitive=False)()
                     await asyncio.sleep(every_s)

@@ -7,6 +7,8 @@ from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.views.decorators.csrf import csrf_exempt
 from django.views.decorators.http import require_safe
 
+from onlooker.clock_check import ClockCheck
+
 
 @csrf_exempt
 @require_safe
@@ -17,8 +19,13 @@ def show_live(request: HttpRequest) -> JsonResponse:
 @csrf_exempt
 @require_safe
 def show_ready(request: HttpRequest) -> JsonResponse:
-    ready = is_database_there()
-    return JsonResponse({"ready": ready, "checks": {"database": ready}}, status=200 if ready else 503)
+    checks, facts = {"database": is_database_there()}, {}
+    scope = getattr(request, "scope", {})
+    if "app" in scope:  # not in a test
+        clock: ClockCheck = scope["app"].state.clock
+        checks["clock"], facts = clock.is_right, clock.facts()
+    ready = all(checks.values())
+    return JsonResponse({"ready": ready, "checks": checks} | facts, status=200 if ready else 503)
 
 
 def is_database_there() -> bool:

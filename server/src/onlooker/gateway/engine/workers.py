@@ -12,7 +12,9 @@ from nats.aio.msg import Msg
 from onlooker.bus.connection import Bus, BusError
 from onlooker.bus.subjects import INFO_SUBJECT
 from onlooker.bus.worker_announcement import Announcement
+from onlooker.clock_check import REMEDY, ClockCheck, outside
 from onlooker.gateway import counters
+from onlooker.logs import fields
 from onlooker_pipeline.catalogue.service import Service
 
 log = logging.getLogger(__name__)
@@ -75,16 +77,19 @@ class LiveWorker:
 class Workers:
     """Finds live workers by asking again and again, through the NATS services API."""
 
-    def __init__(self, bus: Bus) -> None:
+    def __init__(self, bus: Bus, clock: ClockCheck) -> None:
         self._bus = bus
+        self._clock = clock
         self._inbox = bus.client.new_inbox()
         self._live: dict[str, LiveWorker] = {}
         self._last_live: dict[str, float] = {}
+        self._wrong_clocks: dict[str, tuple[str, float]] = {}
+        """Name, and when it answered, of each worker that is not chosen because of its clock."""
         self._news = asyncio.Event()
 
     async def start(self) -> None:
         """Ready when some worker has answered, so that the first job is not refused; or when none does."""
-        await self._bus.client.subscribe(self._inbox, cb=self._note)
+        await self._bus.client.subscribe(f"{self._inbox}.*", cb=self._note)
         await self.wait_for_news(FIRST_ANSWER_S)
 
     async def run(self) -> None:
@@ -97,10 +102,14 @@ class Workers:
             limit = time.monotonic() - FORGET_AFTER_S - late_s
             for worker in [worker for worker in self._live.values() if worker.seen_at < limit]:
                 self.remove(worker.instance)
+            for instance, (_, seen_at) in list(self._wrong_clocks.items()):
+                if seen_at < limit:
+                    self._forget_clock(instance)
 
     async def ask(self) -> None:
+        """Answers say which question they are about: its time is in the subject they are sent to."""
         try:
-            await self._bus.publish(INFO_SUBJECT, reply=self._inbox)
+            await self._bus.publish(INFO_SUBJECT, reply=f"{self._inbox}.{self._clock.right_time():.0f}")
         except BusError:
             log.debug("can't ask for workers: the bus is unavailable")
 
@@ -113,6 +122,11 @@ class Workers:
             log.warning("malformed answer to INFO")
             return
         now = time.monotonic()
+        if not self._has_right_clock(info, asked_at=float(message.subject.rpartition(".")[2])):
+            self._wrong_clocks[info.id] = (info.metadata.worker or info.id, now)
+            self.remove(info.id)
+            return
+        self._forget_clock(info.id)
         self._live[info.id] = LiveWorker(
             instance=info.id,
             name_hash=_hash(info.metadata.worker or info.id),
@@ -125,6 +139,28 @@ class Workers:
             self._last_live[endpoint.name] = now
         counters.live_workers.set(len(self._live))
         self._news.set()
+
+    def _has_right_clock(self, info: _Info, *, asked_at: float) -> bool:
+        """Wrong is what the time since the question can't explain. A worker of an earlier release reports no clock."""
+        if info.metadata.clock_s is None:
+            return True
+        name = info.metadata.worker or info.id
+        off_s = outside(info.metadata.clock_s, earliest=asked_at - 1, latest=self._clock.right_time())
+        if abs(off_s) <= self._clock.limit_s:
+            return True
+        counters.worker_clock_offset.labels(name).set(off_s)
+        if info.id not in self._wrong_clocks:
+            said = fields(worker=name, instance=info.id, offset_s=round(off_s, 1), remedy=REMEDY)
+            log.error("a worker's clock is wrong: it gets no jobs", extra=said)
+        return False
+
+    def _forget_clock(self, instance: str) -> None:
+        """The worker's clock is right again, or the worker is gone."""
+        if instance in self._wrong_clocks:
+            name, _ = self._wrong_clocks.pop(instance)
+            if all(name != other for other, _ in self._wrong_clocks.values()):
+                counters.worker_clock_offset.remove(name)
+            log.warning("a worker's clock is no longer wrong", extra=fields(worker=name, instance=instance))
 
     def remove(self, instance: str) -> None:
         self._live.pop(instance, None)

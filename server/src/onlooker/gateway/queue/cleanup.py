@@ -6,6 +6,7 @@ from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
+from onlooker.clock_check import ClockCheck
 from onlooker.database import DATABASE_UNAVAILABLE, Pool, load_queries
 from onlooker.gateway import counters
 from onlooker.gateway.blobstore import (
@@ -35,10 +36,14 @@ CountFailed = Callable[[dict[str, Any]], None]
 """Told of each row of a job that ended without having been computed."""
 
 
-async def run_cleanup(settings: Settings, pool: Pool, blobs: BlobStore, *, count_failed: CountFailed) -> None:
+async def run_cleanup(
+    settings: Settings, pool: Pool, blobs: BlobStore, clock: ClockCheck, *, count_failed: CountFailed
+) -> None:
+    """A wrong clock would take attachments of jobs that wait for orphans."""
     await asyncio.to_thread(remove_empty_folders, settings)
     runs = 0
     while True:
+        await clock.wait_until_right()
         try:
             await end_overdue_jobs(settings, pool, blobs, count_failed=count_failed)
             if runs % EXPIRED_EVERY == 0:

@@ -4,6 +4,7 @@ import asyncio
 import logging
 import time
 from collections import deque
+from contextlib import AsyncExitStack
 from functools import partial
 from operator import itemgetter
 from typing import Any
@@ -12,6 +13,7 @@ import msgspec
 import psycopg
 
 from onlooker.bus.messages import failure
+from onlooker.clock_check import ClockCheck
 from onlooker.database import DATABASE_UNAVAILABLE, VANISHED_SERVER, Pool, direct_url, load_queries, open_pool
 from onlooker.errors import Problem
 from onlooker.fair_shares import FairShares, Prices
@@ -45,8 +47,9 @@ _queries = load_queries("onlooker.gateway")
 class Dispatcher:
     """Leases a few jobs at a time, and renews the leases while they compute."""
 
-    def __init__(self, settings: Settings, pool: Pool, engine: Engine, blobs: BlobStore) -> None:
+    def __init__(self, settings: Settings, pool: Pool, engine: Engine, blobs: BlobStore, clock: ClockCheck) -> None:
         self._settings = settings
+        self._clock = clock
         self._pool = pool
         self._engine = engine
         self._blobs = blobs
@@ -66,6 +69,7 @@ class Dispatcher:
             group.create_task(self._renew())
             group.create_task(self._meters.run())
             while True:
+                await self._clock.wait_until_right()
                 self._work_left.clear()
                 try:
                     leased = await self._lease()
@@ -253,18 +257,23 @@ async def _readable(descriptor: int) -> None:
 
 async def run_dispatcher(settings: Settings) -> None:
     """Run until SIGTERM or SIGINT, then finish the leased jobs."""
-    async with open_engine(settings, name="dispatcher") as (engine, workers), open_pool(settings) as pool:
+    clock = ClockCheck(settings)
+    async with AsyncExitStack() as stack:
+        pool = await stack.enter_async_context(open_pool(settings))
+        await clock.measure(pool)
+        engine, workers = await stack.enter_async_context(open_engine(settings, name="dispatcher", clock=clock))
         stop = stop_signal()
         blobs = BlobStore(open_store(settings))
-        dispatcher = Dispatcher(settings, pool, engine, blobs)
-        checks = partial(_readiness, engine, dispatcher)
+        dispatcher = Dispatcher(settings, pool, engine, blobs, clock)
+        checks = partial(_readiness, engine, dispatcher, clock)
         log.info("dispatcher ready")
         async with asyncio.TaskGroup() as group:
             tasks = [
                 group.create_task(dispatcher.run()),
-                group.create_task(run_cleanup(settings, pool, blobs, count_failed=dispatcher.count_failed)),
+                group.create_task(run_cleanup(settings, pool, blobs, clock, count_failed=dispatcher.count_failed)),
                 group.create_task(keep_worker_list(pool, workers)),
-                group.create_task(serve_monitoring(settings, checks)),
+                group.create_task(clock.run(pool)),
+                group.create_task(serve_monitoring(settings, checks, clock.facts)),
             ]
             await stop.wait()
             for task in tasks:
@@ -273,5 +282,5 @@ async def run_dispatcher(settings: Settings) -> None:
     log.info("dispatcher stopped")
 
 
-def _readiness(engine: Engine, dispatcher: Dispatcher) -> dict[str, bool]:
-    return {"bus": engine.bus.is_connected, "database": dispatcher.ready}
+def _readiness(engine: Engine, dispatcher: Dispatcher, clock: ClockCheck) -> dict[str, bool]:
+    return {"bus": engine.bus.is_connected, "database": dispatcher.ready, "clock": clock.is_right}
