@@ -231,6 +231,10 @@ cell folder="/tmp/onlooker-cell":
     deploy/cell/try start {{folder}}
     deploy/cell/try check {{folder}}; verdict=$?; deploy/cell/try stop {{folder}}; exit $verdict
 
+# What a cell costs, and how it grows. Needs root.
+bench-cell *arguments:
+    python -m bench.cost.cell {{arguments}}
+
 # Devices at a cell while its processes, hosts and networks fail in turn. Needs root.
 chaos-cell *arguments:
     python -m bench.chaos.cell {{arguments}}

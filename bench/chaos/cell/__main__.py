@@ -164,8 +164,6 @@ def main() -> None:
     parser.add_argument("--folder", type=Path, help="where the cell's files go, and stay; otherwise they are removed")
     arguments = parser.parse_args()
     folder = arguments.folder or Path(tempfile.mkdtemp(prefix="onlooker-cell-"))
-    folder.mkdir(parents=True, exist_ok=True)
-    folder.chmod(0o711)
     try:
         with running_cell(folder) as cell:
             figures = measure(cell, seconds=arguments.seconds, cameras=arguments.cameras, only=arguments.only)

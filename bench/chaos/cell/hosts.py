@@ -179,14 +179,23 @@ def _enter(namespace: int) -> None:
 
 
 @contextlib.contextmanager
-def running_cell(folder: Path) -> Iterator[Cell]:
-    """Started by deploy/cell/try, and stopped on leaving; meanwhile this thread is at its edge."""
+def running_cell(folder: Path, *, settings: str = "") -> Iterator[Cell]:
+    """Started by deploy/cell/try, and stopped on leaving; meanwhile this thread is at its edge.
+
+    `settings` are further lines of the processes' environment.
+    """
     say("starting a cell of four hosts ...")
     folder.mkdir(parents=True, exist_ok=True)
+    folder.chmod(0o711)
     try:
         with (folder / "start.log").open("w") as log:
             started = subprocess.run(
-                [str(TRY), "start", str(folder)], check=False, stdout=log, stderr=subprocess.STDOUT, timeout=400
+                [str(TRY), "start", str(folder)],
+                env=os.environ | {"CELL_SETTINGS": settings},
+                check=False,
+                stdout=log,
+                stderr=subprocess.STDOUT,
+                timeout=400,
             )
         if started.returncode:
             raise RuntimeError(f"the cell did not start:\n{(folder / 'start.log').read_text()[-3000:]}")
