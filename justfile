@@ -222,6 +222,10 @@ bench-scene *arguments:
 bench-data *arguments:
     python -m bench.cost.data {{arguments}}
 
+# What visits, meters and session states write, beside what the release before wrote. Takes about three minutes.
+bench-writes *arguments:
+    python -m bench.cost.writes {{arguments}}
+
 # Visits while workers, recorder and NATS are killed.
 chaos-scene *arguments:
     python -m bench.chaos.scene {{arguments}}

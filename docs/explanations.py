@@ -161,6 +161,11 @@ METRICS = {
     "onlooker_recorder_sessions_closed": "Sessions whose visits a recorder closed. `how`: `deleted` (by the client), "
     "`silent`, `state_gone` (its state no longer exists).",
     "onlooker_recorder_removed": "Deleted expired items. `kind`: `visit`, `partition`, `put_aside`.",
+    "onlooker_bucket_filled": "Share of a bucket's disk on the bus that is used, 0 to 1, measured every 30 seconds. "
+    "`bucket`: `session-states-0` (states of sessions and the results in them), `results-0`, a number for each shard; "
+    "`visits` (visits that wait for a recorder).",
+    "onlooker_bucket_short_seconds": "By how many seconds the oldest record of a full bucket is younger than records "
+    "are to be kept: results vanish early. 0 otherwise.",
     "onlooker_metrics_slots_filled": "Slots of 15 minutes whose roll-up a recorder filled.",
     "onlooker_metrics_slots_marked": "Slots whose visits changed since, and which wait to be filled. Numbers are still "
     "correct: queries read the visits of such slots one by one, which is slower.",

@@ -214,6 +214,7 @@ class Launch:
 def running_stack(database_url: str, launch: Launch = Launch(), /, **settings: object) -> Iterator[Stack]:  # noqa: B008
     """`onlooker up` on free ports until the block ends; keyword arguments are settings."""
     settings.setdefault("compute_spares", 0)
+    settings.setdefault("meters_every_s", 2)  # nobody waits for what was counted
     processes = int(str(settings.get("workers", 1))) + int(str(settings.setdefault("gateways", 1))) - 1
     # The processes' monitoring ports follow: one each, counted up from the first.
     ports = dict(zip(PORTS, free_ports(len(PORTS) + 4 + processes), strict=False))

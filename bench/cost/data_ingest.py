@@ -22,7 +22,8 @@ from onlooker.database import Pool, open_pool
 from onlooker.metrics.rollup import fill_slots
 from onlooker.settings import Settings
 from onlooker.visits.partitions import Partitions
-from onlooker.visits.writer import VisitWriter, newest_of, row_of
+from onlooker.visits.visit_columns import columns_of
+from onlooker.visits.writer import VisitWriter, newest_of
 from onlooker_pipeline.visits.visit import Visit, decode_visit, encode_visit
 
 RECORDERS = (1, 2)
@@ -34,23 +35,26 @@ REVISIONS = 2
 REVISED_AFTER = 1000
 """So many other visits begin in between: the two are never in one batch, of which only the last would be written."""
 HOUR_MS = 3_600_000
+LONGEST_MS = 118_000
+"""Of a visit, beyond two seconds."""
 DUE_S = 2.0
 """A slot passes in some seconds here, so it is filled sooner than in the product."""
 LOOK_EVERY_S = 0.2
 
 BARE_TABLE = """
 CREATE TABLE bare_visit (LIKE visits_visit INCLUDING ALL, FOREIGN KEY (stream_id) REFERENCES streams_stream (id))
-WITH (fillfactor = 80)
+WITH (fillfactor = 70)
 """
 BARE_UPSERT = """
 INSERT INTO bare_visit (stream_id, began_at, id, revision, ended, session, present, still, looking,
                         age, age_confidence, gender, gender_confidence,
                         neutral, happiness, surprise, anger, sadness, confidence)
-SELECT * FROM json_to_recordset(%(visits)s::json) AS given (
-    stream_id bigint, began_at timestamptz, id uuid, revision int, ended boolean, session text,
-    present tstzmultirange, still tstzmultirange, looking tstzmultirange,
-    age real, age_confidence real, gender text, gender_confidence real,
-    neutral real, happiness real, surprise real, anger real, sadness real, confidence real)
+SELECT * FROM unnest(
+    %(stream_id)s::bigint[], %(began_at)s::timestamptz[], %(id)s::uuid[], %(revision)s::int[], %(ended)s::boolean[],
+    %(session)s::text[], %(present)s::tstzmultirange[], %(still)s::tstzmultirange[], %(looking)s::tstzmultirange[],
+    %(age)s::real[], %(age_confidence)s::real[], %(gender)s::text[], %(gender_confidence)s::real[],
+    %(neutral)s::real[], %(happiness)s::real[], %(surprise)s::real[], %(anger)s::real[], %(sadness)s::real[],
+    %(confidence)s::real[]) AS given (stream_id, began_at, id)
 ORDER BY stream_id, began_at, id
 ON CONFLICT (stream_id, began_at, id) DO UPDATE SET
     revision = excluded.revision, ended = excluded.ended, session = excluded.session,
@@ -96,9 +100,9 @@ class _Recorder:
 
     async def _write_bare(self) -> None:
         for batch in self.batches:
-            rows = msgspec.json.encode([row_of(visit) for visit in newest_of(map(decode_visit, batch))])
+            columns = columns_of(newest_of(map(decode_visit, batch)))
             async with self._pool.connection() as connection:
-                await connection.execute(BARE_UPSERT, {"visits": rows.decode()})
+                await connection.execute(BARE_UPSERT, columns)
 
 
 async def _fill_for_ever(pool: Pool) -> None:
@@ -162,14 +166,15 @@ def draw_messages(streams: Sequence[int], count: int, *, begins_ms: int, lasts_m
     """So many visits in order of time, each in two revisions, as they come from the bus."""
     drawing = random.Random(begins_ms)
     begins = sorted(begins_ms + drawing.randrange(lasts_ms) for _ in range(count))
-    visits = [_draw_visit(drawing, drawing.choice(streams), began_ms) for began_ms in begins]
+    visits = [draw_visit(drawing, drawing.choice(streams), began_ms) for began_ms in begins]
     firsts = (msgspec.structs.replace(visit, revision=1, ended=False, present=visit.present[:1]) for visit in visits)
     both = zip_longest(firsts, chain([None] * REVISED_AFTER, visits))
     return [encode_visit(visit) for pair in both for visit in pair if visit]
 
 
-def _draw_visit(drawing: random.Random, stream_id: int, began_ms: int) -> Visit:
-    length = 2_000 + int(118_000 * drawing.random() ** 3)
+def draw_visit(drawing: random.Random, stream_id: int, began_ms: int, *, longest_ms: int = LONGEST_MS) -> Visit:
+    """An ended one."""
+    length = 2_000 + int(longest_ms * drawing.random() ** 3)
     looks, stops = drawing.random() < 0.55, drawing.random() < 0.5
     happy = drawing.random()
     half = began_ms + length // 2

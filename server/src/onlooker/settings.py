@@ -88,6 +88,14 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     results_disk_bytes: Annotated[
         int, _about("Disk that stored results may fill, per bucket; oldest go first.", ge=1)
     ] = 2 * 1024**3
+    state_compression: Annotated[
+        str,
+        _about(
+            "Whether workers compress session states: on, or off while processes of a release without this setting "
+            "read them too; empty: on under `onlooker up`, which starts all of one release, otherwise off.",
+            pattern="^(on|off)?$",
+        ),
+    ] = ""
     visits_disk_bytes: Annotated[
         int, _about("Disk that visits may fill on the bus while they wait for a recorder.", ge=1024**2)
     ] = 2 * 1024**3
@@ -176,6 +184,14 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     session_queue_limit: Annotated[
         int, _about("Requests of one session that wait for their turn, in a gateway process.", ge=1)
     ] = 16
+    meters_every_s: Annotated[
+        Seconds,
+        _about(
+            "How often a gateway writes what it counted of a stream; what is new, or near a quota, within 2 seconds.",
+            ge=2,
+            le=60,
+        ),
+    ] = 20
     credential_cache_s: Annotated[
         Seconds, _about("How long a stream's credentials and options are cached.", ge=0, le=60)
     ] = 20

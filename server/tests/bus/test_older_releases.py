@@ -6,8 +6,10 @@ import msgspec
 import pytest
 
 from onlooker.bus.messages import Task, decode_task, encode_task
-from onlooker.bus.session_store import SessionState, decode_state, encode_state
+from onlooker.bus.session_store import SessionState, compress_state, decode_state, decompress_state, encode_state
 from onlooker.compute.processor import clock_of
+from onlooker.settings import Settings
+from onlooker.up.environment import worker_environment
 from onlooker_pipeline.frame_time import FrameClock, FrameOrder, time_frame
 from onlooker_pipeline.service_call import Sender
 
@@ -57,3 +59,21 @@ def test_a_session_without_a_clock_goes_on() -> None:
     assert clock == FrameClock(1_000_250_000, 2_000_000_000, 2_000_000_000, 1_000_250_000)
     same = time_frame(1_000_250_000, 2_000_100_000, clock)
     assert (same.order, same.at_us) == (FrameOrder.NEXT, 1_000_350_000)
+
+
+def test_a_state_that_an_older_release_wrote_is_read_beside_compressed_ones() -> None:
+    state = SessionState(last_seen=2_000.0, service=b"x" * 1000, job_ids=["a"])
+    older = encode_state(state)
+    for written in (older, compress_state(older)):
+        plain = decompress_state(written)
+        assert plain
+        assert decode_state(plain) == state
+    assert decode_state(compress_state(older)) is None  # all that a release sees that does not know of compression
+
+
+@pytest.mark.parametrize(("chosen", "passed"), [("", "on"), ("on", "on"), ("off", "off")])
+def test_only_processes_of_one_release_compress_states_unless_told_to(chosen: str, passed: str) -> None:
+    """`onlooker up` starts all processes from one release; one that is started by itself may have older neighbours."""
+    settings = Settings(state_compression=chosen)
+    assert worker_environment(settings, "worker-1")["ONLOOKER_STATE_COMPRESSION"] == passed
+    assert Settings().state_compression != "on"

@@ -132,6 +132,9 @@ def test_a_recorder_may_take_visits_and_read_sessions_and_nothing_else(stack: St
         "$JS.API.CONSUMER.MSG.NEXT.VISITS.other",
         "$JS.API.STREAM.PURGE.VISITS",
         "$JS.API.STREAM.DELETE.VISITS",
+        "$JS.API.STREAM.INFO.KV_session-keys-0",
+        "$JS.API.STREAM.INFO.KV_feeds-0",
+        "$JS.API.STREAM.UPDATE.KV_results-0",
         "$JS.ACK.VISITS.other.1",
     ]
     subscribe = ["visits.*", "ended.*", "$KV.session-states-0.>", f"{inbox_of('gateway')}.>", ">"]

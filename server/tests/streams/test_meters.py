@@ -236,6 +236,86 @@ def test_what_can_never_be_written_holds_up_no_other_meter(tables: str) -> None:
     assert read(tables, "SELECT sum(video_s) FROM streams_coverage WHERE stream_id = %s", stream_id) == [(1.0,)]
 
 
+def test_what_is_new_is_written_without_delay_and_then_rarely(tables: str) -> None:
+    """A first frame shows at once; a row that is there already waits for the next full write."""
+    stream_id, now = create_stream(tables), time.time()
+    versions, quality = Versions("1", "2"), FrameQuality(is_dark=False, face_bins=[3])
+    seconds = """SELECT (SELECT video_s FROM streams_usage WHERE stream_id = stream.id),
+                        (SELECT sum(video_s) FROM streams_coverage WHERE stream_id = stream.id),
+                        (SELECT sum(video_s) FROM streams_quality WHERE stream_id = stream.id),
+                        (SELECT sum(video_s) FROM streams_blindness WHERE stream_id = stream.id)
+                 FROM streams_stream stream WHERE id = %s"""
+
+    async def run() -> None:
+        async with open_pool(Settings(database_url=tables)) as pool:
+            meters = StreamMeters(pool, Settings(database_url=tables))
+
+            def count_second() -> None:
+                meters.usage.add(stream_id, 1.0)
+                meters.coverage.add_computed(stream_id, 1.0, at=now)
+                meters.quality.add_frame(stream_id, quality, versions, 1.0, at=now)
+
+            count_second()
+            await meters.flush_urgent()
+            assert read(tables, seconds, stream_id) == [(1.0, 1.0, 1.0, None)]
+            count_second()
+            meters.coverage.add_blind(stream_id, PictureFault.BLACK, 0.5, at=now)
+            quality_of_another_face = FrameQuality(is_dark=True, face_bins=[5])
+            meters.quality.add_frame(stream_id, quality_of_another_face, versions, 1.0, at=now)
+            await meters.flush_urgent()
+            assert read(tables, seconds, stream_id) == [(1.0, 1.0, 1.0, 0.5)]
+            await meters.flush()
+            assert read(tables, seconds, stream_id) == [(2.0, 2.0, 3.0, 0.5)]
+
+    asyncio.run(run())
+
+
+def test_gateways_write_the_use_of_a_stream_near_its_quota_without_delay(tables: str) -> None:
+    """Three of them, each with a third of the frames, refuse it after at most two looks of each."""
+    stream_id, quota_s = create_stream(tables), 100.0
+
+    async def look(gateways: list[UsageMeter]) -> list[bool]:
+        """Each is asked, computes, writes, and says whether it would go on."""
+        for gateway in gateways:
+            gateway.is_used_up(stream_id, known_s=66.0, quota_s=quota_s)
+            gateway.add(stream_id, 12.0)
+            await gateway.flush_urgent()
+        return [gateway.is_used_up(stream_id, known_s=66.0, quota_s=quota_s) for gateway in gateways]
+
+    async def run() -> None:
+        async with open_pool(Settings(database_url=tables)) as pool:
+            gateways = [UsageMeter(pool) for _ in range(3)]
+            for gateway in gateways:
+                gateway.add(stream_id, 10.0)
+                await gateway.flush_urgent()
+                assert not gateway.is_used_up(stream_id, known_s=0, quota_s=quota_s)
+            for gateway in gateways:  # far from the quota: nothing is written in between
+                gateway.add(stream_id, 12.0)
+                await gateway.flush_urgent()
+            assert read(tables, "SELECT video_s FROM streams_usage WHERE stream_id = %s", stream_id) == [(30.0,)]
+            for gateway in gateways:
+                await gateway.flush()
+            looks = [await look(gateways) for _ in range(3)]
+            assert looks == [[False, False, True], [True] * 3, [True] * 3]
+
+    asyncio.run(run())
+
+
+def test_rows_that_a_meter_remembers_are_bounded(tables: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(meter, "ROWS_REMEMBERED", 2)
+    streams = [create_stream(tables) for _ in range(4)]
+
+    async def run() -> None:
+        async with open_pool(Settings(database_url=tables)) as pool:
+            usage = UsageMeter(pool)
+            for stream_id in streams:
+                usage.add(stream_id, 1.0)
+            await usage.flush()
+            assert len(usage._rows) == 2
+
+    asyncio.run(run())
+
+
 def test_two_processes_that_write_the_same_streams_do_not_deadlock(tables: str) -> None:
     streams = [create_stream(tables) for _ in range(50)]
 

@@ -14,6 +14,7 @@ import pytest
 from obstore.store import LocalStore
 
 from coverage_frames import QUOTA_S
+from onlooker.settings import Settings
 from seaweedfs import S3Server, StoredStack, running_seaweedfs
 from testkit import Stack, free_ports, migrated_database, running_stack
 
@@ -41,7 +42,8 @@ def brief_stack() -> Iterator[Stack]:
 @pytest.fixture(scope="session")
 def default_stack() -> Iterator[Stack]:
     """Every limit as it is by default; a database of its own."""
-    with migrated_database() as database_url, running_stack(database_url) as running:
+    meters_every_s = Settings().meters_every_s
+    with migrated_database() as database_url, running_stack(database_url, meters_every_s=meters_every_s) as running:
         yield running
 
 

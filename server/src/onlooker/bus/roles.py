@@ -50,6 +50,11 @@ def _reading(*buckets: str, shards: int) -> tuple[str, ...]:
     )
 
 
+def info_subject(stream: str) -> str:
+    """Asks how large a stream or bucket is."""
+    return f"$JS.API.STREAM.INFO.{stream}"
+
+
 def gateway_role(*, shards: int) -> Role:
     return Role(
         user=GATEWAY,
@@ -78,13 +83,15 @@ def dispatcher_role() -> Role:
 
 
 def recorder_role(*, shards: int) -> Role:
-    """A recorder takes visits out of their stream, and reads the states of sessions."""
+    """A recorder takes visits out of their stream, reads the states of sessions, and measures the buckets that fill."""
+    measured = (VISITS, *(f"KV_{bucket}-{index}" for bucket in (SESSION_STATES, RESULTS) for index in range(shards)))
     return Role(
         user=RECORDER,
         publish=(
             f"$JS.API.CONSUMER.MSG.NEXT.{VISITS}.{RECORDER}",
             f"$JS.API.CONSUMER.INFO.{VISITS}.{RECORDER}",
             f"$JS.ACK.{VISITS}.{RECORDER}.>",
+            *map(info_subject, measured),
             *_reading(SESSION_STATES, shards=shards),
             *_reading(SESSION_KEYS, shards=KEY_BUCKETS),
         ),

@@ -1,7 +1,7 @@
 """The states of sessions on the bus: numbers, never pixels.
 
 Each state is sealed with a key of its session and period, because JetStream leaves expired records in its files for a
-long time. Destroying the key makes them unreadable.
+long time. Destroying the key makes them unreadable. What is sealed may be compressed; both kinds are always read.
 """
 
 import asyncio
@@ -9,6 +9,7 @@ import hashlib
 import math
 import os
 import time
+import zlib
 from functools import lru_cache
 from typing import Any
 
@@ -32,6 +33,15 @@ from onlooker.settings import Settings
 
 PERIOD_BYTES, NONCE_BYTES = 4, 12
 _NAME_END = b"\n"
+
+COMPRESSED = b"\xc1"
+"""First byte of a compressed state: the one byte that MessagePack never uses."""
+WORTH_BYTES = 300
+"""Shorter states are written as they are."""
+STATE_LIMIT_BYTES = 32 * 1024**2
+"""More than any message on the bus has. What would grow beyond it was not written by a worker of ours."""
+_LEVEL, _WINDOW_BITS = 1, -15
+"""Raw deflate at its quickest: a header and a checksum would add nothing to what is sealed."""
 
 
 class SessionState(msgspec.Struct, array_like=True):
@@ -67,6 +77,26 @@ def decode_state(value: bytes) -> SessionState | None:
         return _decode(value)
     except msgspec.MsgspecError:
         return None
+
+
+def compress_state(value: bytes) -> bytes:
+    """The same bytes where it does not pay."""
+    if len(value) < WORTH_BYTES:
+        return value
+    compressed = COMPRESSED + zlib.compress(value, _LEVEL, _WINDOW_BITS)
+    return compressed if len(compressed) < len(value) else value
+
+
+def decompress_state(value: bytes) -> bytes | None:
+    """What was compressed, or the same bytes if nothing was; None if it can't be read."""
+    if not value.startswith(COMPRESSED):
+        return value
+    inflate = zlib.decompressobj(_WINDOW_BITS)
+    try:
+        plain = inflate.decompress(value[1:], STATE_LIMIT_BYTES)
+    except zlib.error:
+        return None
+    return plain if inflate.eof else None
 
 
 class _Deletion(msgspec.Struct):
@@ -152,6 +182,7 @@ class SessionBucket:
         self._shards = settings.bucket_shards
         self._bucket = Bucket(bus, SESSION_STATES, shards=self._shards, from_leader=settings.bus_replicas > 1)
         self._keys = SessionKeys(bus, settings)
+        self._compress = settings.state_compression == "on"
 
     def shard(self, session: str) -> int:
         """The shard of the session's states."""
@@ -175,6 +206,8 @@ class SessionBucket:
         """Compare-and-set. Raises WrongRevision if another process has written since."""
         name = sealed_name(session)
         period, key = await self._keys.current(name)
+        if self._compress:
+            value = compress_state(value)
         nonce = os.urandom(NONCE_BYTES)
         sealed = key.encrypt(nonce, session.encode() + _NAME_END + value, None)
         return await self._bucket.replace(
@@ -205,4 +238,5 @@ class SessionBucket:
             session, _, value = key.decrypt(nonce, rest, None).partition(_NAME_END)
         except (InvalidTag, ValueError):
             return None
-        return PastEntry(session.decode(), value)
+        plain = decompress_state(value)
+        return None if plain is None else PastEntry(session.decode(), plain)

@@ -3,6 +3,7 @@
 import asyncio
 import logging
 import time
+from collections.abc import Awaitable, Callable
 
 from onlooker.bus.messages import Reply, Task
 from onlooker.database import Pool
@@ -17,15 +18,17 @@ from onlooker_pipeline.service_call import PictureFault
 
 log = logging.getLogger(__name__)
 
-FLUSH_EVERY_S = 2.0
+CHECK_EVERY_S = 2.0
+"""How long a first frame, a change or a stream near its quota waits to be written."""
 LIVE_WITHIN_S = 300.0
 """A frame whose own time is further from now says nothing about the camera now: it is a film, analysed later."""
 
 
 class StreamMeters:
-    """They count in memory and are written every two seconds."""
+    """They count in memory. Sums are written from time to time; what is new, or near a quota, within two seconds."""
 
     def __init__(self, pool: Pool, settings: Settings) -> None:
+        self._every_s = settings.meters_every_s
         self.usage = UsageMeter(pool)
         self.coverage = CoverageMeter(pool)
         self.quality = QualityMeter(pool)
@@ -64,28 +67,37 @@ class StreamMeters:
             self._newest_pictures[stream_id] = (shown, now)
 
     async def run(self) -> None:
+        written_at = time.monotonic()
         while True:
-            await asyncio.sleep(FLUSH_EVERY_S)
-            await self.flush()
+            await asyncio.sleep(CHECK_EVERY_S)
+            if time.monotonic() - written_at >= self._every_s - CHECK_EVERY_S / 2:
+                written_at = time.monotonic()
+                await self.flush()
+            else:
+                await self.flush_urgent()
 
     async def flush(self) -> None:
         """States come last: whether a month is used up is judged by what has been written."""
-        for flush in (
-            self.usage.flush,
-            self.coverage.flush,
-            self._flush_pictures,
-            self.quality.flush,
-            self.states.flush,
-        ):
-            try:
-                await flush()
-            except Exception:  # a fault of one must stop neither the others nor the next time
-                log.exception("not written", extra=fields(what=flush.__qualname__))
+        sums = (self.usage.flush, self.coverage.flush, self.quality.flush)
+        await _flush_each(*sums, self._flush_pictures, self.states.flush)
+
+    async def flush_urgent(self) -> None:
+        """Write what must not wait, in the same order."""
+        sums = (self.usage.flush_urgent, self.coverage.flush_urgent, self.quality.flush_urgent)
+        await _flush_each(*sums, self._flush_pictures, self.states.flush)
 
     async def _flush_pictures(self) -> None:
         newest, self._newest_pictures = self._newest_pictures, {}
         unwritten = await self._conditions.write(newest)
         self._newest_pictures = unwritten | self._newest_pictures
+
+
+async def _flush_each(*flushes: Callable[[], Awaitable[None]]) -> None:
+    for flush in flushes:
+        try:
+            await flush()
+        except Exception:  # a fault of one must stop neither the others nor the next time
+            log.exception("not written", extra=fields(what=getattr(flush, "__qualname__", repr(flush))))
 
 
 def is_for_visits(service: Service, params: dict[str, object]) -> bool:

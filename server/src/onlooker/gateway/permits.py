@@ -43,8 +43,8 @@ def state_of(context: GatewayContext, stream: StreamRecord) -> State:
     if not stream.enabled:
         return State.DISABLED
     if stream.kind == "developer":
-        used_s = context.meters.usage.used_s(stream.id, known_s=stream.video_s)
-        if used_s >= context.settings.developer_quota_s:
+        quota_s = context.settings.developer_quota_s
+        if context.meters.usage.is_used_up(stream.id, known_s=stream.video_s, quota_s=quota_s):
             return State.QUOTA
     return State.ENABLED
 

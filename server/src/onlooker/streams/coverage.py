@@ -150,6 +150,9 @@ class QualityMeter(Meter[tuple[QualitySlot, QualitySum | int]]):
         for number in quality.face_bins:
             self._count((slot, number), 1)
 
+    def _row_of(self, key: tuple[QualitySlot, QualitySum | int]) -> QualitySlot:
+        return key[0]
+
     async def _write(
         self, connection: AsyncConnection[DictRow], batch: dict[tuple[QualitySlot, QualitySum | int], float]
     ) -> None:

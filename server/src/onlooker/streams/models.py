@@ -109,7 +109,7 @@ class Usage(models.Model):
     month = models.DateField()
     video_s = models.FloatField(default=0)
     last_frame_at = models.DateTimeField(null=True)
-    """When the newest of them was counted, to two seconds."""
+    """When the newest of them was counted, to as many seconds as meters are written after."""
 
     class Meta:
         constraints = [models.UniqueConstraint(fields=["stream", "month"], name="one_usage_per_month")]

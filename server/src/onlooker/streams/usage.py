@@ -10,6 +10,10 @@ from onlooker.database import Pool, load_queries
 from onlooker.streams.meter import Meter
 from onlooker.streams.video_time import month_of
 
+NEAR_SHARE = 0.5
+"""From here on a month's use is written without delay, so that several gateways together stop at its quota. The rest is
+more than a stream can use while the others are written."""
+
 _queries = load_queries("onlooker.streams")
 
 
@@ -22,6 +26,8 @@ class UsageMeter(Meter[tuple[int, date]]):
         """The month's use according to the database, and when it was read."""
         self._seen: set[int] = set()
         """Streams whose camera sent something since the last write."""
+        self._near: set[int] = set()
+        """Streams that were near their quota when they were last asked about."""
 
     def add(self, stream_id: int, video_s: float, *, is_trial: bool = False) -> None:
         """A trial counts towards the month as well, but does not show that the stream's camera is connected."""
@@ -35,6 +41,16 @@ class UsageMeter(Meter[tuple[int, date]]):
         key = (stream_id, month_of(time.time()))
         written, _ = self._written.get(key, (0.0, 0.0))
         return max(known_s, written) + self._unwritten.get(key, 0.0)
+
+    def is_used_up(self, stream_id: int, *, known_s: float, quota_s: float) -> bool:
+        """Whether nothing is left of this month's quota."""
+        used_s = self.used_s(stream_id, known_s=known_s)
+        if used_s >= NEAR_SHARE * quota_s:
+            self._near.add(stream_id)
+        return used_s >= quota_s
+
+    def _is_urgent(self, key: tuple[int, date]) -> bool:
+        return key[0] in self._near or super()._is_urgent(key)
 
     async def flush(self) -> None:
         await super().flush()
@@ -50,7 +66,9 @@ class UsageMeter(Meter[tuple[int, date]]):
         now = time.monotonic()
         for row in await (await connection.execute(_queries["add_usage"], values)).fetchall():
             self._written[row["stream_id"], row["month"]] = (row["video_s"], now)
-        self._seen.difference_update(stream_id for stream_id, _ in batch)
+        written = {stream_id for stream_id, _ in batch}
+        self._seen -= written
+        self._near -= written  # until they are asked about again
 
     def _forget_idle(self) -> None:
         """For streams that sent nothing for two minutes, the figure that comes with their credentials is used."""

@@ -98,4 +98,5 @@ def worker_environment(settings: Settings, name: str) -> dict[str, str]:
         | TELEMETRY_SWITCHES
         | passed
         | {"ONLOOKER_NATS_URL": settings.nats_url, "ONLOOKER_WORKER_NAME": name}
+        | {"ONLOOKER_STATE_COMPRESSION": settings.state_compression or "on"}
     )

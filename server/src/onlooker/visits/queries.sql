@@ -1,13 +1,19 @@
 -- name: write_visits  keep the highest revision of each visit and mark its slot; returns how many were written.
--- An existing mark is updated all the same: a filler skips it while we hold it, or we wait for the filler and mark again.
--- So the roll-up misses no visit. `shown`: more is known of a visit than its last revision said; only the next revision
--- replaces that, and nobody comes into view by it.
+-- An existing mark is locked all the same: a filler skips it while we hold it, or we wait for the filler and mark again.
+-- So the roll-up misses no visit. It is changed only where its visits reach further, in whole slots: rarely.
+-- `shown`: more is known of a visit than its last revision said; only the next revision replaces that, and nobody comes
+-- into view by it.
 WITH given AS (
-    SELECT * FROM json_to_recordset(%(visits)s::json) AS given (
-        stream_id bigint, began_at timestamptz, id uuid, revision int, ended boolean, session text,
-        present tstzmultirange, still tstzmultirange, looking tstzmultirange,
-        age real, age_confidence real, gender text, gender_confidence real,
-        neutral real, happiness real, surprise real, anger real, sadness real, confidence real)),
+    SELECT * FROM unnest(
+        %(stream_id)s::bigint[], %(began_at)s::timestamptz[], %(id)s::uuid[], %(revision)s::int[],
+        %(ended)s::boolean[], %(session)s::text[],
+        %(present)s::tstzmultirange[], %(still)s::tstzmultirange[], %(looking)s::tstzmultirange[],
+        %(age)s::real[], %(age_confidence)s::real[], %(gender)s::text[], %(gender_confidence)s::real[],
+        %(neutral)s::real[], %(happiness)s::real[], %(surprise)s::real[], %(anger)s::real[], %(sadness)s::real[],
+        %(confidence)s::real[]) AS given (
+            stream_id, began_at, id, revision, ended, session, present, still, looking,
+            age, age_confidence, gender, gender_confidence,
+            neutral, happiness, surprise, anger, sadness, confidence)),
 living AS MATERIALIZED (
     SELECT given.* FROM given JOIN streams_stream stream ON stream.id = given.stream_id AND stream.removed_at IS NULL),
 known AS MATERIALIZED (
@@ -33,10 +39,10 @@ written AS (
     RETURNING stream_id, began_at, present),
 marked AS (
     INSERT INTO visits_mark (stream_id, slot_at, reaches_at)
-    SELECT stream_id, date_bin($slot, began_at, 'epoch'), max(upper(present)) FROM written
-    GROUP BY 1, 2 ORDER BY 1, 2
-    ON CONFLICT (stream_id, slot_at) DO UPDATE SET
-        reaches_at = greatest(visits_mark.reaches_at, excluded.reaches_at))
+    SELECT stream_id, date_bin($slot, began_at, 'epoch'), date_bin($slot, max(upper(present)), 'epoch') + $slot
+    FROM written GROUP BY 1, 2 ORDER BY 1, 2
+    ON CONFLICT (stream_id, slot_at) DO UPDATE SET reaches_at = excluded.reaches_at
+    WHERE visits_mark.reaches_at < excluded.reaches_at)
 SELECT (SELECT count(*) FROM living) AS living, (SELECT count(*) FROM known) AS known,
        (SELECT count(*) FROM written) AS written;
 
@@ -62,7 +68,8 @@ GROUP BY session HAVING max(written_at) < now() - %(quiet_s)s * interval '1 seco
         SELECT * FROM unnest(%(sessions)s::text[], %(written)s::timestamptz[]))
 ORDER BY random() LIMIT %(limit)s;
 
--- name: end_visits  end a session's visits as they are; a higher revision may still come
+-- name: end_visits  end a session's visits as they are; a higher revision may still come. All open visits are looked
+-- through, of whichever session: few are open at a time.
 UPDATE visits_visit SET ended = true, written_at = now() WHERE session = %(session)s AND NOT ended;
 
 -- name: lock_partitions  one process at a time creates or drops partitions, until its transaction ends

@@ -18,6 +18,7 @@ from onlooker.logs import fields
 from onlooker.monitoring import serve_monitoring, stop_signal
 from onlooker.settings import Settings
 from onlooker.visits import counters
+from onlooker.visits.bucket_usage import BucketWatch
 from onlooker.visits.partitions import Partitions
 from onlooker.visits.retention import remove_expired
 from onlooker.visits.session_end import UNREADABLE, SilentSessions, last_visits
@@ -30,6 +31,7 @@ TRIES = 3
 RETRY_S = 2.0
 AWAY_PAUSE_S = 1.0
 CHECK_EVERY_S = 5.0
+MEASURE_EVERY_S = 30.0
 MAINTAIN_EVERY_S = 3600.0
 STOP_LIMIT_S = 5.0
 
@@ -175,6 +177,7 @@ async def run_recorder(settings: Settings, follow: Callable[[Pool, Settings], Co
             others = [
                 group.create_task(_every(MAINTAIN_EVERY_S, clock, partial(_maintain, pool, partitions))),
                 group.create_task(_every(CHECK_EVERY_S, clock, partial(_check, recorder, queue, silent))),
+                group.create_task(_every(MEASURE_EVERY_S, clock, BucketWatch(bus, settings).measure)),
                 group.create_task(clock.run(pool)),
                 group.create_task(serve_monitoring(settings, partial(_readiness, bus, recorder, clock), clock.facts)),
                 group.create_task(follow(pool, settings)),

@@ -7,19 +7,15 @@ import time
 import uuid
 from collections.abc import Iterable
 from dataclasses import dataclass
-from datetime import datetime, timedelta
-from functools import lru_cache
-from typing import Any
 
-import msgspec
 import psycopg
 
 from onlooker.database import Pool, load_queries
 from onlooker.streams.video_time import month_of
 from onlooker.visits import counters
 from onlooker.visits.partitions import OutOfRange, Partitions
-from onlooker_pipeline.expressions import EXPRESSIONS
-from onlooker_pipeline.visits.visit import Interval, Visit, encode_visit
+from onlooker.visits.visit_columns import columns_of
+from onlooker_pipeline.visits.visit import Visit, encode_visit
 
 REFUSED = (
     psycopg.DataError,
@@ -31,11 +27,9 @@ REFUSED = (
 )
 """The visit is at fault. Any other error of the database is raised, and the same visits are written later."""
 
-CACHED_MINUTES = 4096
 UNDECODABLE = "undecodable"
 DETAIL_LENGTH = 500
 
-_EPOCH = datetime(1970, 1, 1)
 _queries = load_queries("onlooker.visits")
 
 
@@ -85,10 +79,10 @@ class VisitWriter:
         return None
 
     async def _write_batch(self, visits: list[Visit], *, shown: bool) -> None:
-        rows = msgspec.json.encode([row_of(visit) for visit in visits]).decode()
+        columns = columns_of(visits)
         await self._partitions.require({month_of(visit.began_ms / 1000) for visit in visits}, time.time())
         async with self._pool.connection() as connection:
-            values = {"visits": rows, "shown": shown}
+            values = {**columns, "shown": shown}
             done = await (await connection.execute(_queries["write_visits"], values)).fetchone()
         assert done
         counters.visits("written").inc(done["written"])
@@ -105,43 +99,6 @@ def newest_of(visits: Iterable[Visit]) -> list[Visit]:
         if key not in newest or visit.revision > newest[key].revision:
             newest[key] = visit
     return list(newest.values())
-
-
-def row_of(visit: Visit) -> dict[str, Any]:
-    """The columns of a visit as JSON. Raises OverflowError for a time out of range."""
-    return {
-        "stream_id": visit.stream_id,
-        "began_at": _moment(visit.began_ms),
-        "id": visit.id.hex(),
-        "revision": visit.revision,
-        "ended": visit.ended,
-        "session": visit.session,
-        "present": _moments(visit.present),
-        "still": _moments(visit.still),
-        "looking": _moments(visit.looking),
-        "age": visit.age,
-        "age_confidence": visit.age_confidence,
-        "gender": visit.gender,
-        "gender_confidence": visit.gender_confidence,
-        **dict(zip(EXPRESSIONS, visit.expression or (None,) * 5, strict=True)),
-        "confidence": visit.confidence,
-    }
-
-
-def _moments(intervals: list[Interval]) -> str:
-    """A multirange as PostgreSQL reads it."""
-    return "{" + ",".join(f"[{_moment(start)},{_moment(end)})" for start, end in intervals) + "}"
-
-
-def _moment(at_ms: int) -> str:
-    """A moment as PostgreSQL reads it. A visit has a dozen, and `isoformat` takes three times as long."""
-    minute, rest_ms = divmod(at_ms, 60_000)
-    return f"{_minute_text(minute)}:{rest_ms / 1000:06.3f}Z"
-
-
-@lru_cache(maxsize=CACHED_MINUTES)
-def _minute_text(minute: int) -> str:
-    return (_EPOCH + timedelta(minutes=minute)).isoformat(timespec="minutes")
 
 
 async def put_visit_aside(pool: Pool, refusal: VisitRefusal) -> None:
