@@ -39,7 +39,7 @@ PROCESSES = ("gateway", "worker-1", "nats", "haproxy", "recorder", "dispatcher",
 
 
 @dataclass
-class Answers:
+class CameraAnswers:
     """What many devices saw."""
 
     took_ms: list[float] = field(default_factory=list)
@@ -67,7 +67,7 @@ class LightCamera:
             name, port, ssl=self._trust, server_hostname=name, ssl_handshake_timeout=60
         )
 
-    async def call(self, answers: Answers) -> None:
+    async def call(self, answers: CameraAnswers) -> None:
         began = time.perf_counter()
         self._writer.write(self._request)
         try:
@@ -91,10 +91,10 @@ async def _connected(cameras: list[LightCamera]) -> None:
     await asyncio.gather(*map(connect, cameras))
 
 
-async def steady(cameras: list[LightCamera], every_s: float, seconds: float) -> Answers:
+async def steady(cameras: list[LightCamera], every_s: float, seconds: float) -> CameraAnswers:
     """Each sends once in so many seconds, all evenly spread; a camera that waits for an answer sends none."""
     await _connected(cameras)
-    answers, began = Answers(), time.perf_counter()
+    answers, began = CameraAnswers(), time.perf_counter()
 
     async def send(number: int, camera: LightCamera) -> None:
         due = began + every_s * number / len(cameras)
@@ -107,10 +107,10 @@ async def steady(cameras: list[LightCamera], every_s: float, seconds: float) -> 
     return answers
 
 
-async def at_full_speed(cameras: list[LightCamera], seconds: float) -> tuple[Answers, float]:
+async def at_full_speed(cameras: list[LightCamera], seconds: float) -> tuple[CameraAnswers, float]:
     """Each sends one after the other; also how long it took."""
     await _connected(cameras)
-    answers, began = Answers(), time.perf_counter()
+    answers, began = CameraAnswers(), time.perf_counter()
 
     async def send(camera: LightCamera) -> None:
         while time.perf_counter() < began + seconds:

@@ -37,6 +37,7 @@ class ClockCheck:
         """The database's time, less the time that nobody can set."""
         self._uncertain_s = 0.0
         self._was_right = True
+        self._database_is_odd = self._was_odd = False
 
     def right_time(self) -> float:
         """Now, by the database's clock."""
@@ -93,12 +94,28 @@ class ClockCheck:
         self.note(float(row["now"]), asked_at=asked_at, took_s=took_s)
 
     def note(self, database_time: float, *, asked_at: float, took_s: float) -> None:
-        """The database's clock was read halfway between question and answer, as far as is known."""
-        self._ahead_of_monotonic_s = database_time - (asked_at + took_s / 2)
-        self._uncertain_s = took_s / 2
+        """The database's clock was read halfway between question and answer, as far as is known.
+
+        Where it contradicts both what it said before and our own clock, it is the database's that was set, or another
+        server took over whose clock is wrong: what was known before holds, and the others go on serving.
+        """
+        ahead_s, uncertain_s = database_time - (asked_at + took_s / 2), took_s / 2
+        own_offset_s = time.time() - time.monotonic() - ahead_s
+        self._database_is_odd = (
+            self._ahead_of_monotonic_s is not None
+            and self.is_right
+            and abs(own_offset_s) - uncertain_s > self.limit_s
+            and abs(ahead_s - self._ahead_of_monotonic_s) - uncertain_s > self.limit_s
+        )
+        if not self._database_is_odd:
+            self._ahead_of_monotonic_s, self._uncertain_s = ahead_s, uncertain_s
 
     def _report(self) -> None:
         offset_gauge.set(self.offset_s)
+        if self._database_is_odd != self._was_odd:
+            self._was_odd = self._database_is_odd
+            said = "the database's clock jumped: check it" if self._was_odd else "the database's clock is right again"
+            log.error(said)
         is_right = self.is_right
         if is_right == self._was_right:
             return

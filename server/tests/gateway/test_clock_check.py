@@ -179,3 +179,51 @@ def test_a_moment_between_question_and_answer_is_not_off() -> None:
     assert outside(5.0, earliest=4.0, latest=6.0) == 0
     assert outside(9.0, earliest=4.0, latest=6.0) == 3
     assert outside(1.0, earliest=4.0, latest=6.0) == -3
+
+
+class TestTwoClocksThatDisagree:
+    """Who is wrong is told by what both said before. The database was compared once, and agreed."""
+
+    @pytest.fixture
+    def clock(self, monkeypatch: pytest.MonkeyPatch) -> ClockCheck:
+        self.wall_s, self.monotonic_s = 1_000_000.0, 500.0
+        monkeypatch.setattr(clock_check.time, "time", lambda: self.wall_s)
+        monkeypatch.setattr(clock_check.time, "monotonic", lambda: self.monotonic_s)
+        clock = ClockCheck(Settings())
+        self.compare(clock, database_ahead_s=0)
+        return clock
+
+    def compare(self, clock: ClockCheck, *, database_ahead_s: float) -> None:
+        clock.note(1_000_000.0 + (self.monotonic_s - 500.0) + database_ahead_s, asked_at=self.monotonic_s, took_s=0.0)
+
+    def go_on(self, seconds: float, *, jump_s: float = 0.0) -> None:
+        self.monotonic_s += seconds
+        self.wall_s += seconds + jump_s
+
+    def test_our_own_that_jumps_is_wrong(self, clock: ClockCheck) -> None:
+        self.go_on(30, jump_s=40)
+        assert not clock.is_right
+        self.compare(clock, database_ahead_s=0)
+        assert not clock.is_right
+
+    def test_the_databases_that_jumps_does_not_stop_us(self, clock: ClockCheck) -> None:
+        self.go_on(30)
+        self.compare(clock, database_ahead_s=40)
+        assert clock.is_right
+        assert clock.right_time() == self.wall_s
+        self.go_on(30)
+        self.compare(clock, database_ahead_s=0)
+        assert clock.is_right
+
+    def test_both_that_are_set_together_are_right(self, clock: ClockCheck) -> None:
+        self.go_on(30, jump_s=40)
+        self.compare(clock, database_ahead_s=40)
+        assert clock.is_right
+        assert clock.right_time() == self.wall_s
+
+    def test_ours_that_is_wrong_from_the_start_stays_so(self) -> None:
+        clock = ClockCheck(Settings())
+        now = time.monotonic()
+        for _ in range(2):
+            clock.note(time.time() + 40, asked_at=now, took_s=0.0)
+            assert not clock.is_right
