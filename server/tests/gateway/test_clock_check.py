@@ -187,8 +187,8 @@ class TestTwoClocksThatDisagree:
     @pytest.fixture
     def clock(self, monkeypatch: pytest.MonkeyPatch) -> ClockCheck:
         self.wall_s, self.monotonic_s = 1_000_000.0, 500.0
-        monkeypatch.setattr(clock_check.time, "time", lambda: self.wall_s)
-        monkeypatch.setattr(clock_check.time, "monotonic", lambda: self.monotonic_s)
+        monkeypatch.setattr("onlooker.clock_check.time.time", lambda: self.wall_s)
+        monkeypatch.setattr("onlooker.clock_check.time.monotonic", lambda: self.monotonic_s)
         clock = ClockCheck(Settings())
         self.compare(clock, database_ahead_s=0)
         return clock
