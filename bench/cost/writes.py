@@ -10,7 +10,7 @@ from bench.lib.product import conclude, concluding, say
 
 VISITS = 3000
 METERED_S = 60.0
-WAL_TARGET, STATE_TARGET, METER_TARGET = 0.85, 0.7, 0.2
+WAL_TARGET, STATE_TARGET, METER_TARGET = 0.8, 0.7, 0.2
 """Of what was written before; of states, with one person in view."""
 
 
