@@ -23,6 +23,7 @@ from onlooker.console.accounts.models import Account
 from onlooker.console.streams.passwords import delete_expired_tokens
 from onlooker.console.web import chores, counters
 from onlooker.console.web.chores import CHORES, Chore, ChoreSchedule
+from onlooker.database import VANISHED_SERVER
 from onlooker.settings import Settings
 from onlooker.streams.administration import create_stream, rotate_access_token
 from onlooker.streams.models import AccessToken
@@ -118,7 +119,7 @@ def test_sessions_that_ended_go_from_both_lists(owner: Account) -> None:
 def test_a_database_that_does_not_answer_is_not_waited_for(
     monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
-    monkeypatch.setitem(chores._DEAD_DATABASE_OPTIONS, "connect_timeout", 2)  # less is none to psycopg
+    monkeypatch.setitem(VANISHED_SERVER, "connect_timeout", 2)  # less is none to psycopg
     with socket.create_server(("127.0.0.1", 0)) as mute:
         settings = Settings(database_url=f"postgresql://127.0.0.1:{mute.getsockname()[1]}/gone?sslmode=disable")
 
