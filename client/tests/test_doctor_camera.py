@@ -68,7 +68,7 @@ def test_a_frozen_camera_is_noticed() -> None:
 
 
 def test_a_camera_that_breaks_off_is_noticed() -> None:
-    with network_camera([shop(seed=number) for number in range(4)], shown=20) as url:
+    with network_camera([shop(seed=number) for number in range(4)], shown=8) as url:
         found = examine(url)
     assert found["picture"].level is Severity.BAD
     assert "127.0.0.1" in found["picture"].figure

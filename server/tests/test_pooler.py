@@ -3,6 +3,7 @@
 import asyncio
 import shutil
 import subprocess
+import tempfile
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
@@ -53,11 +54,9 @@ def pooler_of(cluster: Cluster, folder: Path) -> Iterator[str]:
 
 
 @pytest.fixture(scope="module")
-def pooled(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Settings]:
-    folder = tmp_path_factory.mktemp("pooler")
-    for above in (folder, folder.parent, folder.parent.parent):
-        above.chmod(0o755)
-    with own_cluster() as cluster, pooler_of(cluster, folder) as url:
+def pooled() -> Iterator[Settings]:
+    """PgBouncer is not root either, so its folder is none of pytest's."""
+    with tempfile.TemporaryDirectory() as folder, own_cluster() as cluster, pooler_of(cluster, Path(folder)) as url:
         yield Settings(database_url=url, database_direct_url=cluster.url, database_pool_size=6)
 
 

@@ -3,6 +3,7 @@
 import pytest
 
 from onlooker.console.web.connection_settings import database_settings, email_settings
+from onlooker.database import VANISHED_SERVER
 from onlooker.settings import Settings, SettingsError
 
 
@@ -21,7 +22,7 @@ def test_the_database_is_read_as_every_other_process_reads_it() -> None:
         "me",
         "se#cret",
     ]
-    assert found["OPTIONS"] == {"connect_timeout": 5, "sslmode": "verify-full", "target_session_attrs": "any"}
+    assert found["OPTIONS"] == VANISHED_SERVER | {"sslmode": "verify-full", "target_session_attrs": "any"}
     assert database("postgresql:///onlooker?host=/run/postgresql")["HOST"] == "/run/postgresql"
     assert database("postgresql://one,two/onlooker")["HOST"] == "one,two"
 

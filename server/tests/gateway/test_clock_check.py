@@ -13,12 +13,12 @@ from pathlib import Path
 import httpx2
 import pytest
 
+from gateway_process import running_gateway
 from onlooker import clock_check
 from onlooker.clock_check import ClockCheck, outside
 from onlooker.database import Pool
 from onlooker.settings import Settings
 from recorder_process import with_pool
-from stacks import running_gateway
 from testkit import Stack, TestStream
 from wire import assert_problem, dummy, wait_for
 

@@ -171,8 +171,11 @@ def test_when_it_is_killed_its_processes_end_too(before: tuple[str, ...]) -> Non
             time.sleep(0.1)
 
 
-def test_a_process_that_waits_for_the_bus_says_so_and_can_be_stopped() -> None:
-    environment = os.environ | {"ONLOOKER_NATS_URL": f"nats://127.0.0.1:{free_ports(1)[0]}"}
+def test_a_process_that_waits_for_the_bus_says_so_and_can_be_stopped(stack: Stack) -> None:
+    environment = os.environ | {
+        "ONLOOKER_NATS_URL": f"nats://127.0.0.1:{free_ports(1)[0]}",
+        "ONLOOKER_DATABASE_URL": stack.setting("database_url"),
+    }
     for name in ("worker", "recorder", "dispatcher", "gateway"):
         command = [sys.executable, "-m", "onlooker", name]
         with subprocess.Popen(command, env=environment, stderr=subprocess.PIPE, text=True) as process:

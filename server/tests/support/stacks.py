@@ -1,22 +1,17 @@
 """Fixtures of further running stacks; a test module that uses them says `pytest_plugins = ["stacks"]`."""
 
-import os
-import subprocess
-import sys
-import time
-import urllib.error
-import urllib.request
 from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import AbstractContextManager
 from functools import partial
 
 import pytest
 from obstore.store import LocalStore
 
 from coverage_frames import QUOTA_S
+from gateway_process import running_gateway
 from onlooker.settings import Settings
 from seaweedfs import S3Server, StoredStack, running_seaweedfs
-from testkit import Stack, free_ports, migrated_database, running_stack
+from testkit import Stack, migrated_database, running_stack
 
 
 @pytest.fixture(scope="session")
@@ -121,40 +116,3 @@ def second_gateway(stack: Stack) -> Iterator[str]:
     """The address of another gateway on the bus, database and blob folder of the shared stack."""
     with running_gateway(stack) as url:
         yield url
-
-
-@contextmanager
-def running_gateway(stack: Stack, *, ahead_s: float = 0, **environment: str) -> Iterator[str]:
-    """Another gateway of a stack, with more variables; its clock may be ahead of all others, and it does not mind."""
-    port = free_ports(1)[0]
-    role = {
-        "ONLOOKER_NATS_USER": "gateway",
-        "ONLOOKER_NATS_PASSWORD": stack.password("gateway"),
-        "ONLOOKER_HTTPS_PORT": "0",
-        "ONLOOKER_HTTP_PORT": str(port),
-        "ONLOOKER_MONITORING_PORT": "0",
-        "ONLOOKER_CLOCK_LIMIT_S": str(5 + ahead_s),
-    } | environment
-    with (stack.home / "second-gateway.log").open("wb") as log:
-        process = subprocess.Popen(
-            [sys.executable, "-m", "clock_ahead", str(ahead_s), "gateway"],
-            env=os.environ | stack.environment | role,
-            stderr=log,
-        )
-    try:
-        _await_ready(f"http://127.0.0.1:{port}", process)
-        yield f"http://127.0.0.1:{port}"
-    finally:
-        process.terminate()
-        process.wait(20)
-
-
-def _await_ready(url: str, process: subprocess.Popen[bytes]) -> None:
-    for _ in range(300):
-        try:
-            with urllib.request.urlopen(f"{url}/readyz", timeout=2):
-                return
-        except (OSError, urllib.error.URLError):
-            assert process.poll() is None, "the second gateway died"
-            time.sleep(0.1)
-    raise RuntimeError("the second gateway did not become ready")
