@@ -20,7 +20,7 @@ from urllib.parse import urlsplit
 
 import psutil
 
-from bench.chaos.cell.hosts import ADDRESSES, EDGE, Cell, running_cell
+from bench.lib.cell_hosts import ADDRESSES, EDGE, Cell, running_cell
 from bench.lib.processes import cpu_seconds
 from bench.lib.product import conclude, concluding, running_product, say
 from onlooker.child_process import allow_many_files

@@ -30,7 +30,7 @@ def measure_meters(seconds: float) -> dict[str, float]:
 
     async def run() -> list[float]:
         ways = (CHECK_EVERY_S, Settings().meters_every_s)
-        return await asyncio.gather(*(asyncio.to_thread(_measure, every_s, seconds) for every_s in ways))
+        return await asyncio.gather(*(asyncio.to_thread(_measure, pause_s, seconds) for pause_s in ways))
 
     return dict(zip(("before", "after"), asyncio.run(run()), strict=True))
 

@@ -12,9 +12,9 @@ from typing import Any
 
 from bench.chaos.cell.devices import JobSender, SessionCaller
 from bench.chaos.cell.events import Event, Happened, events_in_order
-from bench.chaos.cell.hosts import Cell, running_cell
 from bench.chaos.scene import Run, compare_runs, judge, written_twice
 from bench.lib.camera import Filmed, Reel, Take, film, plan_takes
+from bench.lib.cell_hosts import Cell, running_cell
 from bench.lib.product import conclude, concluding, say
 from bench.lib.refused_times import RefusedTimes
 from bench.lib.scenes import find_scenes

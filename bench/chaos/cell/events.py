@@ -4,7 +4,7 @@ import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
-from bench.chaos.cell.hosts import Cell
+from bench.lib.cell_hosts import Cell
 
 REFUSED_TARGET_S = 5.0
 FAILOVER_TARGET_S = 15.0
@@ -57,31 +57,34 @@ def _kill(host: str, name: str) -> Event:
     return Event(f"SIGKILL {name} on {host}", act)
 
 
-def _crash(host: str, *, target_s: float) -> Event:
+def _lasting(name: str, begin: Callable[[Cell], None], end: Callable[[Cell], None], *, target_s: float) -> Event:
+    """Something that is over after a while."""
+
     def act(cell: Cell) -> None:
-        cell.crash(host)
+        begin(cell)
         time.sleep(DOWN_S)
-        cell.boot(host)
+        end(cell)
 
-    return Event(f"{host} down for {DOWN_S:g} s", act, target_s)
+    return Event(f"{name} for {DOWN_S:g} s", act, target_s)
 
 
-def _cut(host: str, *, target_s: float) -> Event:
-    def act(cell: Cell) -> None:
-        cell.cut(host)
-        time.sleep(DOWN_S)
-        cell.join(host)
+def _down(host: str, *, target_s: float) -> Event:
+    return _lasting(f"{host} down", lambda cell: cell.crash(host), lambda cell: cell.boot(host), target_s=target_s)
 
-    return Event(f"{host} without network for {DOWN_S:g} s", act, target_s)
+
+def _cut_off(host: str, *, target_s: float) -> Event:
+    return _lasting(
+        f"{host} without network", lambda cell: cell.cut(host), lambda cell: cell.join(host), target_s=target_s
+    )
 
 
 def _jump(host: str) -> Event:
-    def act(cell: Cell) -> None:
-        cell.set_clock(host, CLOCK_JUMP_S)
-        time.sleep(DOWN_S)
-        cell.set_clock(host, 0)
-
-    return Event(f"the clock of {host} {CLOCK_JUMP_S} s ahead for {DOWN_S:g} s", act)
+    return _lasting(
+        f"the clock of {host} {CLOCK_JUMP_S} s ahead",
+        lambda cell: cell.set_clock(host, CLOCK_JUMP_S),
+        lambda cell: cell.set_clock(host, 0),
+        target_s=REFUSED_TARGET_S,
+    )
 
 
 def _kill_primary(cell: Cell) -> None:
@@ -96,7 +99,7 @@ def events_in_order() -> Iterator[Event]:
     yield Event("PostgreSQL fails over", Cell.fail_over, FAILOVER_TARGET_S)
     # A host that has the primary takes it along.
     for host in ("h3", "h2", "h1"):
-        yield _crash(host, target_s=REFUSED_TARGET_S if host == "h3" else FAILOVER_TARGET_S)
+        yield _down(host, target_s=REFUSED_TARGET_S if host == "h3" else FAILOVER_TARGET_S)
     for host in ("h3", "h2", "h1"):
-        yield _cut(host, target_s=REFUSED_TARGET_S if host == "h3" else FAILOVER_TARGET_S)
+        yield _cut_off(host, target_s=REFUSED_TARGET_S if host == "h3" else FAILOVER_TARGET_S)
     yield _jump("h2")
