@@ -21,7 +21,6 @@ EDGE = "edge"
 ADDRESSES = {"h1": "10.77.0.1", "h2": "10.77.0.2", "h3": "10.77.0.3", EDGE: "10.77.0.9"}
 FAKE_CLOCK = "/usr/$LIB/faketime/libfaketimeMT.so.1"
 CLONE_NEWNET = 0x40000000
-OUR_KINDS = ("gateway", "dispatcher", "recorder", "data", "console")
 
 
 @dataclass

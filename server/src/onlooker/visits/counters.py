@@ -1,4 +1,4 @@
-"""What a recorder counts: visits, sessions, what it removes, how full the bus is, and the roll-up that it fills."""
+"""What a recorder counts: visits, sessions, what it removes, and the roll-up that it fills."""
 
 from prometheus_client import Counter, Gauge, Histogram
 
@@ -15,12 +15,6 @@ batch_time = Histogram("onlooker_recorder_batch_seconds", "Writing one batch", b
 waiting = Gauge("onlooker_recorder_waiting", "Messages on the bus that no recorder has finished")
 closed = by_labels(Counter("onlooker_recorder_sessions_closed", "Sessions closed here, by how they ended", ["how"]))
 removed = by_labels(Counter("onlooker_recorder_removed", "What was removed after its time", ["kind"]))
-bucket_filled = by_labels(
-    Gauge("onlooker_bucket_filled", "Share of a bucket's disk on the bus that is used", ["bucket"])
-)
-bucket_short = by_labels(
-    Gauge("onlooker_bucket_short_seconds", "By how much the oldest record of a full bucket left too early", ["bucket"])
-)
 slots_filled = Counter("onlooker_metrics_slots_filled", "Slots of 15 minutes whose roll-up was filled")
 slots_marked = Gauge(
     "onlooker_metrics_slots_marked", "Slots that wait to be filled; queries read their visits one by one"

@@ -9,6 +9,7 @@ from functools import partial
 
 from nats.aio.msg import Msg
 
+from onlooker.bus.bucket_usage import BucketWatch
 from onlooker.bus.connection import Bus, BusError, connect
 from onlooker.bus.session_store import SessionBucket, decode_state
 from onlooker.bus.visit_stream import VisitQueue, deliveries
@@ -18,7 +19,6 @@ from onlooker.logs import fields
 from onlooker.monitoring import serve_monitoring, stop_signal
 from onlooker.settings import Settings
 from onlooker.visits import counters
-from onlooker.visits.bucket_usage import BucketWatch
 from onlooker.visits.partitions import Partitions
 from onlooker.visits.retention import remove_expired
 from onlooker.visits.session_end import UNREADABLE, SilentSessions, last_visits
