@@ -8,13 +8,12 @@ from datetime import UTC, datetime, timedelta
 import msgspec
 import pytest
 
+from onlooker.bus import counters
 from onlooker.bus.bucket_setup import prepare_buckets
 from onlooker.bus.bucket_usage import (
     BucketUsage,
     BucketWatch,
     WatchedBucket,
-    bucket_filled,
-    bucket_short,
     usage_of,
     watched_buckets,
 )
@@ -82,8 +81,8 @@ def test_a_bucket_warns_once_when_it_fills_and_says_when_it_drops(
         assert (measured["results-0"].short_s > 0) is is_short
         assert warnings() == [(sentence, "ONLOOKER_RESULTS_DISK_BYTES") for sentence in said]
         assert set(measured) == {"session-states-0", "results-0", "visits"}
-        assert bucket_filled("results-0")._value.get() == measured["results-0"].filled
-        assert bucket_short("results-0")._value.get() == measured["results-0"].short_s
+        assert counters.bucket_filled("results-0")._value.get() == measured["results-0"].filled
+        assert counters.bucket_short("results-0")._value.get() == measured["results-0"].short_s
 
 
 def test_what_the_bus_does_not_tell_is_said_once(recording: Recording, caplog: pytest.LogCaptureFixture) -> None:

@@ -6,24 +6,16 @@ from dataclasses import dataclass
 from datetime import datetime
 
 import msgspec
-from prometheus_client import Gauge
 
+from onlooker.bus import counters
 from onlooker.bus.bucket_setup import bucket_limits
 from onlooker.bus.connection import ANSWER_LIMIT_S, Bus, BusError
 from onlooker.bus.roles import info_subject
 from onlooker.bus.subjects import RESULTS, SESSION_STATES, VISITS
 from onlooker.logs import fields
-from onlooker.monitoring import by_labels
 from onlooker.settings import Settings, variable_name
 
 log = logging.getLogger(__name__)
-
-bucket_filled = by_labels(
-    Gauge("onlooker_bucket_filled", "Share of a bucket's disk on the bus that is used", ["bucket"])
-)
-bucket_short = by_labels(
-    Gauge("onlooker_bucket_short_seconds", "By how much the oldest record of a full bucket left too early", ["bucket"])
-)
 
 UNREADABLE = "the use of a bucket can't be read"
 WARNED_FROM = 0.8
@@ -110,8 +102,8 @@ class BucketWatch:
                 continue
             self._warn(bucket, UNREADABLE, False)
             found[bucket.name] = usage
-            bucket_filled(bucket.name).set(usage.filled)
-            bucket_short(bucket.name).set(usage.short_s)
+            counters.bucket_filled(bucket.name).set(usage.filled)
+            counters.bucket_short(bucket.name).set(usage.short_s)
             said = {"filled": round(usage.filled, 3), "raise_setting": variable_name(bucket.setting)}
             self._warn(bucket, "a bucket fills up", usage.filled >= WARNED_FROM, **said)
             self._warn(bucket, "records vanish early", usage.short_s > 0, short_s=round(usage.short_s), **said)
