@@ -11,15 +11,12 @@ import tempfile
 import time
 import uuid
 from collections import Counter
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
-import psutil
-
+from bench.cost.worker_growth import measure_workers, pin
 from bench.lib.cell_hosts import ADDRESSES, EDGE, Cell, running_cell
 from bench.lib.processes import cpu_seconds
 from bench.lib.product import conclude, concluding, running_product, say
@@ -146,24 +143,13 @@ def measure_light_cameras(seconds: float) -> dict[str, Any]:
     return figures
 
 
-@contextmanager
-def pinned(cell: Cell, cores: dict[tuple[str, str], int]) -> Iterator[None]:
-    """Processes on a core each, with their threads and children; on all of them again afterwards."""
+def pin_all(cell: Cell, cores: dict[tuple[str, str], int]) -> None:
+    """Processes, by host and name, on a core each."""
     for (host, name), core in cores.items():
-        _pin(cell.pid_of(host, name), {core})
-    try:
-        yield
-    finally:
-        for host, name in cores:
-            _pin(cell.pid_of(host, name), set(range(os.cpu_count() or 1)))
-
-
-def _pin(pid: int | None, cores: set[int]) -> None:
-    if pid is None:
-        return
-    for process in (psutil.Process(pid), *psutil.Process(pid).children(recursive=True)):
-        for thread in process.threads():
-            os.sched_setaffinity(thread.id, cores)
+        pid = cell.pid_of(host, name)
+        if pid is None:
+            raise RuntimeError(f"{name} does not run on {host}")
+        pin(pid, {core})
 
 
 def cost_by_process(cell: Cell, url: str, stack: Stack, seconds: float) -> dict[str, Any]:
@@ -185,18 +171,18 @@ def cost_by_process(cell: Cell, url: str, stack: Stack, seconds: float) -> dict[
 
 def measure_cell(folder: Path, *, replicas: int, rounds: int) -> dict[str, Any]:
     """One and two gateways, each on its core, by turns; and what a request costs whom."""
-    settings = {"bus_replicas": replicas} | dict(ROOMY.items())
+    settings = {"bus_replicas": replicas} | ROOMY
     lines = "\n".join(f"ONLOOKER_{name.upper()}={value}" for name, value in settings.items())
     with running_cell(folder, settings=lines) as cell:
         stack = cell.as_stack()
         gateways = {1: f"https://{ADDRESSES['h1']}:9443", 2: f"https://{ADDRESSES[EDGE]}:8443"}
         cores = {("h1", "gateway"): 0, ("h2", "gateway"): 1, ("h1", "worker-1"): 0, ("h2", "worker-1"): 1}
         found: dict[int, list[dict[str, Any]]] = {1: [], 2: []}
-        with pinned(cell, cores):
-            for _ in range(rounds):
-                for count, url in gateways.items():
-                    found[count].append(cost_by_process(cell, url, stack, ROUND_S))
-                    say(f"  {replicas} copies, {count} gateways: {found[count][-1]}")
+        pin_all(cell, cores)
+        for _ in range(rounds):
+            for count, url in gateways.items():
+                found[count].append(cost_by_process(cell, url, stack, ROUND_S))
+                say(f"  {replicas} copies, {count} gateways: {found[count][-1]}")
     rates = {count: statistics.median(one["requests_a_second"] for one in runs) for count, runs in found.items()}
     return {
         "replicas": replicas,
@@ -222,11 +208,13 @@ def main() -> None:
     for replicas in () if arguments.light_only else (1, 3):
         with tempfile.TemporaryDirectory(prefix="onlooker-cell-") as folder:
             cells.append(measure_cell(Path(folder), replicas=replicas, rounds=arguments.rounds))
-    grows = all(cell["growth"] >= GROWTH_TARGET for cell in cells)
+    workers = measure_workers(arguments.rounds)
+    grows = all(one["growth"] >= GROWTH_TARGET for one in (*cells, workers))
     conclude(
         {
             "ok": all(one["ok"] for one in light.values()) and grows,
             "light_cameras": light,
+            "workers": workers,
             "cells": cells,
             "growth_target": GROWTH_TARGET,
             "cores": os.cpu_count(),
