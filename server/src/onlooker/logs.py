@@ -37,6 +37,12 @@ def write_logs(process: str, *, level: str) -> None:
     logging.basicConfig(level=level.upper(), handlers=[handler], force=True)
     logging.getLogger("nats").setLevel(logging.CRITICAL)  # we log ourselves when the bus is lost and found
     logging.getLogger("uvicorn").setLevel(logging.WARNING)
+    logging.getLogger("asyncio").addFilter(_says_something)
+
+
+def _says_something(record: logging.LogRecord) -> bool:
+    """The bus's client begins TLS on a plain connection, and asyncio warns of that whenever one ends."""
+    return "returning true from eof_received()" not in record.getMessage()
 
 
 def fields(**values: object) -> dict[str, dict[str, object]]:

@@ -146,6 +146,7 @@ def check(passwords: Path | None) -> None:
     from onlooker.bus.preparation import check_bus
 
     settings = read_settings()
+    logs.write_logs("bus", level=settings.log_level)
     compared = asyncio.run(check_bus(settings, _setup_password(settings, passwords)))
     differences = [sentence for one in compared for sentence in one.differences]
     for sentence in differences:
