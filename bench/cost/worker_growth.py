@@ -1,46 +1,45 @@
-"""Frames a second with one worker and with two, each on a core of its own, by turns."""
+"""Frames a second with one worker and with two, each with the same share of a core, by turns."""
 
 import itertools
-import os
 import statistics
 import threading
 import time
 from datetime import UTC, datetime
 from typing import Any
 
-import psutil
-
 from bench.cost.drawn_scene import FPS, draw_standing
 from bench.lib.camera import Camera
+from bench.lib.cpu_share import at_most
 from bench.lib.product import running_product, say
 from testkit import Stack
 
 CAMERAS = 4
 ROUND_S = 8.0
+WORKER_SHARE = 0.4
+"""Of a core: the devices, the gateway and the bus are on the same two cores."""
 SETTINGS = {"gateways": 1, "rate_limit_per_second": 1e5, "rate_limit_burst": 10**5, "log_level": "info"}
-
-
-def pin(pid: int, cores: set[int]) -> None:
-    """A process, its threads and its children."""
-    for process in (psutil.Process(pid), *psutil.Process(pid).children(recursive=True)):
-        for thread in process.threads():
-            os.sched_setaffinity(thread.id, cores)
 
 
 def measure_workers(rounds: int) -> dict[str, Any]:
     """Cameras with one person in view send one frame after the other."""
     frames = draw_standing(1)
     with running_product(workers=1, **SETTINGS) as one, running_product(workers=2, **SETTINGS) as two:
-        pin(one.children()["worker-1"], {0})
-        for number in (1, 2):
-            pin(two.children()[f"worker-{number}"], {number - 1})
         rates: dict[int, list[float]] = {1: [], 2: []}
-        for _ in range(rounds):
-            for workers, stack in ((1, one), (2, two)):
-                rates[workers].append(_frames_a_second(stack, frames))
-                say(f"  {workers} workers: {rates[workers][-1]:.1f} frames a second")
+        with (
+            at_most(WORKER_SHARE, one.children()["worker-1"]),
+            at_most(WORKER_SHARE, two.children()["worker-1"]),
+            at_most(WORKER_SHARE, two.children()["worker-2"]),
+        ):
+            for _ in range(rounds):
+                for workers, stack in ((1, one), (2, two)):
+                    rates[workers].append(_frames_a_second(stack, frames))
+                    say(f"  {workers} workers: {rates[workers][-1]:.1f} frames a second")
     medians = {workers: round(statistics.median(found), 1) for workers, found in rates.items()}
-    return {"frames_a_second": medians, "growth": round(medians[2] / medians[1], 2)}
+    return {
+        "frames_a_second": medians,
+        "growth": round(medians[2] / medians[1], 2),
+        "worker_share_of_a_core": WORKER_SHARE,
+    }
 
 
 def _frames_a_second(stack: Stack, frames: list[bytes]) -> float:
