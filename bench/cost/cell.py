@@ -75,12 +75,13 @@ class LightCamera:
         try:
             head = await self._reader.readuntil(b"\r\n\r\n")
             length = int(head.lower().partition(b"content-length: ")[2].split(b"\r\n")[0])
-            await self._reader.readexactly(length)
+            body = await self._reader.readexactly(length)
         except (asyncio.IncompleteReadError, ConnectionError, ValueError) as error:
             answers.statuses[type(error).__name__] += 1
             return
         answers.took_ms.append((time.perf_counter() - began) * 1000)
-        answers.statuses[head.split(b" ", 2)[1].decode()] += 1
+        status = head.split(b" ", 2)[1].decode()
+        answers.statuses[status if status == "201" else f"{status} {body[:150].decode()}"] += 1
 
 
 async def _connected(cameras: list[LightCamera]) -> None:

@@ -6,6 +6,7 @@ import json
 import os
 import signal
 import subprocess
+import sys
 import time
 import urllib.request
 from collections.abc import Iterator
@@ -18,8 +19,10 @@ from testkit import Stack
 TRY = ROOT / "deploy" / "cell" / "try"
 NAMESPACES = ROOT / "deploy" / "cell" / "namespaces"
 EDGE = "edge"
+PROGRAM = "onlooker"
 ADDRESSES = {"h1": "10.77.0.1", "h2": "10.77.0.2", "h3": "10.77.0.3", EDGE: "10.77.0.9"}
 FAKE_CLOCK = "/usr/$LIB/faketime/libfaketimeMT.so.1"
+OWN_PROGRAM = Path(sys.executable).with_name("onlooker")
 CLONE_NEWNET = 0x40000000
 
 
@@ -28,6 +31,12 @@ class Cell:
     """Its folder has a folder for each host: the configuration, what it keeps, its logs and process ids."""
 
     folder: Path
+
+    def install(self, program: Path) -> None:
+        """What processes are from their next start on, on all hosts."""
+        link = self.folder / "onlooker.new"
+        link.symlink_to(program)
+        link.replace(self.folder / PROGRAM)
 
     @property
     def cell_file(self) -> Path:
@@ -66,6 +75,12 @@ class Cell:
             os.kill(pid, signal.SIGKILL)
         return True
 
+    def restart(self, host: str, name: str) -> None:
+        """As an operator does it: it finishes what it has begun."""
+        pid = self.pid_of(host, name)
+        if pid is not None:
+            os.kill(pid, signal.SIGTERM)
+
     def crash(self, host: str) -> None:
         """SIGKILL everything on a host, at once."""
         found = subprocess.run(["ip", "netns", "pids", f"cell-{host}"], capture_output=True, text=True, check=True)
@@ -81,6 +96,7 @@ class Cell:
             "DONT_FAKE_MONOTONIC": "1",
             "FAKETIME_CACHE_DURATION": "1",
             "FAKETIME_TIMESTAMP_FILE": str(self._clock_of(host)),
+            "CELL_ONLOOKER": str(self.folder / PROGRAM),
         }
         self.set_clock(host, 0)
         subprocess.run([TRY, "host", self.folder, host], check=True, env=environment)
@@ -178,19 +194,21 @@ def _enter(namespace: int) -> None:
 
 
 @contextlib.contextmanager
-def running_cell(folder: Path, *, settings: str = "") -> Iterator[Cell]:
+def running_cell(folder: Path, *, settings: str = "", program: Path | None = None) -> Iterator[Cell]:
     """Started by deploy/cell/try, and stopped on leaving; meanwhile this thread is at its edge.
 
-    `settings` are further lines of the processes' environment.
+    `settings` are further lines of the processes' environment; `program` is what they are, unless this release.
     """
     say("starting a cell of four hosts ...")
     folder.mkdir(parents=True, exist_ok=True)
     folder.chmod(0o711)
+    cell = Cell(folder)
+    cell.install(program or OWN_PROGRAM)
     try:
         with (folder / "start.log").open("w") as log:
             started = subprocess.run(
                 [str(TRY), "start", str(folder)],
-                env=os.environ | {"CELL_SETTINGS": settings},
+                env=os.environ | {"CELL_SETTINGS": settings, "CELL_ONLOOKER": str(folder / PROGRAM)},
                 check=False,
                 stdout=log,
                 stderr=subprocess.STDOUT,
@@ -199,6 +217,6 @@ def running_cell(folder: Path, *, settings: str = "") -> Iterator[Cell]:
         if started.returncode:
             raise RuntimeError(f"the cell did not start:\n{(folder / 'start.log').read_text()[-3000:]}")
         with inside_host(EDGE):
-            yield Cell(folder)
+            yield cell
     finally:
         subprocess.run([TRY, "stop", folder], check=False)

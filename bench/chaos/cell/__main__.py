@@ -11,10 +11,11 @@ from pathlib import Path
 from typing import Any
 
 from bench.chaos.cell.devices import JobSender, SessionCaller
-from bench.chaos.cell.events import Event, Happened, events_in_order
+from bench.chaos.cell.events import UPGRADE, Event, Happened, events_in_order
 from bench.chaos.scene import Run, compare_runs, judge, written_twice
 from bench.lib.camera import Filmed, Reel, Take, film, plan_takes
 from bench.lib.cell_hosts import Cell, running_cell
+from bench.lib.earlier_release import unpack_earlier
 from bench.lib.product import conclude, concluding, say
 from bench.lib.refused_times import RefusedTimes
 from bench.lib.scenes import find_scenes
@@ -26,6 +27,8 @@ FULL_S = 900
 HEAL_LIMIT_S = 60.0
 REST_S = 3.0
 """Between two events, once all is well."""
+SETTINGS = "ONLOOKER_STATE_COMPRESSION=off"
+"""As the guide has it for as long as the release before runs beside this one."""
 RESULTS_LIMIT_S = 120.0
 VISITS_LIMIT_S = 240.0
 
@@ -113,11 +116,10 @@ def figures_of_events(happened: list[Happened], devices: list[RefusedTimes]) -> 
     return found
 
 
-def measure(cell: Cell, *, seconds: int, cameras: int, only: str) -> dict[str, Any]:
+def measure(cell: Cell, events: list[Event], *, seconds: int, cameras: int) -> dict[str, Any]:
     run = ChaosRun(cell, seconds=seconds, cameras=cameras)
-    events = [event for event in events_in_order() if only in event.name]
-    if not any("clock" in event.name for event in events) or len(events) == 1:
-        cell.crash("h2")  # it starts with a clock that can be set
+    if len(events) == 1 and "clock" in events[0].name:
+        cell.crash("h2")  # it starts with a clock that can be set, as after the events before this one
         cell.boot("h2")
     if not cell.await_health(120):
         raise RuntimeError("the cell is not healthy")
@@ -164,9 +166,11 @@ def main() -> None:
     parser.add_argument("--folder", type=Path, help="where the cell's files go, and stay; otherwise they are removed")
     arguments = parser.parse_args()
     folder = arguments.folder or Path(tempfile.mkdtemp(prefix="onlooker-cell-"))
+    events = [event for event in events_in_order() if arguments.only in event.name]
     try:
-        with running_cell(folder) as cell:
-            figures = measure(cell, seconds=arguments.seconds, cameras=arguments.cameras, only=arguments.only)
+        begins_with = unpack_earlier(folder / "earlier") if events[0].name == UPGRADE else None
+        with running_cell(folder, settings=SETTINGS, program=begins_with) as cell:
+            figures = measure(cell, events, seconds=arguments.seconds, cameras=arguments.cameras)
     finally:
         if not arguments.folder:
             shutil.rmtree(folder, ignore_errors=True)

@@ -4,11 +4,14 @@ import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
-from bench.lib.cell_hosts import Cell
+from bench.lib.cell_hosts import OWN_PROGRAM, Cell
 
 REFUSED_TARGET_S = 5.0
 FAILOVER_TARGET_S = 15.0
 DOWN_S = 20.0
+UPGRADE_LIMIT_S = 60.0
+UPGRADE = "upgrade of h1, h2 and h3 in turn"
+UPGRADED_TOGETHER = (("recorder", "dispatcher", "data", "console"), ("worker-1",), ("gateway",))
 CLOCK_JUMP_S = 40
 PROCESSES = (
     ("h1", "gateway"),
@@ -91,8 +94,20 @@ def _kill_primary(cell: Cell) -> None:
     cell.kill(cell.primary() or "h1", "postgresql")
 
 
+def _upgrade(cell: Cell) -> None:
+    cell.install(OWN_PROGRAM)
+    for host in ("h1", "h2", "h3"):
+        for names in UPGRADED_TOGETHER:
+            for name in names:
+                cell.restart(host, name)
+            time.sleep(1)
+            if not cell.await_health(UPGRADE_LIMIT_S):
+                raise RuntimeError(f"{' '.join(names)} of {host} are not ready after their upgrade")
+
+
 def events_in_order() -> Iterator[Event]:
     """All of them; a host whose clock jumps has been started again before, with a clock that can."""
+    yield Event(UPGRADE, _upgrade)
     for host, name in PROCESSES:
         yield _kill(host, name)
     yield Event("SIGKILL of PostgreSQL's primary", _kill_primary, FAILOVER_TARGET_S)
