@@ -32,8 +32,9 @@ GROWTH_TARGET = 1.8
 STREAMS = 50
 CONNECT_AT_ONCE = 50
 CALLERS = 12
+"""Devices at each gateway."""
 ROUND_S = 8.0
-GATEWAY_SHARE = 0.2
+GATEWAY_SHARE = 0.25
 """Of a core. The devices, the bus, the workers and the database are on the same two cores: gateways with whole cores
 would be limited by these, and a second one could bring nothing."""
 ROOMY = {"rate_limit_per_second": 1e5, "rate_limit_burst": 10**5, "new_sessions_per_second": 1e5, "log_level": "info"}
@@ -149,14 +150,14 @@ def measure_light_cameras(seconds: float) -> dict[str, Any]:
     return figures
 
 
-def cost_by_process(cell: Cell, url: str, stack: Stack, seconds: float) -> dict[str, Any]:
+def cost_by_process(cell: Cell, url: str, stack: Stack, gateways: int) -> dict[str, Any]:
     """Requests a second at full speed, and what a request costs each kind of process of all hosts, in microseconds."""
     pids = {name: [pid for host in ADDRESSES if (pid := cell.pid_of(host, name)) is not None] for name in PROCESSES}
     trust = ssl.create_default_context(cafile=stack.ca_file)
     stream = stack.create_stream()
     before = {name: cpu_seconds(found) for name, found in pids.items()}
-    cameras = [LightCamera(url, stream, trust) for _ in range(CALLERS)]
-    answers, took_s = asyncio.run(at_full_speed(cameras, seconds))
+    cameras = [LightCamera(url, stream, trust) for _ in range(CALLERS * gateways)]
+    answers, took_s = asyncio.run(at_full_speed(cameras, ROUND_S))
     spent = {name: cpu_seconds(found) - before[name] for name, found in pids.items()}
     done = answers.statuses["201"]
     return {
@@ -173,7 +174,7 @@ def measure_cell(folder: Path, *, replicas: int, rounds: int) -> dict[str, Any]:
     with running_cell(folder, settings=lines) as cell:
         stack = cell.as_stack()
         gateways = {1: f"https://{ADDRESSES['h1']}:9443", 2: f"https://{ADDRESSES[EDGE]}:8443"}
-        whole = [cost_by_process(cell, gateways[1], stack, ROUND_S) for _ in range(rounds)]
+        whole = [cost_by_process(cell, gateways[1], stack, 1) for _ in range(rounds)]
         rates: dict[int, list[float]] = {1: [], 2: []}
         with ExitStack() as shares:
             for host in ("h1", "h2"):
@@ -182,7 +183,7 @@ def measure_cell(folder: Path, *, replicas: int, rounds: int) -> dict[str, Any]:
                 shares.enter_context(at_most(GATEWAY_SHARE, pid))
             for _ in range(rounds):
                 for count, url in gateways.items():
-                    found = cost_by_process(cell, url, stack, ROUND_S)
+                    found = cost_by_process(cell, url, stack, count)
                     rates[count].append(found["requests_a_second"])
                     say(f"  {replicas} copies, {count} gateways: {found}")
     medians = {count: statistics.median(found) for count, found in rates.items()}
