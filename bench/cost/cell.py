@@ -34,7 +34,7 @@ CONNECT_AT_ONCE = 50
 CALLERS = 12
 """Devices at each gateway."""
 ROUND_S = 8.0
-GATEWAY_SHARE = 0.25
+GATEWAY_SHARE = 0.15
 """Of a core. The devices, the bus, the workers and the database are on the same two cores: gateways with whole cores
 would be limited by these, and a second one could bring nothing."""
 ROOMY = {"rate_limit_per_second": 1e5, "rate_limit_burst": 10**5, "new_sessions_per_second": 1e5, "log_level": "info"}
