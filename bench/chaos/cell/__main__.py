@@ -1,6 +1,7 @@
 """Cameras, sessions and jobs at a cell while every kind of process, each host and its network fail in turn."""
 
 import argparse
+import dataclasses
 import shutil
 import tempfile
 import threading
@@ -21,6 +22,7 @@ from bench.lib.refused_times import RefusedTimes
 from bench.lib.scenes import find_scenes
 from bench.lib.testdata import find_testdata
 from bench.lib.visits import await_visits, read_visits
+from testkit import TestStream
 
 CAMERAS, SESSIONS = 6, 14
 FULL_S = 900
@@ -47,10 +49,10 @@ class ChaosRun:
         self.begins_at = datetime.now(UTC).replace(microsecond=0)
         self.happened: list[Happened] = []
 
-    def film(self, *, live: bool) -> list[Filmed]:
+    def film(self) -> list[Filmed]:
         """All cameras at once; each take has a stream of its own."""
         streams = [[self.stack.create_stream() for _ in planned] for planned in self.takes]
-        began = time.monotonic() if live else None
+        began = time.monotonic()
 
         def play(camera: int) -> list[Filmed]:
             pairs = zip(self.takes[camera], streams[camera], strict=True)
@@ -58,6 +60,19 @@ class ChaosRun:
 
         with ThreadPoolExecutor(len(self.takes) or 1) as threads:
             return [filmed for done in threads.map(play, range(len(self.takes))) for filmed in done]
+
+    def film_answered(self, disturbed: list[Filmed]) -> list[Filmed]:
+        """The frames of each take that were answered, undisturbed, one after the other; takes that are alike once."""
+        takes = {_content(filmed): _answered(filmed) for filmed in disturbed}
+        say(f"{sum(len(take.shots) for take in takes.values())} answered frames of {len(takes)} takes undisturbed ...")
+        streams = [self.stack.create_stream() for _ in takes]
+
+        def play(take: Take, stream: TestStream) -> Filmed:
+            return film(self.stack, take, stream, begins_at=self._second_0(take), began=None)
+
+        with ThreadPoolExecutor(len(self.takes)) as threads:
+            filmed = dict(zip(takes, threads.map(play, takes.values(), streams), strict=True))
+        return [filmed[_content(one)] for one in disturbed]
 
     def _second_0(self, take: Take) -> datetime:
         return datetime.fromtimestamp(self.begins_at.timestamp() + take.starts_s, UTC)
@@ -68,7 +83,7 @@ class ChaosRun:
         for device in (*self.sessions, self.jobs):
             device.start()
         with ThreadPoolExecutor(1) as thread:
-            filming = thread.submit(self.film, live=True)
+            filming = thread.submit(self.film)
             time.sleep(REST_S)
             for event in events:
                 if time.monotonic() > give_up_at:
@@ -96,6 +111,17 @@ class ChaosRun:
     def found(self, filmed: Filmed) -> Run:
         visits = read_visits(self.stack, filmed.stream.id, begins_at=self._second_0(filmed.take))
         return Run(visits, filmed.answers)
+
+
+def _answered(filmed: Filmed) -> Take:
+    frames = {answer.frame for answer in filmed.answers}
+    return dataclasses.replace(filmed.take, shots=[shot for shot in filmed.take.shots if shot.frame in frames])
+
+
+def _content(filmed: Filmed) -> tuple[object, ...]:
+    """What a take is, wherever it stands in the run."""
+    take = _answered(filmed)
+    return take.reel.scene.name, take.is_ended, *(shot.frame for shot in take.shots)
 
 
 def figures_of_events(happened: list[Happened], devices: list[RefusedTimes]) -> list[dict[str, Any]]:
@@ -129,8 +155,7 @@ def measure(cell: Cell, events: list[Event], *, seconds: int, cameras: int) -> d
     lost = run.jobs.lost(RESULTS_LIMIT_S)
     visits: dict[str, Any] = {"ok": True}
     if cameras:
-        say("the same frames undisturbed ...")
-        quiet = run.film(live=False)
+        quiet = run.film_answered(disturbed)
         await_visits(run.stack, [one.stream.id for one in (*disturbed, *quiet)], limit_s=VISITS_LIMIT_S)
         pairs = [(run.found(one), run.found(two)) for one, two in zip(quiet, disturbed, strict=True)]
         visits = judge([compare_runs(*pair) for pair in pairs], disturbed)
