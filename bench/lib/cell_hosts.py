@@ -151,6 +151,15 @@ class Cell:
             time.sleep(0.5)
         return False
 
+    def await_ready(self, limit_s: float) -> bool:
+        """Until all processes are ready."""
+        give_up_at = time.monotonic() + limit_s
+        while time.monotonic() < give_up_at:
+            if all(map(_is_ready, self._monitored())):
+                return True
+            time.sleep(0.5)
+        return False
+
     def _bus_is_whole(self) -> bool:
         script = f"set -a; . {self.folder}/h1/etc/onlooker.env; exec onlooker bus check --passwords $0"
         command = ["bash", "-c", script, str(self.folder / "secrets" / "passwords.json")]

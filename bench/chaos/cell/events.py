@@ -101,7 +101,7 @@ def _upgrade(cell: Cell) -> None:
             for name in names:
                 cell.restart(host, name)
             time.sleep(1)
-            if not cell.await_health(UPGRADE_LIMIT_S):
+            if not cell.await_ready(UPGRADE_LIMIT_S):
                 raise RuntimeError(f"{' '.join(names)} of {host} are not ready after their upgrade")
 
 
