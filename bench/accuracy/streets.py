@@ -13,7 +13,7 @@ from bench.accuracy.street_detection import figures_of, score_detector
 from bench.accuracy.street_report import StreetScore, street_table, summarise_streets, write_street_page
 from bench.accuracy.track_scores import add_scores, score_tracks
 from bench.accuracy.vision import as_json, print_table
-from bench.cost.vision import bare_inference
+from bench.cost.bare_inference import bare_inference
 from bench.lib.frames import as_frame, as_shot
 from bench.lib.motchallenge import read_picture, read_sequences
 from bench.lib.product import conclude, concluding, say

@@ -1,46 +1,41 @@
 """What following people costs: CPU of a frame in bare YuNet inferences, and of the whole service around it."""
 
 import argparse
-import contextlib
 import statistics
 import time
-from collections.abc import Iterator
 from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
-from dataclasses import dataclass, field
-from datetime import UTC, datetime, timedelta
+from dataclasses import dataclass
 from itertools import count
 from multiprocessing import get_context
-from pathlib import Path
 from typing import Any
 
 import msgspec
-import psutil
 
 from bench.cost.drawn_scene import FPS, draw_standing
-from bench.cost.vision import bare_inference
+from bench.cost.scene_frames import (
+    FRAMES_A_ROUND,
+    NAMES,
+    TARGETS,
+    WARM_UP_FRAMES,
+    Pipeline,
+    hours_ago,
+    measure_ratios,
+)
 from bench.lib.camera import Camera
-from bench.lib.processes import cpu_seconds
+from bench.lib.processes import product_cpu_seconds
 from bench.lib.product import conclude, running_product, say
 from onlooker_pipeline.face_size import bin_of
 from onlooker_pipeline.scene.body_search import shrink_picture
 from onlooker_pipeline.scene.condition import ConditionState, SceneMemory, judge_picture
 from onlooker_pipeline.scene.picture_fault import measure_picture, trace_picture
-from onlooker_pipeline.service_call import Call, FrameQuality, SessionMemory
-from onlooker_pipeline.services.scene_analysis import compute
+from onlooker_pipeline.service_call import FrameQuality
 from onlooker_pipeline.vision.picture import decode_picture
-from testkit import Stack
 
 ROUNDS = 12
-FRAMES_A_ROUND = 50
-"""Five seconds of video: what is done every few seconds is in every round."""
 CONDITIONS_A_ROUND = 500
-WARM_UP_FRAMES = 100
 CAMERAS = 8
 WORKERS = 2
 CAMERA_FRAMES_A_ROUND = 40
-TARGETS = {0: 1.35, 1: 2.2, 5: 5.5}
-"""Bare inferences a frame, by people in view."""
-NAMES = {0: "nobody", 1: "one_person", 5: "five_people"}
 WHOLE_TARGET = 0.85
 CONDITION_TARGET = 0.02
 """Share of a frame without people, the cheapest there is, that judging the camera's condition and quality may cost."""
@@ -50,56 +45,9 @@ encode_quality = msgspec.msgpack.Encoder().encode
 ROOMY = {"rate_limit_per_second": 1e5, "rate_limit_burst": 10**5}
 
 
-@dataclass
-class Pipeline:
-    """One camera's frames computed in a loop, without anything around: from a frame's bytes to the result's."""
-
-    frames: list[bytes]
-    begins_at: datetime
-    numbers: Iterator[int] = field(default_factory=count)
-    memory: SessionMemory = field(default_factory=SessionMemory)
-    state: Any = None
-    entities: int = 0
-
-    def step(self) -> None:
-        number = next(self.numbers)
-        taken_at = self.begins_at + timedelta(seconds=number / FPS)
-        params = {"timestamp": taken_at.isoformat(timespec="milliseconds"), "store": True}
-        image = {"image": self.frames[number % len(self.frames)]}
-        call = Call(params, image, in_session=True, memory=self.memory, arrived_at=taken_at.timestamp())
-        result, self.state = compute(call, self.state)
-        self.entities = len(result["entities"])
-        msgspec.json.encode(result)
-
-    def run(self, frames: int) -> float:
-        """Milliseconds of CPU a frame."""
-        started = time.process_time()
-        for _ in range(frames):
-            self.step()
-        return (time.process_time() - started) / frames * 1000
-
-
-def measure_ratios(scenes: dict[int, list[bytes]], *, rounds: int) -> dict[int, list[float]]:
-    """Bare inferences a frame in each round, by people in view; in turns, so that the machine's mood hits all."""
-    bare = bare_inference(scenes[1][0])
-    pipelines = {people: Pipeline(frames, _hours_ago()) for people, frames in scenes.items()}
-    for people, pipeline in pipelines.items():
-        pipeline.run(WARM_UP_FRAMES)
-        assert pipeline.entities == people, f"{pipeline.entities} people followed, {people} are there"
-        bare()
-    ratios: dict[int, list[float]] = {people: [] for people in scenes}
-    for number in range(rounds):
-        for people, pipeline in pipelines.items():
-            before = _time_bare(bare)
-            cost_ms = pipeline.run(FRAMES_A_ROUND)
-            ratios[people].append(cost_ms / ((before + _time_bare(bare)) / 2))
-        say(f"  round {number + 1} of {rounds}: {', '.join(f'{NAMES[k]} {r[-1]:.2f}' for k, r in ratios.items())}")
-    return ratios
-
-
 def measure_condition(frames: list[bytes], *, rounds: int) -> float:
     """CPU of judging the camera's condition and quality, as a share of the whole frame's; in turns, the median."""
-    pipeline, pictures = Pipeline(frames, _hours_ago()), [decode_picture(frame) for frame in frames]
+    pipeline, pictures = Pipeline(frames, hours_ago()), [decode_picture(frame) for frame in frames]
     smalls = [shrink_picture(picture) for picture in pictures]
     state, memory, numbers = ConditionState(), SceneMemory(smalls[0]), count()
     pipeline.run(WARM_UP_FRAMES)
@@ -116,18 +64,6 @@ def measure_condition(frames: list[bytes], *, rounds: int) -> float:
             judge_picture(state, memory, picture, trace=trace, at_ms=int(1000 * number / FPS) + 1, shows_face=False)
         shares.append((time.process_time() - started) / CONDITIONS_A_ROUND * 1000 / whole_ms)
     return statistics.median(shares)
-
-
-def _time_bare(bare: Any) -> float:
-    started = time.process_time()
-    for _ in range(FRAMES_A_ROUND // 2):
-        bare()
-    return (time.process_time() - started) / (FRAMES_A_ROUND // 2) * 1000
-
-
-def _hours_ago() -> datetime:
-    """Frames may come faster than real time without being ahead of the server's clock."""
-    return datetime.now(UTC).replace(microsecond=0) - timedelta(hours=6)
 
 
 @dataclass
@@ -153,7 +89,7 @@ def _open_alone(scenes: dict[int, list[bytes]], numbers: Any) -> None:
     """In a process of its own: as many cameras as a worker has, each with its scene."""
     first = numbers.get() * CAMERAS // WORKERS
     _alone.extend(
-        Pipeline(_scene_of(camera, scenes), _hours_ago()) for camera in range(first, first + CAMERAS // WORKERS)
+        Pipeline(_scene_of(camera, scenes), hours_ago()) for camera in range(first, first + CAMERAS // WORKERS)
     )
     for pipeline in _alone:
         pipeline.run(WARM_UP_FRAMES // 2)
@@ -190,39 +126,21 @@ def measure_whole(scenes: dict[int, list[bytes]], *, rounds: int) -> dict[str, f
         ProcessPoolExecutor(WORKERS, spawning, _open_alone, (scenes, numbers)) as alone,
     ):
         cameras = [
-            Filming(Camera(stack, stack.create_stream(), begins_at=_hours_ago()), _scene_of(number, scenes), 7 * number)
+            Filming(Camera(stack, stack.create_stream(), begins_at=hours_ago()), _scene_of(number, scenes), 7 * number)
             for number in range(CAMERAS)
         ]
         list(threads.map(lambda filming: filming.send(WARM_UP_FRAMES // 2), cameras))
         list(alone.map(_run_alone, [1] * WORKERS))
         for number in range(rounds):
-            before = _cpu_by_process(stack)
+            before = product_cpu_seconds(stack)
             list(threads.map(lambda filming: filming.send(CAMERA_FRAMES_A_ROUND), cameras))
-            used_s = sum(seconds - before.get(pid, 0.0) for pid, seconds in _cpu_by_process(stack).items())
+            used_s = sum(seconds - before.get(pid, 0.0) for pid, seconds in product_cpu_seconds(stack).items())
             costs["whole"].append(used_s / (CAMERAS * CAMERA_FRAMES_A_ROUND) * 1000)
             costs["bare"].append(statistics.fmean(alone.map(_run_alone, [CAMERA_FRAMES_A_ROUND] * WORKERS)))
             ratio = costs["bare"][-1] / costs["whole"][-1]
             say(f"  round {number + 1} of {rounds}: bare {costs['bare'][-1]:.1f} ms, {ratio:.3f} of the whole")
     ratio = statistics.median(bare / whole for bare, whole in zip(costs["bare"], costs["whole"], strict=True))
     return {"ratio": ratio} | {f"{name}_ms": statistics.median(values) for name, values in costs.items()}
-
-
-def _cpu_by_process(stack: Stack) -> dict[int, float]:
-    """Of all processes of the product, and of those of PostgreSQL that serve it where they run on this machine."""
-    query = "SELECT pid FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()"
-    backends = [row[0] for row in stack.execute(query) if _is_postgresql(row[0])]
-    found: dict[int, float] = {}
-    for pid in (stack.process.pid, *stack.children().values(), *backends):
-        with contextlib.suppress(psutil.NoSuchProcess):
-            found[pid] = cpu_seconds([pid])
-    return found
-
-
-def _is_postgresql(pid: int) -> bool:
-    try:
-        return "postgres" in Path(f"/proc/{pid}/comm").read_text()
-    except OSError:
-        return False
 
 
 def main() -> None:

@@ -16,14 +16,17 @@ import msgspec
 import numpy as np
 import psutil
 
+from bench.cost.bare_inference import bare_inference
+from bench.cost.drawn_scene import draw_standing
+from bench.cost.scene_frames import NAMES, measure_ratios
+from bench.cost.scene_frames import TARGETS as SCENE_TARGETS
 from bench.lib.frames import as_frame, as_sent
 from bench.lib.product import ROOT, conclude, running_product, say
-from onlooker_pipeline.model_runtime import model_file
 from onlooker_pipeline.service_call import Call, SessionMemory
-from onlooker_pipeline.vision.networks import ort
 from testkit import Stack
 
 ROUNDS = 40
+SCENE_ROUNDS = 12
 CALLS_A_ROUND = 5
 PHOTOGRAPH = ROOT / "docs/pictures/astronaut.jpg"
 PAGE = ROOT / "docs/reference/cost.md"
@@ -46,17 +49,6 @@ class VisionAlternative:
         for _ in range(CALLS_A_ROUND):
             self.do()
         self.costs_ms.append((time.process_time() - started) / CALLS_A_ROUND * 1000)
-
-
-def bare_inference(frame: bytes) -> Callable[[], object]:
-    """YuNet alone on a frame that lies ready: one thread, nothing before it and nothing after."""
-    options = ort.SessionOptions()
-    options.intra_op_num_threads = 1
-    session = ort.InferenceSession(model_file("face_detect.onnx"), options, providers=["CPUExecutionProvider"])
-    grey = cv2.imdecode(np.frombuffer(frame, np.uint8), cv2.IMREAD_GRAYSCALE)
-    assert grey is not None
-    tensor = np.ascontiguousarray(np.broadcast_to(grey.astype(np.float32), (1, 3, *grey.shape)))
-    return lambda: session.run(None, {"input": tensor})
 
 
 def whole_job(name: str, **params: float) -> Callable[..., Callable[[], object]]:
@@ -151,8 +143,18 @@ def _worker_mb(stack: Stack) -> float:
     return float(psutil.Process(stack.children()["worker-1-computing"]).memory_info().rss) / 1024**2
 
 
-def page(ratios: dict[str, float], bare_ms: float, memory_mb: float) -> str:
-    rows = [f"| {name} | {ratio:.2f} | {TARGETS.get(name, '')} |" for name, ratio in ratios.items()]
+def measure_scene(rounds: int) -> dict[int, float]:
+    """Bare inferences of a frame of `scene_analysis`, by people in view."""
+    found = measure_ratios({people: draw_standing(people) for people in SCENE_TARGETS}, rounds=rounds)
+    return {people: statistics.median(ratios) for people, ratios in found.items()}
+
+
+def page(ratios: dict[str, float], scene: dict[int, float], bare_ms: float, memory_mb: float) -> str:
+    rows = [
+        f"| scene_analysis, {NAMES[people].replace('_', ' ')} | {ratio:.2f} | {SCENE_TARGETS[people]} |"
+        for people, ratio in scene.items()
+    ]
+    rows += [f"| {name} | {ratio:.2f} | {TARGETS.get(name, '')} |" for name, ratio in ratios.items()]
     table = "\n".join(["| job | bare inferences | at most |", "|---|---|---|", *rows])
     return (
         "# Cost\n\nMeasured by `just bench-vision --write`. The unit is one bare inference of the face detector on a "
@@ -161,7 +163,7 @@ def page(ratios: dict[str, float], bare_ms: float, memory_mb: float) -> str:
         "A whole job in a session, from the bytes of a grey JPEG of 640 x 480 with one face (unless stated otherwise) "
         f"to the bytes of the result:\n\n{table}\n\nA worker that has run all eight models uses {memory_mb:.0f} MB of "
         f"memory (at most {MEMORY_TARGET_MB}).\n\nThe cost of HTTPS and the bus is extra: "
-        "[decision 0005](../decisions/0005-cost-of-a-job.md).\n"
+        "[decision 0005](../decisions/0005-cost-of-a-job.md). What that makes in machines: [sizing](sizing.md).\n"
     )
 
 
@@ -181,7 +183,9 @@ def main() -> None:
     figures |= {"worker_memory_mb": round(memory_mb, 1), "worker_memory_target_mb": MEMORY_TARGET_MB}
     ok = all(ratios[name] <= target for name, target in TARGETS.items()) and memory_mb <= MEMORY_TARGET_MB
     if arguments.write:
-        PAGE.write_text(page(ratios, bare_ms, memory_mb), encoding="utf-8")
+        say("CPU of scene_analysis")
+        scene = measure_scene(SCENE_ROUNDS)
+        PAGE.write_text(page(ratios, scene, bare_ms, memory_mb), encoding="utf-8")
     conclude({"ok": ok} | figures, verdict=arguments.rounds >= ROUNDS)
 
 

@@ -1,5 +1,6 @@
 """CPU time of processes, to the nanosecond where the kernel tells."""
 
+import contextlib
 import random
 import sys
 import threading
@@ -26,6 +27,24 @@ def _process_seconds(pid: int) -> float:
         times = psutil.Process(pid).cpu_times()
         return float(times.user + times.system)
     return sum(nanoseconds) / 1e9
+
+
+def product_cpu_seconds(stack: Stack) -> dict[int, float]:
+    """By process: of all of the product, and of those of PostgreSQL that serve it where they run on this machine."""
+    query = "SELECT pid FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()"
+    backends = [row[0] for row in stack.execute(query) if _is_postgresql(row[0])]
+    found: dict[int, float] = {}
+    for pid in (stack.process.pid, *stack.children().values(), *backends):
+        with contextlib.suppress(psutil.NoSuchProcess):
+            found[pid] = cpu_seconds([pid])
+    return found
+
+
+def _is_postgresql(pid: int) -> bool:
+    try:
+        return "postgres" in Path(f"/proc/{pid}/comm").read_text()
+    except OSError:
+        return False
 
 
 class Killer:
