@@ -228,7 +228,7 @@ bench-writes *arguments:
 
 # How large a machine must be for 1 to 1,000 cameras, from what one and ten take here; with --write, into the documentation.
 sizing *arguments:
-    python -m bench.cost.sizing {{arguments}}
+    python -m bench.cost.capacity {{arguments}}
 
 # Visits while workers, recorder and NATS are killed.
 chaos-scene *arguments:
