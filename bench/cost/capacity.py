@@ -13,8 +13,8 @@ from typing import Any
 
 import psutil
 
-from bench.cost.drawn_scene import draw_standing
 from bench.cost.capacity_page import CAMERA_COUNTS, FPS, Load, ScenePart, load_of, write_page
+from bench.cost.drawn_scene import draw_standing
 from bench.cost.state_bytes import measure_states
 from bench.cost.visit_writes import measure_visits
 from bench.lib.camera import Camera
