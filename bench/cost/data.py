@@ -19,7 +19,7 @@ RATIO_TARGET = 1.5
 GROWTH_TARGET = 1.2
 QUALITY_TARGET = 1.3
 """A page with `watched` and `quality` to the page without."""
-INGEST_TARGET = 5000
+INGEST_TARGET = 10_000
 INGEST_RATIO_TARGET = 0.5
 
 
