@@ -100,10 +100,11 @@ class ChaosRun:
 
     def _happen(self, event: Event) -> None:
         say(f"{event.name} ...")
-        began = time.monotonic()
+        began, primary = time.monotonic(), self.cell.primary()
         event.act(self.cell)
         healed = self.cell.await_health(HEAL_LIMIT_S)
-        self.happened.append(Happened(event, began, time.monotonic() + REST_S, healed))
+        failed_over = self.cell.primary() != primary
+        self.happened.append(Happened(event, began, time.monotonic() + REST_S, healed, failed_over))
         refused = max((one.refused.longest_s(began, time.monotonic()) for one in self.sessions), default=0.0)
         state = "all was well" if healed else "it was given up, not well"
         say(f"  {time.monotonic() - began:.1f} s until {state}, {refused:.1f} s refused")
@@ -133,9 +134,9 @@ def figures_of_events(happened: list[Happened], devices: list[RefusedTimes]) -> 
         found.append(
             {
                 "event": one.event.name,
-                "ok": one.is_healed and refused_s <= one.event.target_s,
+                "ok": one.is_healed and refused_s <= one.target_s,
                 "refused_longest_s": round(refused_s, 1),
-                "target_s": one.event.target_s,
+                "target_s": one.target_s,
                 "devices_refused": sum(device.longest_s(one.began, until) > 0 for device in devices),
                 "healed_after_s": round(one.ended - REST_S - one.began, 1) if one.is_healed else None,
             }

@@ -50,6 +50,12 @@ class Happened:
     began: float
     ended: float
     is_healed: bool
+    has_failed_over: bool
+    """Whether another PostgreSQL is the primary since."""
+
+    @property
+    def target_s(self) -> float:
+        return FAILOVER_TARGET_S if self.has_failed_over else self.event.target_s
 
 
 def _kill(host: str, name: str) -> Event:
