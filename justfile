@@ -234,6 +234,10 @@ sizing *arguments:
 chaos-scene *arguments:
     python -m bench.chaos.scene {{arguments}}
 
+# A release of an earlier commit, upgraded while cameras, sessions and accepted jobs go on.
+upgrade-drill *arguments:
+    python -m testkit with-postgresql -- python -m bench.chaos.upgrade {{arguments}}
+
 # A cell of four hosts, each a network namespace of this machine: started, asked, stopped. Needs root.
 cell folder="/tmp/onlooker-cell":
     deploy/cell/try start {{folder}}

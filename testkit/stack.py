@@ -239,13 +239,13 @@ def running_stack(database_url: str, launch: Launch = Launch(), /, **settings: o
             process = launch.start(environment, log, home)
         stack = Stack(home / "home", environment, process, output)
         try:
-            _await_ready(stack)
+            await_ready(stack)
             yield stack
         finally:
             stack.stop()
 
 
-def _await_ready(stack: Stack) -> None:
+def await_ready(stack: Stack) -> None:
     give_up_at = time.monotonic() + START_LIMIT_S
     while "Ready." not in stack.output.read_text():
         if stack.process.poll() is not None or time.monotonic() > give_up_at:

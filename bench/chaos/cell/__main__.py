@@ -1,7 +1,6 @@
 """Cameras, sessions and jobs at a cell while every kind of process, each host and its network fail in turn."""
 
 import argparse
-import dataclasses
 import shutil
 import tempfile
 import threading
@@ -11,18 +10,16 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from bench.chaos.cell.devices import JobSender, SessionCaller
+from bench.chaos.camera_run import CameraRun
 from bench.chaos.cell.events import UPGRADE, Event, Happened, events_in_order
-from bench.chaos.scene import Run, compare_runs, judge, written_twice
-from bench.lib.camera import Filmed, Reel, Take, film, plan_takes
+from bench.chaos.devices import JobSender, SessionCaller
+from bench.lib.camera import Filmed, Reel, plan_takes
 from bench.lib.cell_hosts import Cell, running_cell
 from bench.lib.earlier_release import unpack_earlier
 from bench.lib.product import conclude, concluding, say
 from bench.lib.refused_times import RefusedTimes
 from bench.lib.scenes import find_scenes
 from bench.lib.testdata import find_testdata
-from bench.lib.visits import await_visits, read_visits
-from testkit import TestStream
 
 CAMERAS, SESSIONS = 6, 14
 FULL_S = 1260
@@ -46,37 +43,9 @@ class ChaosRun:
         self.jobs = JobSender(self.stack, self.stack.create_stream(), self._stop)
         scenes = find_scenes(find_testdata() / "synth" / "out") if cameras else []
         reels = [Reel.of(scene) for scene in scenes]
-        self.takes = [plan_takes(reels, seconds=seconds, first=camera) for camera in range(cameras)]
-        self.begins_at = datetime.now(UTC).replace(microsecond=0)
+        takes = [plan_takes(reels, seconds=seconds, first=camera) for camera in range(cameras)]
+        self.cameras = CameraRun(self.stack, takes, begins_at=datetime.now(UTC).replace(microsecond=0))
         self.happened: list[Happened] = []
-
-    def film(self) -> list[Filmed]:
-        """All cameras at once; each take has a stream of its own."""
-        streams = [[self.stack.create_stream() for _ in planned] for planned in self.takes]
-        began = time.monotonic()
-
-        def play(camera: int) -> list[Filmed]:
-            pairs = zip(self.takes[camera], streams[camera], strict=True)
-            return [film(self.stack, take, own, begins_at=self._second_0(take), began=began) for take, own in pairs]
-
-        with ThreadPoolExecutor(len(self.takes) or 1) as threads:
-            return [filmed for done in threads.map(play, range(len(self.takes))) for filmed in done]
-
-    def film_answered(self, disturbed: list[Filmed]) -> list[Filmed]:
-        """The frames of each take that were answered, undisturbed, one after the other; takes that are alike once."""
-        takes = {_content(filmed): _answered(filmed) for filmed in disturbed}
-        say(f"{sum(len(take.shots) for take in takes.values())} answered frames of {len(takes)} takes undisturbed ...")
-        streams = [self.stack.create_stream() for _ in takes]
-
-        def play(take: Take, stream: TestStream) -> Filmed:
-            return film(self.stack, take, stream, begins_at=self._second_0(take), began=None)
-
-        with ThreadPoolExecutor(len(self.takes)) as threads:
-            filmed = dict(zip(takes, threads.map(play, takes.values(), streams), strict=True))
-        return [filmed[_content(one)] for one in disturbed]
-
-    def _second_0(self, take: Take) -> datetime:
-        return datetime.fromtimestamp(self.begins_at.timestamp() + take.starts_s, UTC)
 
     def disturb(self, events: list[Event]) -> list[Filmed]:
         """Everything sends while the events happen, and until the time is over."""
@@ -84,7 +53,7 @@ class ChaosRun:
         for device in (*self.sessions, self.jobs):
             device.start()
         with ThreadPoolExecutor(1) as thread:
-            filming = thread.submit(self.film)
+            filming = thread.submit(self.cameras.film)
             time.sleep(REST_S)
             for event in events:
                 if time.monotonic() > give_up_at:
@@ -109,21 +78,6 @@ class ChaosRun:
         state = "all was well" if healed else "it was given up, not well"
         say(f"  {time.monotonic() - began:.1f} s until {state}, {refused:.1f} s refused")
         time.sleep(REST_S)
-
-    def found(self, filmed: Filmed) -> Run:
-        visits = read_visits(self.stack, filmed.stream.id, begins_at=self._second_0(filmed.take))
-        return Run(visits, filmed.answers)
-
-
-def _answered(filmed: Filmed) -> Take:
-    frames = {answer.frame for answer in filmed.answers}
-    return dataclasses.replace(filmed.take, shots=[shot for shot in filmed.take.shots if shot.frame in frames])
-
-
-def _content(filmed: Filmed) -> tuple[object, ...]:
-    """What a take is, wherever it stands in the run."""
-    take = _answered(filmed)
-    return take.reel.scene.name, take.is_ended, *(shot.frame for shot in take.shots)
 
 
 def figures_of_events(happened: list[Happened], devices: list[RefusedTimes]) -> list[dict[str, Any]]:
@@ -157,18 +111,14 @@ def measure(cell: Cell, events: list[Event], *, seconds: int, cameras: int) -> d
     lost = run.jobs.lost(RESULTS_LIMIT_S)
     visits: dict[str, Any] = {"ok": True}
     if cameras:
-        quiet = run.film_answered(disturbed)
-        await_visits(run.stack, [one.stream.id for one in (*disturbed, *quiet)], limit_s=VISITS_LIMIT_S)
-        pairs = [(run.found(one), run.found(two)) for one, two in zip(quiet, disturbed, strict=True)]
-        visits = judge([compare_runs(*pair) for pair in pairs], disturbed)
-        visits |= {"people": sum(len(one.passing) for one, _ in pairs), "written_twice": written_twice(run.stack)}
+        visits = run.cameras.compare(disturbed, limit_s=VISITS_LIMIT_S, answered_only=True)
     refused = [*(one.refused for one in run.sessions), run.jobs.refused, *(one.refused for one in disturbed)]
     by_event = figures_of_events(run.happened, refused)
     steps_back = sum(one.steps_back() for one in run.sessions)
     calls = sum(len(one.numbers) for one in run.sessions)
     ok = all(one["ok"] for one in by_event) and len(by_event) == len(events) and not lost and not steps_back
     return {
-        "ok": bool(ok and calls and run.jobs.accepted and visits["ok"] and not visits.get("written_twice")),
+        "ok": bool(ok and calls and run.jobs.accepted and visits["ok"]),
         "seconds": seconds,
         "events": by_event,
         "events_target": len(events),

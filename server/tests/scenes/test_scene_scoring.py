@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from bench.accuracy.scene_report import compare_counts, summarise
 from bench.accuracy.visit_scores import score_clip
-from bench.chaos.scene import Run, compare_runs
+from bench.chaos.visit_differences import Run, compare_runs
 from bench.lib.frames import as_filmed, slowly, with_jitter, with_losses
 from bench.lib.scenes import Truth, as_intervals, as_truth, covers, shared, total, without
 from bench.lib.visits import Followed, SeenPlace, Visit, read_answer
