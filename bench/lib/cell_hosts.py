@@ -21,6 +21,13 @@ NAMESPACES = ROOT / "deploy" / "cell" / "namespaces"
 EDGE = "edge"
 PROGRAM = "onlooker"
 ADDRESSES = {"h1": "10.77.0.1", "h2": "10.77.0.2", "h3": "10.77.0.3", EDGE: "10.77.0.9"}
+SCRIPT = """#!/bin/sh
+clock=${{ONLOOKER_HOME%/var/*}}/clock
+if [ -e "$clock" ]; then
+    export LD_PRELOAD='{clock}' DONT_FAKE_MONOTONIC=1 FAKETIME_CACHE_DURATION=1 FAKETIME_TIMESTAMP_FILE="$clock"
+fi
+exec {program} "$@"
+"""
 FAKE_CLOCK = "/usr/$LIB/faketime/libfaketimeMT.so.1"
 OWN_PROGRAM = Path(sys.executable).with_name("onlooker")
 CLONE_NEWNET = 0x40000000
@@ -33,10 +40,14 @@ class Cell:
     folder: Path
 
     def install(self, program: Path) -> None:
-        """What processes are from their next start on, on all hosts."""
-        link = self.folder / "onlooker.new"
-        link.symlink_to(program)
-        link.replace(self.folder / PROGRAM)
+        """What processes are from their next start on, on all hosts; with a clock that can be set, if there is one.
+
+        Only Onlooker's own: Patroni and PostgreSQL, which run as another user, break with libfaketime.
+        """
+        script = self.folder / "onlooker.new"
+        script.write_text(SCRIPT.format(clock=FAKE_CLOCK, program=program))
+        script.chmod(0o755)
+        script.replace(self.folder / PROGRAM)
 
     @property
     def cell_file(self) -> Path:
@@ -90,28 +101,11 @@ class Cell:
                     os.kill(pid, signal.SIGKILL)
 
     def boot(self, host: str) -> None:
-        """Its processes see a clock that can be set, except those written in Go, and Patroni.
-
-        With libfaketime, Python's `time.sleep` fails now and then, and Patroni with it.
-        """
-        environment = os.environ | {
-            "LD_PRELOAD": FAKE_CLOCK,
-            "DONT_FAKE_MONOTONIC": "1",
-            "FAKETIME_CACHE_DURATION": "1",
-            "FAKETIME_SKIP_CMDS": "python3",
-            "FAKETIME_TIMESTAMP_FILE": str(self._clock_of(host)),
-            "CELL_ONLOOKER": str(self.folder / PROGRAM),
-        }
-        self.set_clock(host, 0)
+        environment = os.environ | {"CELL_ONLOOKER": str(self.folder / PROGRAM)}
         subprocess.run([TRY, "host", self.folder, host], check=True, env=environment)
 
     def set_clock(self, host: str, ahead_s: int) -> None:
-        path = self._clock_of(host)
-        path.write_text(f"{ahead_s:+d}s\n")
-        path.chmod(0o644)
-
-    def _clock_of(self, host: str) -> Path:
-        return self.folder / host / "clock"
+        (self.folder / host / "clock").write_text(f"{ahead_s:+d}s\n")
 
     def cut(self, host: str) -> None:
         subprocess.run([NAMESPACES, self.cell_file, "cut", host], check=True)
@@ -207,16 +201,22 @@ def _enter(namespace: int) -> None:
 
 
 @contextlib.contextmanager
-def running_cell(folder: Path, *, settings: str = "", program: Path | None = None) -> Iterator[Cell]:
+def running_cell(
+    folder: Path, *, settings: str = "", program: Path | None = None, with_clocks: bool = False
+) -> Iterator[Cell]:
     """Started by deploy/cell/try, and stopped on leaving; meanwhile this thread is at its edge.
 
-    `settings` are further lines of the processes' environment; `program` is what they are, unless this release.
+    `settings` are further lines of the processes' environment; `program` is what they are, unless this release;
+    `with_clocks`, theirs can be set.
     """
     say("starting a cell of four hosts ...")
     folder.mkdir(parents=True, exist_ok=True)
     folder.chmod(0o711)
     cell = Cell(folder)
     cell.install(program or OWN_PROGRAM)
+    for host in ("h1", "h2", "h3") if with_clocks else ():
+        (folder / host).mkdir(mode=0o711, exist_ok=True)
+        cell.set_clock(host, 0)
     try:
         with (folder / "start.log").open("w") as log:
             started = subprocess.run(

@@ -100,9 +100,6 @@ def figures_of_events(happened: list[Happened], devices: list[RefusedTimes]) -> 
 
 def measure(cell: Cell, events: list[Event], *, seconds: int, cameras: int) -> dict[str, Any]:
     run = ChaosRun(cell, seconds=seconds, cameras=cameras)
-    if len(events) == 1 and "clock" in events[0].name:
-        cell.crash("h2")  # it starts with a clock that can be set, as after the events before this one
-        cell.boot("h2")
     if not cell.await_health(120):
         raise RuntimeError("the cell is not healthy")
     say(f"{cameras} cameras, {SESSIONS} sessions and accepted jobs for {seconds} s, {len(events)} events")
@@ -146,7 +143,7 @@ def main() -> None:
     events = [event for event in events_in_order() if arguments.only in event.name]
     try:
         begins_with = unpack_earlier(folder / "earlier") if events[0].name == UPGRADE else None
-        with running_cell(folder, settings=SETTINGS, program=begins_with) as cell:
+        with running_cell(folder, settings=SETTINGS, program=begins_with, with_clocks=True) as cell:
             figures = measure(cell, events, seconds=arguments.seconds, cameras=arguments.cameras)
     finally:
         if not arguments.folder:

@@ -112,7 +112,7 @@ def _upgrade(cell: Cell) -> None:
 
 
 def events_in_order() -> Iterator[Event]:
-    """All of them; a host whose clock jumps has been started again before, with a clock that can."""
+    """All of them."""
     yield Event(UPGRADE, _upgrade)
     for host, name in PROCESSES:
         yield _kill(host, name)
