@@ -85,6 +85,7 @@ def judge(differences: Sequence[Difference], disturbed: Sequence[Filmed]) -> dic
         "stop_change_mean_s": round(statistics.fmean(changes), 3) if changes else None,
         "frames_answered": sum(len(filmed.answers) for filmed in disturbed),
         "frames_lost": sum(filmed.lost for filmed in disturbed),
+        "slowest_call_s": round(max((filmed.slowest_s for filmed in disturbed), default=0.0), 2),
         "refusals": dict(sum((filmed.refusals for filmed in disturbed), Counter())),
         "worse": [
             f"{filmed.take.reel.scene.name}: {difference}"

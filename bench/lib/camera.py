@@ -99,6 +99,8 @@ class Filmed:
     refused: RefusedTimes = field(default_factory=RefusedTimes)
     lost: int = 0
     """Frames that were refused for too long, or that had waited for too long behind others."""
+    slowest_s: float = 0.0
+    """Of the calls that were answered."""
 
     @property
     def refusals(self) -> Counter[str]:
@@ -154,6 +156,7 @@ def _repeat(ask: Callable[[], httpx2.Response], filmed: Filmed, wanted: set[int]
             answer = ask()
             if answer.status_code in wanted and b'"error"' not in answer.content:
                 filmed.refused.answer()
+                filmed.slowest_s = max(filmed.slowest_s, time.monotonic() - asked_at)
                 return answer
             filmed.refused.refuse(asked_at, f"{answer.status_code} {_code(answer)}")
         except httpx2.TransportError as error:
