@@ -55,6 +55,10 @@ test *arguments:
 test-fast *arguments:
     pytest -q -n 2 --dist loadscope --fast {{arguments}}
 
+# The pure tests on every Python that we promise and this machine has, such as 3.12; arguments name some of them.
+test-pythons *versions:
+    python -m bench.python_versions {{versions}}
+
 # Lint, formatting, types, import rules, layout; the slow ones side by side, each told when all are done.
 lint:
     #!/usr/bin/env bash
@@ -67,13 +71,20 @@ lint:
     side_by_side mypy-models models mypy
     side_by_side imports . lint-imports
     side_by_side docs . python docs/generate.py --check
+    side_by_side forge . just forge
     ruff check . || touch "$told/ruff.failed"
     ruff format --check . || touch "$told/format.failed"
     python -m testkit.layout || touch "$told/layout.failed"
     wait
-    for name in mypy mypy-client mypy-models imports docs; do echo "--- $name"; cat "$told/$name"; done
+    for name in mypy mypy-client mypy-models imports docs forge; do echo "--- $name"; cat "$told/$name"; done
     failed=$(cd "$told" && ls | sed -n 's/\.failed$//p' | tr '\n' ' ')
     [ -z "$failed" ] || { echo "failed: $failed"; exit 1; }
+
+# The workflow and the issue forms, against the schemas of the forge that check-jsonschema has inside.
+forge:
+    check-jsonschema --builtin-schema vendor.github-workflows .github/workflows/*.yml
+    check-jsonschema --builtin-schema vendor.github-issue-forms .github/ISSUE_TEMPLATE/fault.yml .github/ISSUE_TEMPLATE/wish.yml
+    check-jsonschema --builtin-schema vendor.github-issue-config .github/ISSUE_TEMPLATE/config.yml
 
 # Fix what can be fixed automatically.
 format:
@@ -97,6 +108,16 @@ charts check="":
 # Install what looks for accessibility faults in pages.
 browsing:
     cd bench/lib/browser && npm ci --silent --ignore-scripts --no-audit --no-fund
+
+# Pack HEAD's release into dist/release: built twice and compared, with a bill of materials; RELEASE_KEY_FILE signs it.
+release:
+    uv venv --quiet --allow-existing --python 3.11 .release-venv
+    uv pip sync --quiet --require-hashes --python .release-venv/bin/python requirements/release.txt
+    python -m deploy.release
+
+# Follow docs/guides/install.md with the files of dist/release, in folders of its own.
+install-release:
+    python -m deploy.release.installation
 
 # Ask the services about one photograph; draw what they answer and write it into docs/services.
 docs-pictures:
@@ -288,3 +309,5 @@ pins:
     uv pip compile --quiet --universal --generate-hashes --no-emit-index-url --no-header --python-version 3.11 requirements/conformance.in -o requirements/conformance.txt
     uv pip compile --quiet --universal --generate-hashes --no-emit-index-url --no-header --python-version 3.11 requirements/models.in -o requirements/models.txt
     uv pip compile --quiet --universal --generate-hashes --no-emit-index-url --no-header --python-version 3.11 requirements/model-references.in -c requirements/models.txt -o requirements/model-references.txt
+    uv pip compile --quiet --universal --generate-hashes --no-emit-index-url --no-header --python-version 3.9 client/pyproject.toml --extra camera requirements/client-tests.in -c requirements/client.txt -o requirements/client-tests.txt
+    uv pip compile --quiet --universal --generate-hashes --no-emit-index-url --no-header --python-version 3.11 requirements/release.in -o requirements/release.txt

@@ -18,9 +18,10 @@ AREAS = {
     "pipeline": "pipeline/src",
     "client": "client/src",
     "bench": "bench",
+    "deploy": "deploy",
     "testkit": "testkit",
 }
-ONE_NAMESPACE = (("server", "pipeline"), ("client",), ("bench", "testkit"))
+ONE_NAMESPACE = (("server", "pipeline"), ("client",), ("bench", "deploy", "testkit"))
 """Areas that are read together: within each of these a class name means one thing."""
 TEST_FOLDERS = ("server/tests", "pipeline/tests", "client/tests")
 PACKAGES = ("onlooker", "onlooker_pipeline", "onlooker_client")

@@ -1,0 +1,1 @@
+"""What brings Onlooker onto machines; of Python, only what packs a release."""
