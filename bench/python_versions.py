@@ -38,7 +38,7 @@ class VersionRun:
 def main() -> None:
     asked = sys.argv[1:] or [*OF_CLIENT, *OF_ALL]
     if unknown := set(asked) - {*OF_CLIENT, *OF_ALL}:
-        raise SystemExit(f"{', '.join(sorted(unknown))}: not among {', '.join((*OF_CLIENT, *OF_ALL))}")
+        raise ValueError(f"{', '.join(sorted(unknown))}: not among {', '.join((*OF_CLIENT, *OF_ALL))}")
     runs: dict[str, VersionRun] = {}
     missing = []
     for version in asked:
