@@ -1,6 +1,7 @@
 """The bill of materials (CycloneDX) of what a server installs, each part with its licence."""
 
 import json
+import os
 import subprocess
 from collections import Counter
 from dataclasses import dataclass
@@ -87,6 +88,7 @@ def _scripts(tree: Path) -> list[Component]:
 
 
 def _run(command: list[str]) -> None:
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    environment = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
+    done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
     if done.returncode:
         raise ReleaseError(f"{Path(command[0]).name} failed:\n{done.stdout}{done.stderr}".strip())
