@@ -24,17 +24,22 @@ ACCEPTED = frozenset(
 SPDX_OF_NAME = {
     "3-Clause BSD License": "BSD-3-Clause",
     "Apache 2.0": "Apache-2.0",
+    "License :: OSI Approved :: Mozilla Public License 2.0 (MPL 2.0)": "MPL-2.0",
     "MIT License": "MIT",
 }
-"""Plain words that name one licence only. "BSD" does not: it may be any of three."""
+"""Words that name one licence only. "BSD" does not, nor "Apache Software License", which has versions."""
 READ = {
     "fido2": "BSD-2-Clause AND Apache-2.0 AND MPL-2.0",
+    "flatbuffers": "Apache-2.0",
     "opencv-python-headless": "Apache-2.0 AND LGPL-2.1-or-later",
+    "protobuf": "BSD-3-Clause",
     "qrcode": "BSD-3-Clause AND MIT",
+    "requests": "Apache-2.0",
     "sqlparse": "BSD-3-Clause",
+    "uvloop": "Apache-2.0 OR MIT",
 }
 """Packages whose metadata say too little, such as "BSD", nothing about the FFmpeg inside OpenCV, or "Other" for parts
-that are under MIT: what their licence files say."""
+that are under MIT: what their licence files say, or for flatbuffers the words "Apache 2.0" of its metadata."""
 
 Component = dict[str, Any]
 
