@@ -74,6 +74,7 @@ def try_client(version: str, python: Path) -> VersionRun:
     _uv("pip", "install", "--python", str(environment), "--no-deps", str(ROOT / "client"))
     options = ["--noconftest", "-c", os.devnull, "--rootdir", str(CLIENT_TESTS), "-p", "no:cacheprovider"]
     options += ["-W", "error", "-o", f"pythonpath={CLIENT_TESTS / 'support'}", "-o", "timeout=180"]
+    options += ["-o", "markers=alone\nslow"]
     with tempfile.TemporaryDirectory() as config:
         return run_tests(environment, [*options, *map(str, client_tests())], {"XDG_CONFIG_HOME": config})
 

@@ -1,5 +1,7 @@
 """Every frame is counted once, and no more bytes go out than were allowed."""
 
+from __future__ import annotations
+
 from collections import Counter
 
 from hypothesis import given, settings

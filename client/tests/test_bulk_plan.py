@@ -2,7 +2,7 @@
 
 import io
 from dataclasses import replace
-from datetime import UTC, datetime, timedelta, timezone
+from datetime import datetime, timedelta, timezone
 from pathlib import Path
 
 import pytest
@@ -16,7 +16,7 @@ from onlooker_client.errors import BadArgument
 from onlooker_client.moments import read_moment
 from onlooker_client.terminal import Terminal
 
-NOW = datetime(2026, 11, 15, 12, tzinfo=UTC)
+NOW = datetime(2026, 11, 15, 12, tzinfo=timezone.utc)
 PLAN = VideoPlan(Path("x.mp4"), NOW - timedelta(hours=2), 3600.0, 0.0)
 offsets = st.integers(-14 * 60, 14 * 60).map(lambda minutes: timezone(timedelta(minutes=minutes)))
 
@@ -31,7 +31,7 @@ def test_moments_are_read_as_python_writes_them(moment: datetime, how: str) -> N
     "text", ["2026-11-01T09:00+01:00", "2026-11-01T09:00:00+0100", "2026-11-01 09:00+01", "2026-11-01T08:00:00.000Z"]
 )
 def test_one_moment_is_written_in_many_ways(text: str) -> None:
-    assert read_moment(text) == datetime(2026, 11, 1, 8, tzinfo=UTC)
+    assert read_moment(text) == datetime(2026, 11, 1, 8, tzinfo=timezone.utc)
 
 
 @pytest.mark.parametrize("text", ["", "now", "2026-13-01T09:00Z", "2026-11-01T09:00+1", "01.11.2026 09:00", "9:00"])

@@ -1,6 +1,6 @@
 """Answers drawn over pictures: legible, inside the picture, over nobody's face."""
 
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta, timezone
 from typing import Any
 
 import numpy as np
@@ -23,7 +23,7 @@ from onlooker_client.preview.overlay import (
 )
 
 WIDTH, HEIGHT = 640, 480
-TAKEN_AT = datetime(2026, 11, 1, 9, tzinfo=UTC)
+TAKEN_AT = datetime(2026, 11, 1, 9, tzinfo=timezone.utc)
 
 
 def person(**other: Any) -> dict[str, Any]:

@@ -1,7 +1,7 @@
 """A film of what was answered: as long as the scene, whatever was dropped, and never a reason to stop."""
 
 from collections.abc import Callable
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta, timezone
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +12,7 @@ import pytest
 from onlooker_client.preview import open_preview
 from onlooker_client.preview.video import PreviewVideo
 
-START = datetime(2026, 11, 1, 9, tzinfo=UTC)
+START = datetime(2026, 11, 1, 9, tzinfo=timezone.utc)
 FPS = 10.0
 Warnings = list[str]
 

@@ -1,5 +1,7 @@
 """Numbers as tables of pandas and Polars, where they are installed; they are in no pins, so CI sees the refusal."""
 
+from __future__ import annotations
+
 import importlib.util
 from typing import Any
 

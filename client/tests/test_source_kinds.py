@@ -1,5 +1,7 @@
 """What a text means as a source, and how it is named without its secrets."""
 
+from __future__ import annotations
+
 from pathlib import Path
 
 import pytest

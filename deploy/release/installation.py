@@ -8,6 +8,7 @@ import os
 import re
 import shutil
 import subprocess
+import sys
 import tempfile
 import time
 from pathlib import Path
@@ -48,6 +49,8 @@ def main() -> None:
             began = time.monotonic()
             run_commands(heading, download, opt)
             seconds[heading] = round(time.monotonic() - began, 1)
+        agent = download.parent / "onlooker-agent" / "bin" / "onlooker-agent"
+        subprocess.run([agent, "--version"], stdout=sys.stderr, check=True)
         conclude(figures(opt, download) | {"seconds": seconds})
 
 
