@@ -123,7 +123,7 @@ METRICS = {
     "onlooker_job_queue_seconds": "Time from sending a job to a worker until the worker starts it.",
     "onlooker_job_compute_seconds": "Time a worker spent on a job.",
     "onlooker_job_resends": "Jobs sent again. `reason`: `worker_died`, `process_ended` (a computing process), "
-    "`worker_left` (it stopped), `bus_lost`.",
+    "`worker_left` (it stopped), `bus_lost`, `state_not_kept` (the bus did not take the session's state).",
     "onlooker_results_not_stored": "Results that were returned but could not be stored. A later GET of them is 404.",
     "onlooker_live_workers": "Workers that replied to this process on the bus in the last few seconds, and whose clock "
     "is right.",
@@ -145,13 +145,15 @@ METRICS = {
     "onlooker_worker_processes_ended": "Computing processes that ended. `reason`: `violation` (a forbidden system "
     "call: somebody may have tried to take it over), `exit`, or the name of a signal.",
     "onlooker_worker_processes_killed": "Computing processes that their worker ended. `reason`: `overdue` (a call took "
-    "too long), `untrue` (an answer that can't be true), `replaced` (after many jobs).",
+    "too long), `untrue` (an answer that can't be true), `replaced` (after many jobs), `evicted` (for another "
+    "stream). All but the last are also among those that ended, as `SIGKILL`.",
     "onlooker_worker_visits": "Visits that a worker sent to the bus for a recorder. `outcome`: `published`, or "
     "`refused` (the bus did not accept it; the job is not answered until it does).",
     "onlooker_frames_skipped": "Frames that were answered without being analysed. `reason`: `out_of_order` (older "
     "than the session's last one).",
     "onlooker_recorder_visits": "Visits received by a recorder. `outcome`: `written`, `known` (the same or a higher "
-    "revision already exists), `stream_gone` (dropped: its stream was removed).",
+    "revision already exists), `expired` (after its stream's retention), `stream_gone` (dropped: its stream was "
+    "removed).",
     "onlooker_recorder_refused": "Attempts to write a visit that failed because of the visit. `reason`: `refused` (by "
     "the database), `out_of_range` (in a month that no stream keeps, or too far in the future).",
     "onlooker_recorder_put_aside": "Messages that were given up and moved to the table `visits_putaside`. `reason`: as "

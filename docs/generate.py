@@ -17,8 +17,10 @@ from prometheus_client.metrics import MetricWrapperBase
 HERE = Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE))
 
+from alert_page import alert_page  # noqa: E402
 from client_page import client_page  # noqa: E402
 from explanations import CONSOLE_ROUTES, DATA_ROUTES, JOB_ERRORS, METRICS, PROBLEMS, Undocumented  # noqa: E402
+from log_page import log_page  # noqa: E402
 
 from onlooker.cli import main as command_line  # noqa: E402
 from onlooker.data.app import ROUTES as DATA_ENDPOINT  # noqa: E402
@@ -357,6 +359,8 @@ PAGES: dict[str, Callable[[], str]] = {
     "services.md": services_page,
     "errors.md": errors_page,
     "metrics.md": metrics_page,
+    "alerts.md": lambda: alert_page(ROOT / "deploy/prometheus/alerts.yml", table),
+    "logs.md": lambda: log_page(SOURCE.parent, table),
     "numbers.md": numbers_page,
     "cli.md": command_page,
     "client.md": lambda: client_page(table),

@@ -158,7 +158,7 @@ def _cancel_orphans(customer: Customer, state: StripeState) -> None:
     """Subscriptions that we created but no longer have a row for: nobody should pay for nothing."""
     known = {str(key) for key in customer.subscriptions.values_list("key", flat=True)}
     for one in [one for one in state.subscriptions if one.key and one.key not in known]:
-        log.warning("cancelling a orphaned subscription", extra=fields(customer=customer.pk))
+        log.warning("cancelling an orphaned subscription", extra=fields(customer=customer.pk))
         state.cancel(one)
 
 
