@@ -272,6 +272,11 @@ bench-cell *arguments:
 chaos-cell *arguments:
     python -m bench.chaos.cell {{arguments}}
 
+# Alert rules and dashboards, by promtool and Grafana's own types: each alert fired, each query about what is exported.
+monitoring:
+    cd deploy/grafana/schema && npm ci --silent --ignore-scripts --no-audit --no-fund
+    python -m bench.conformance.monitoring_files
+
 # Every number of random worlds against what plain Python computes from the same visits.
 check-metrics worlds="2000" *seed:
     python -m bench.accuracy.metrics {{worlds}} {{seed}}

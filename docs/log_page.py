@@ -89,6 +89,6 @@ def log_page(source: Path, table: Table) -> str:
         + "\n## Fields of some lines\n\n"
         + table(["field", "type", "meaning"], others)
         + "\n## Events\n\nAs the source has them. An event may lack a field that does not apply. A line of `request` is "
-        "at level `debug` where the request was answered as usual.\n\n"
+        "at level `debug` where the request was answered as usual, and its logger is the process's own.\n\n"
         + table(["event", "level", "fields", "logger"], rows)
     )
