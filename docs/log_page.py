@@ -9,7 +9,8 @@ from log_events import LogCalls
 OF_EVERY_LINE = {
     "time": ("string", "When, in UTC: RFC 3339 with milliseconds."),
     "level": ("string", "`debug`, `info`, `warning`, `error` or `critical`. `ONLOOKER_LOG_LEVEL` is the lowest shown."),
-    "process": ("string", "Which process: `up`, `gateway`, `gateway-2`, `dispatcher`, `recorder`, `console`, `data`, a worker's name, `bus`."),
+    "process": ("string", "Which process: `up`, `bus`, `gateway`, `gateway-2`, `dispatcher`, `recorder`, `console`, "
+                "`data`, or a worker's name."),
     "logger": ("string", "The module that logs. `onlooker...` is ours; others are libraries."),
     "event": ("string", "What happened: a text of the table below that stays the same, so that you can filter by it. "
               "Of libraries, any text."),
@@ -58,7 +59,7 @@ FIELDS = {
     "setting": ("string", "A setting that matters here."),
     "short_s": ("integer", "By how many seconds records vanish early."),
     "status": ("integer or string", "The status of a response, of an answer of the bus, or of a subscription."),
-    "stream": ("integer or string or null", "Number of a stream, null before it is known; of the bus, a stream's name."),
+    "stream": ("integer or string or null", "Number of a stream, null before it is known; of the bus, its name."),
     "subscription": ("string", "The id of a subscription at Stripe."),
     "url": ("string", "Where a process serves, or what it connects to."),
     "what": ("string", "What could not be written."),
@@ -71,7 +72,9 @@ def log_page(source: Path, table: Table) -> str:
     events = LogCalls(source).events()
     used = {name for event in events for name in event.fields}
     if missing := sorted(used - set(FIELDS)):
-        raise Undocumented(f"Fields of the log not explained: {', '.join(missing)}. Add a line to FIELDS of log_page.py.")
+        raise Undocumented(
+            f"Fields of the log not explained: {', '.join(missing)}. Add a line to FIELDS of log_page.py."
+        )
     if stale := sorted(set(FIELDS) - used):
         raise Undocumented(f"Fields of the log no longer in the source: {', '.join(stale)}. Remove them from FIELDS.")
     common: list[list[object]] = [[f"`{name}`", *texts] for name, texts in OF_EVERY_LINE.items()]
@@ -82,13 +85,13 @@ def log_page(source: Path, table: Table) -> str:
     ]
     return (
         "# Logs\n\nEvery process writes its log to standard error: one JSON object a line, with named values only. "
-        "`onlooker up` passes on the lines of all its processes. Lines about requests name routes, never addresses, and "
+        "`onlooker up` passes on the lines of all its processes. Lines about requests name routes, never addresses; "
         "no line has a picture, a password or a token. What to watch: [monitoring](../guides/monitoring.md#logs).\n\n"
         "## Fields of every line\n\n"
         + table(["field", "type", "meaning"], common)
         + "\n## Fields of some lines\n\n"
         + table(["field", "type", "meaning"], others)
-        + "\n## Events\n\nAs the source has them. An event may lack a field that does not apply. A line of `request` is "
-        "at level `debug` where the request was answered as usual, and its logger is the process's own.\n\n"
+        + "\n## Events\n\nAs the source has them. An event may lack a field that does not apply. A line of `request` "
+        "is at level `debug` where the request was answered as usual, and its logger is the process's own.\n\n"
         + table(["event", "level", "fields", "logger"], rows)
     )

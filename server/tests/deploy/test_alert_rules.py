@@ -39,7 +39,9 @@ def test_no_alert_is_without_a_test_that_fires_it() -> None:
 def test_an_alert_that_does_not_fire_fails_the_tests(tmp_path: Path) -> None:
     shutil.copy(PROMETHEUS / "alerts_test.yml", tmp_path)
     rules = (PROMETHEUS / "alerts.yml").read_text(encoding="utf-8")
-    (tmp_path / "alerts.yml").write_text(rules.replace("onlooker_bucket_filled) > 0.8", "onlooker_bucket_filled) > 0.9"))
+    (tmp_path / "alerts.yml").write_text(
+        rules.replace("onlooker_bucket_filled) > 0.8", "onlooker_bucket_filled) > 0.9")
+    )
     done = promtool("test", "rules", "alerts_test.yml", folder=tmp_path)
     assert done.returncode != 0
     assert "OnlookerBucketFills" in done.stdout + done.stderr

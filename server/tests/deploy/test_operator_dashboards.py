@@ -14,9 +14,7 @@ SUBJECTS = {"Traffic", "Latency", "Queues", "Bus", "Recorder", "Database", "Work
 
 @pytest.fixture(scope="module")
 def generator() -> ModuleType:
-    spec = importlib.util.spec_from_file_location(
-        "operator_dashboards", ROOT / "deploy/grafana/operator_dashboards.py"
-    )
+    spec = importlib.util.spec_from_file_location("operator_dashboards", ROOT / "deploy/grafana/operator_dashboards.py")
     assert spec
     assert spec.loader
     module = importlib.util.module_from_spec(spec)
