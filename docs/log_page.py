@@ -50,7 +50,7 @@ FIELDS = {
     "replicas": ("integer", "Copies that the bus keeps."),
     "request_id": ("string", "The id of a request, which the client may choose with `X-Request-Id`. It goes with a job "
                    "through gateway, bus and worker: one filter shows all lines about it."),
-    "route": ("string", "A name from [routes.md](routes.md), or `none`. Never the address: links may be secrets."),
+    "route": ("string", "A name from [routes.md](routes.md), or `none`. Never the URL: links may be secrets."),
     "seconds": ("number", "How long a chore took."),
     "senior_age": ("number", "From which age people count as seniors."),
     "service": ("string", "A service."),
@@ -85,7 +85,7 @@ def log_page(source: Path, table: Table) -> str:
     ]
     return (
         "# Logs\n\nEvery process writes its log to standard error: one JSON object a line, with named values only. "
-        "`onlooker up` passes on the lines of all its processes. Lines about requests name routes, never addresses; "
+        "`onlooker up` passes on the lines of all its processes. Lines about requests name routes, never URLs; "
         "no line has a picture, a password or a token. What to watch: [monitoring](../guides/monitoring.md#logs).\n\n"
         "## Fields of every line\n\n"
         + table(["field", "type", "meaning"], common)
