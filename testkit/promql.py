@@ -10,7 +10,7 @@ from typing import Any
 
 import promql_parser
 import yaml
-from promql_parser import AggModifierType, AggregateExpr, Expr, MatchOp, MatrixSelector, VectorSelector, walk
+from promql_parser import AggModifierType, AggregateExpr, Expr, MatchOp, VectorSelector, walk
 
 ROOT = Path(__file__).resolve().parents[1]
 PROMETHEUS = ROOT / "deploy/prometheus"
@@ -114,14 +114,7 @@ def faults_of(query: Query) -> list[str]:
 
 def selectors_in(expression: Expr) -> list[VectorSelector]:
     found: list[VectorSelector] = []
-
-    def visit(node: Expr) -> None:
-        if isinstance(node, MatrixSelector):
-            found.append(node.vector_selector)
-        elif isinstance(node, VectorSelector):
-            found.append(node)
-
-    walk(expression, pre_visit=visit)
+    walk(expression, pre_visit=lambda node: found.append(node) if isinstance(node, VectorSelector) else None)
     return found
 
 

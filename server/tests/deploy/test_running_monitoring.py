@@ -16,7 +16,7 @@ import pytest
 from clients import client_of
 from testkit import Launch, Stack, migrated_database, running_stack
 from testkit.prometheus_server import PrometheusServer, is_installed, running_prometheus
-from testkit.promql import ROOT, all_queries, dashboard_queries
+from testkit.promql import GUIDE, ROOT, all_queries, dashboard_queries
 
 PROCESSES = {"gateway", "dispatcher", "recorder", "console", "data", "worker"}
 IDLE_PANELS: set[str] = set()
@@ -53,7 +53,7 @@ def use(stack: Stack, client: httpx2.Client) -> None:
     session = {"session_id": "4f3a3f5e-6a0c-4f2b-9d5e-0a7a2f4f9d11"}
     client.post("/services/dummy/1/jobs", json={"echo": "again", "async": False, "state": session})
     assert client.get("/services/nothing/1").status_code == 404
-    assert client.post("/services/dummy/1/jobs", content=b"{").status_code == 400
+    assert client.post("/services/dummy/1/jobs", json={"echo": ["no text"]}).status_code == 400
     assert httpx2.get(f"{stack.plain_url}/services").status_code == 401
     httpx2.get(f"http://127.0.0.1:{stack.setting('data_http_port')}/api/1/entities")
     httpx2.get(f"http://127.0.0.1:{stack.setting('console_http_port')}/", headers={"Host": "localhost"})
@@ -104,6 +104,13 @@ def test_a_process_that_dies_fires_its_alert_with_a_text(product: Stack, prometh
         time.sleep(0.1)
     (alert,) = found
     assert alert["annotations"]["summary"].startswith("recorder at 127.0.0.1:")
+
+
+def test_the_command_of_the_guide_says_whether_a_process_is_ready(product: Stack) -> None:
+    (command,) = re.findall(r"^curl .*$", GUIDE.read_text(encoding="utf-8"), re.MULTILINE)
+    command = command.replace("http://127.0.0.1:9100", product.monitoring_url("gateway"))
+    done = subprocess.run(command, shell=True, capture_output=True, text=True, check=True)
+    assert json.loads(done.stdout)["ready"] is True
 
 
 def documented_fields(heading: str) -> dict[str, str]:
