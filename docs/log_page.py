@@ -22,7 +22,8 @@ FIELDS = {
     "calls": ("integer", "Calls in progress."),
     "child": ("string", "A process that `onlooker up` started."),
     "chore": ("string", "A chore of the console."),
-    "code": ("string or integer", "The code of a [problem](errors.md); of a process, its exit code or minus a signal."),
+    "code": ("string or integer or null", "The code of a [problem](errors.md), null where there is none; of a process, "
+             "its exit code or minus a signal."),
     "count": ("integer", "How many things a chore did."),
     "customer": ("string or integer", "A customer of billing: our number, or Stripe's id."),
     "definitions": ("string", "Which definitions of metrics fill the roll-up."),
