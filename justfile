@@ -279,6 +279,10 @@ kubernetes:
     uv pip sync --quiet --require-hashes --python .kubernetes-venv/bin/python requirements/kubernetes.txt
     python -m bench.deployment.kubernetes_manifests
 
+# The small installation without a cluster: its containers as processes in namespaces, with PostgreSQL of this machine. Needs root.
+kubernetes-play:
+    unshare --net --mount "$(command -v python)" -m bench.deployment.kubernetes_play
+
 # Devices at a cell while its processes, hosts and networks fail in turn. Needs root.
 chaos-cell *arguments:
     python -m bench.chaos.cell {{arguments}}

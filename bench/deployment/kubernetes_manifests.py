@@ -1,4 +1,4 @@
-"""Render deploy/kubernetes, check it against the schemas of Kubernetes and by checkov; the last line is one JSON object."""
+"""Render deploy/kubernetes, check it against the schemas of Kubernetes and by checkov; prints one JSON object."""
 
 import json
 import subprocess
@@ -17,7 +17,7 @@ WITHOUT_SCHEMA = "Couldn't find schema for kind Cluster with api version postgre
 
 
 def invalid_manifests(file: Path, version: str) -> list[str]:
-    """What kubernetes-validate finds that this version of Kubernetes would refuse, unknown fields and kinds included."""
+    """What this version of Kubernetes would refuse, unknown fields and kinds included."""
     command = [TOOLS / "kubernetes-validate", "--kubernetes-version", version, "--strict", file]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     lines = (done.stdout + done.stderr).splitlines()

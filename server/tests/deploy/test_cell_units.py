@@ -27,14 +27,16 @@ def host(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A host that runs everything. Its folder `units` is what /etc/systemd/system would get."""
     folder = tmp_path_factory.mktemp("cell")
     text = (DEPLOY / "cell" / "cell.env").read_text(encoding="utf-8")
-    text = re.sub(r'^(CELL_(?:BLOBS|CONSOLES))=.*$', r'\1="h1"', text, flags=re.MULTILINE)
+    text = re.sub(r"^(CELL_(?:BLOBS|CONSOLES))=.*$", r'\1="h1"', text, flags=re.MULTILINE)
     text = re.sub(r"^CELL_PROGRAMS=.*$", f"CELL_PROGRAMS={Path(sys.executable).parent}", text, flags=re.MULTILINE)
     (folder / "cell.env").write_text(text, encoding="utf-8")
     for name in ("secrets", "cell"):
         (folder / name).mkdir()
     for name in ("etcd.yml", "haproxy.cfg", "nats.conf"):
         (folder / "cell" / name).write_text(f"{folder}/secrets/h1.pem {folder}/var/nats {folder}/var/etcd\n")
-    (folder / "cell" / "onlooker.env").write_text(f"ONLOOKER_HTTP_PORT=0\nONLOOKER_NATS_KEY_FILE={folder}/secrets/h1.key\n")
+    (folder / "cell" / "onlooker.env").write_text(
+        f"ONLOOKER_HTTP_PORT=0\nONLOOKER_NATS_KEY_FILE={folder}/secrets/h1.key\n"
+    )
     arguments = [folder / "cell.env", "h1", folder / "secrets", folder / "cell", folder / "var", folder / "units"]
     subprocess.run([DEPLOY / "cell" / "units", *arguments], check=True, capture_output=True)
     for name in OF_DEBIAN:

@@ -15,7 +15,16 @@ from onlooker.bus.server_configuration import POOL, ROUTE, roles_of
 from onlooker.database_roles.grants import ROLES
 from onlooker.monitoring import monitoring_app
 from onlooker.settings import read_settings
-from testkit.manifests import FOLDER, OVERLAYS, Manifest, containers_of, has_kubectl, pod_templates, read_manifests, render
+from testkit.manifests import (
+    FOLDER,
+    OVERLAYS,
+    Manifest,
+    containers_of,
+    has_kubectl,
+    pod_templates,
+    read_manifests,
+    render,
+)
 
 pytestmark = [
     pytest.mark.skipif(not has_kubectl(), reason="kubectl is not installed"),
@@ -136,7 +145,9 @@ def test_probes_ask_for_what_monitoring_serves(manifests: list[Manifest]) -> Non
         assert set(probes.values()) <= served
 
 
-def test_the_script_makes_the_users_of_the_bus_and_the_roles_of_the_database(secrets: dict[str, dict[str, str]]) -> None:
+def test_the_script_makes_the_users_of_the_bus_and_the_roles_of_the_database(
+    secrets: dict[str, dict[str, str]],
+) -> None:
     passwords = json.loads(secrets["bus-passwords"]["passwords.json"])
     assert passwords.keys() == {*(role.user for role in roles_of((POOL,), read_settings({}))), ROUTE}
     assert secrets["database-roles"].keys() == set(ROLES)
