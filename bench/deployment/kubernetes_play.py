@@ -9,7 +9,6 @@ import os
 import pwd
 import shlex
 import signal
-import socket
 import subprocess
 import sys
 import tempfile
@@ -142,9 +141,6 @@ class PlayedPod:
         [container] = self.template["spec"]["containers"]
         probe = container[f"{kind}Probe"]
         ports = {port["name"]: port["containerPort"] for port in container["ports"]}
-        if "tcpSocket" in probe:
-            with socket.socket() as connection:
-                return connection.connect_ex((self.address, ports[probe["tcpSocket"]["port"]])) == 0
         url = f"http://{self.address}:{ports[probe['httpGet']['port']]}{probe['httpGet']['path']}"
         try:
             with urllib.request.urlopen(url, timeout=probe.get("timeoutSeconds", 1)) as answer:
