@@ -63,7 +63,7 @@ def secrets(overlay: str, tmp_path_factory: pytest.TempPathFactory) -> dict[str,
 
 
 def mounted_files(template: Manifest, container: Manifest, secrets: dict[str, dict[str, str]]) -> dict[str, str]:
-    """The files of secrets in a container, by path; those of the operator are empty."""
+    """The files of secrets in a container, by path."""
     volumes = {volume["name"]: volume.get("secret") for volume in template["spec"]["volumes"]}
     files = {}
     for mount in container.get("volumeMounts", []):
@@ -71,7 +71,9 @@ def mounted_files(template: Manifest, container: Manifest, secrets: dict[str, di
         if secret:
             known = secrets.get(secret["secretName"], {})
             names = [item["key"] for item in secret.get("items", [])] or list(known)
-            files |= {f"{mount['mountPath']}/{name}": known.get(name, "") for name in names}
+            files |= {
+                f"{mount['mountPath']}/{name}": known.get(name, "postgresql:///of-the-operator") for name in names
+            }
     return files
 
 
@@ -98,8 +100,8 @@ def test_every_container_starts_with_settings_that_onlooker_accepts(
                     is_of_the_bus = variable.startswith("ONLOOKER_NATS_") and not variable.endswith("PASSWORD_FILE")
                     assert is_of_the_bus, f"{name}: {variable} names {value}, which is not mounted"
                 if variable.endswith("_FILE") and value in files:
-                    variables[variable] = str(tmp_path / "file")
-                    (tmp_path / "file").write_text(files[value] or "postgresql://operator/onlooker")
+                    variables[variable] = str(tmp_path / variable)
+                    (tmp_path / variable).write_text(files[value])
             read_settings(variables)
             checked += 1
     assert checked == len(PROCESSES) + len(BESIDE)
