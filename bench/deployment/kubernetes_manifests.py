@@ -18,7 +18,7 @@ WITHOUT_SCHEMA = "Couldn't find schema for kind Cluster with api version postgre
 
 def invalid_manifests(file: Path, version: str) -> list[str]:
     """What this version of Kubernetes would refuse, unknown fields and kinds included."""
-    command = [TOOLS / "kubernetes-validate", "--kubernetes-version", version, "--strict", file]
+    command = [str(TOOLS / "kubernetes-validate"), "--kubernetes-version", version, "--strict", str(file)]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     lines = (done.stdout + done.stderr).splitlines()
     return [line for line in lines if not line.startswith("INFO") and WITHOUT_SCHEMA not in line]
@@ -26,7 +26,8 @@ def invalid_manifests(file: Path, version: str) -> list[str]:
 
 def checkov_summary(file: Path) -> dict[str, Any]:
     """Passed, failed and skipped checks; nothing is asked of anybody."""
-    command = [TOOLS / "checkov", "--file", file, "--framework", "kubernetes", "--config-file", FOLDER / "checkov.yaml"]
+    command = [str(TOOLS / "checkov"), "--file", str(file), "--framework", "kubernetes"]
+    command += ["--config-file", str(FOLDER / "checkov.yaml")]
     done = subprocess.run([*command, "--output", "json"], capture_output=True, text=True, check=False)
     try:
         report: dict[str, Any] = json.loads(done.stdout)

@@ -25,7 +25,7 @@ from testkit.manifests import FOLDER, Manifest, pod_templates, read_manifests, r
 PROCESSES = ("gateway", "dispatcher", "recorder", "console", "data", "worker")
 HOSTS = ("vision.example.org", "console.example.org", "data.example.org")
 USER = 10001
-START_LIMIT_S, JOB_LIMIT_S = 120, 120
+START_LIMIT_S, JOB_LIMIT_S = 90, 60
 PROGRAMS = Path(sys.executable).parent
 
 
@@ -165,8 +165,8 @@ def start_postgresql(node: Node) -> None:
     programs = max(Path("/usr/lib/postgresql").glob("*/bin"))
     data = pod.volume("files", owner)
     password = pod.volume("owner", owner) / "password"
-    initdb = [programs / "initdb", *shlex.split(variables["POSTGRES_INITDB_ARGS"]), "--auth=scram-sha-256"]
-    initdb += ["--username", variables["POSTGRES_USER"], "--pwfile", password, "--pgdata", data / "pgdata"]
+    initdb = [str(programs / "initdb"), *shlex.split(variables["POSTGRES_INITDB_ARGS"]), "--auth=scram-sha-256"]
+    initdb += ["--username", variables["POSTGRES_USER"], "--pwfile", str(password), "--pgdata", str(data / "pgdata")]
     as_owner = ["setpriv", f"--reuid={owner}", f"--regid={owner}", "--clear-groups"]
     subprocess.run([*as_owner, *initdb], check=True, capture_output=True)
     listen = ["-clisten_addresses=127.0.0.1", "-cunix_socket_directories=/tmp"]
@@ -175,7 +175,7 @@ def start_postgresql(node: Node) -> None:
     )
     url = f"host=127.0.0.1 user={variables['POSTGRES_USER']} dbname=postgres password={password.read_text().strip()}"
     give_up_at = time.monotonic() + START_LIMIT_S
-    create = [programs / "psql", url, "-qc", f"CREATE DATABASE {variables['POSTGRES_DB']}"]
+    create = [str(programs / "psql"), url, "-qc", f"CREATE DATABASE {variables['POSTGRES_DB']}"]
     while subprocess.run(create, capture_output=True, check=False).returncode:
         if time.monotonic() > give_up_at:
             raise RuntimeError(f"PostgreSQL does not start: {pod.log(container)}")
@@ -203,7 +203,7 @@ def prepare_namespace(folder: Path) -> None:
 
 
 def ask(authority: Path, credentials: str, *arguments: str) -> str:
-    command = ["curl", "-s", "--max-time", "30", "--cacert", authority, "-u", credentials, *arguments]
+    command = ["curl", "-s", "--max-time", "30", "--cacert", str(authority), "-u", credentials, *arguments]
     return subprocess.run(command, capture_output=True, text=True, check=True).stdout
 
 
