@@ -37,8 +37,9 @@ def host(tmp_path_factory: pytest.TempPathFactory) -> Path:
     (folder / "cell" / "onlooker.env").write_text(
         f"ONLOOKER_HTTP_PORT=0\nONLOOKER_NATS_KEY_FILE={folder}/secrets/h1.key\n"
     )
-    arguments = [folder / "cell.env", "h1", folder / "secrets", folder / "cell", folder / "var", folder / "units"]
-    subprocess.run([DEPLOY / "cell" / "units", *arguments], check=True, capture_output=True)
+    folders = [str(folder / name) for name in ("secrets", "cell", "var", "units")]
+    command = [str(DEPLOY / "cell" / "units"), str(folder / "cell.env"), "h1", *folders]
+    subprocess.run(command, check=True, capture_output=True)
     for name in OF_DEBIAN:
         if (DEBIAN_UNITS / f"{name}.service").exists():
             shutil.copy(DEBIAN_UNITS / f"{name}.service", folder / "units")

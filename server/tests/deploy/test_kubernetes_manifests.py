@@ -33,6 +33,7 @@ pytestmark = [
 
 OF_THE_OPERATOR = {"postgresql-app", "postgresql-ca"}
 """Secrets that CloudNativePG makes in a cell."""
+HOSTS = ("vision.example.org", "console.example.org", "data.example.org")
 PROCESSES = ("gateway", "dispatcher", "recorder", "console", "data", "worker")
 BESIDE = ("bus configuration", "nats-server", "roles", "migrations", "grants", "bus prepare")
 """What else runs from the image."""
@@ -53,7 +54,7 @@ def manifests(overlay: str) -> list[Manifest]:
 def secrets(overlay: str, tmp_path_factory: pytest.TempPathFactory) -> dict[str, dict[str, str]]:
     """Of the script, by name and key."""
     folder = tmp_path_factory.mktemp("secrets")
-    command = [FOLDER / "secrets", overlay, folder, "vision.example.org", "console.example.org", "data.example.org"]
+    command = [str(FOLDER / "secrets"), overlay, str(folder), *HOSTS]
     subprocess.run(command, check=True, capture_output=True)
     found = read_manifests((folder / "secrets.yaml").read_text())
     return {
@@ -65,7 +66,7 @@ def secrets(overlay: str, tmp_path_factory: pytest.TempPathFactory) -> dict[str,
 def mounted_files(template: Manifest, container: Manifest, secrets: dict[str, dict[str, str]]) -> dict[str, str]:
     """The files of secrets in a container, by path."""
     volumes = {volume["name"]: volume.get("secret") for volume in template["spec"]["volumes"]}
-    files = {}
+    files: dict[str, str] = {}
     for mount in container.get("volumeMounts", []):
         secret = volumes.get(mount["name"])  # a volume of a claim is not among them
         if secret:
