@@ -264,15 +264,15 @@ cell folder="/tmp/onlooker-cell":
     deploy/cell/try start {{folder}}
     deploy/cell/try check {{folder}}; verdict=$?; deploy/cell/try stop {{folder}}; exit $verdict
 
-# What a cell costs, and how it grows. Needs root.
-bench-cell *arguments:
-    python -m bench.cost.cell {{arguments}}
-
 # The same with a systemd of its own on each host, and the units of deploy/systemd. Needs root.
 cell-units:
     rm -rf var/cell-units
     CELL_SYSTEMD=yes deploy/cell/try start "$PWD/var/cell-units"
     deploy/cell/try check "$PWD/var/cell-units"; verdict=$?; deploy/cell/try stop "$PWD/var/cell-units"; exit $verdict
+
+# What a cell costs, and how it grows. Needs root.
+bench-cell *arguments:
+    python -m bench.cost.cell {{arguments}}
 
 # Render the manifests of deploy/kubernetes, check them against the schemas of Kubernetes and by checkov.
 kubernetes:
