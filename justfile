@@ -264,9 +264,25 @@ cell folder="/tmp/onlooker-cell":
     deploy/cell/try start {{folder}}
     deploy/cell/try check {{folder}}; verdict=$?; deploy/cell/try stop {{folder}}; exit $verdict
 
+# The same with a systemd of its own on each host, and the units of deploy/systemd. Needs root.
+cell-units:
+    rm -rf var/cell-units
+    CELL_SYSTEMD=yes deploy/cell/try start "$PWD/var/cell-units"
+    deploy/cell/try check "$PWD/var/cell-units"; verdict=$?; deploy/cell/try stop "$PWD/var/cell-units"; exit $verdict
+
 # What a cell costs, and how it grows. Needs root.
 bench-cell *arguments:
     python -m bench.cost.cell {{arguments}}
+
+# Render the manifests of deploy/kubernetes, check them against the schemas of Kubernetes and by checkov.
+kubernetes:
+    uv venv --quiet --allow-existing --python 3.11 .kubernetes-venv
+    uv pip sync --quiet --require-hashes --python .kubernetes-venv/bin/python requirements/kubernetes.txt
+    python -m bench.deployment.kubernetes_manifests
+
+# The small installation without a cluster: its containers as processes in namespaces, with PostgreSQL of this machine. Needs root.
+kubernetes-play:
+    unshare --net --mount "$(command -v python)" -m bench.deployment.kubernetes_play
 
 # Devices at a cell while its processes, hosts and networks fail in turn. Needs root.
 chaos-cell *arguments:
@@ -316,3 +332,4 @@ pins:
     uv pip compile --quiet --universal --generate-hashes --no-emit-index-url --no-header --python-version 3.11 requirements/model-references.in -c requirements/models.txt -o requirements/model-references.txt
     uv pip compile --quiet --universal --generate-hashes --no-emit-index-url --no-header --python-version 3.9 client/pyproject.toml --extra camera requirements/client-tests.in -c requirements/client.txt -o requirements/client-tests.txt
     uv pip compile --quiet --universal --generate-hashes --no-emit-index-url --no-header --python-version 3.11 requirements/release.in -o requirements/release.txt
+    uv pip compile --quiet --universal --generate-hashes --no-emit-index-url --no-header --python-version 3.11 requirements/kubernetes.in -o requirements/kubernetes.txt

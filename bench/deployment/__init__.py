@@ -1,0 +1,1 @@
+"""What is deployed, checked with the tools of those who run it."""
