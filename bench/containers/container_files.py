@@ -1,5 +1,6 @@
 """The files for containers by their own tools: hadolint, the compose specification's schema, HAProxy."""
 
+import itertools
 import json
 import subprocess
 import tempfile
@@ -56,7 +57,7 @@ CHECKS: dict[str, Callable[[], list[str]]] = {
 @concluding
 def main() -> None:
     found = {name: check() for name, check in CHECKS.items()}
-    for finding in sum(found.values(), []):
+    for finding in itertools.chain.from_iterable(found.values()):
         say(finding)
     counts = {name: len(findings) for name, findings in found.items()}
     conclude({"ok": not any(counts.values()), **counts, "findings_target": 0})

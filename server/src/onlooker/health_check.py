@@ -1,7 +1,7 @@
 """`python -m onlooker.health_check`: whether the process beside it is ready, for the health checks of containers.
 
-It reads the same settings, asks /readyz of the monitoring port, and exits with 1 unless all checks hold. It is no command
-of `onlooker`, whose imports would cost three times as much CPU, every few seconds and in every container.
+It reads the same settings, asks /readyz of the monitoring port, and exits with 1 unless all checks hold. It is no
+command of `onlooker`, whose imports would cost three times as much CPU, every few seconds and in every container.
 """
 
 import http.client
