@@ -4,6 +4,7 @@ import argparse
 import json
 import re
 import subprocess
+import sys
 import tempfile
 import time
 from contextlib import suppress
@@ -13,7 +14,7 @@ from typing import Any
 
 from bench.accuracy.scene_report import COUNT_ERROR
 from bench.containers.container_files import compose_findings
-from bench.containers.engine import NAME, STAND_INS, ContainerEngine
+from bench.containers.engine import ISOLATED, NAME, STAND_INS, ContainerEngine
 from bench.containers.guide_commands import GuideShell, blocks_of
 from bench.journeys.product.device import Device
 from bench.journeys.product.films import FILMED, Film, choose_clip
@@ -86,6 +87,19 @@ class ComposeRun:
         return Client(
             "https://localhost:8443", login, password, ca_file=str(self.authority), username="you@example.org"
         )
+
+    def say_logs(self) -> None:
+        """Of all containers, for the person who looks for the fault."""
+        for name in self.engine.run(["podman", "ps", "--all", "--format", "{{.Names}}"]).split():
+            done = subprocess.run(
+                ["podman", "logs", "--tail", "15", name],
+                env=self.engine.environment,
+                check=False,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.STDOUT,
+                text=True,
+            )
+            say(f"--- {name}\n{done.stdout}")
 
     @property
     def authority(self) -> Path:
@@ -179,21 +193,39 @@ def numbers_since(run: ComposeRun, since: datetime) -> Numbers:
         time.sleep(1)
 
 
-@concluding
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--folder", type=Path, help="of the images of `just image --folder`; else they are built first")
-    parser.add_argument("--clip", default=FILMED, help=f"name of the labelled scene that is the camera; else {FILMED}")
-    chosen = parser.parse_args()
-    with tempfile.TemporaryDirectory(prefix="onlooker-compose-") as temporary:
-        folder = Path(temporary)
-        engine = ContainerEngine(chosen.folder or folder / "engine")
-        engine.configure()
-        findings = compose_findings()
+def prepare_and_isolate(chosen: Path | None, clip: str) -> int:
+    """Images first, which takes a network; then all else without one. The exit code of the second half."""
+    folder = chosen or Path(tempfile.mkdtemp(prefix="onlooker-engine-"))
+    engine = ContainerEngine(folder)
+    engine.configure()
+    try:
         if not engine.has_image(NAME):
             say("building the image ...")
             engine.build(NAME)
         engine.assemble_stand_ins()
+        command = [sys.executable, "-m", "bench.containers.compose_start", "--isolated"]
+        isolated = [ISOLATED, *command, "--folder", folder, "--clip", clip]
+        return subprocess.run(isolated, check=False, timeout=1200).returncode
+    finally:
+        if chosen is None:
+            engine.remove()
+
+
+@concluding
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--folder", type=Path, help="of the images of `just image --folder`; else they are built first")
+    parser.add_argument(
+        "--isolated", action="store_true", help="the second half: images are there, the network is its own"
+    )
+    parser.add_argument("--clip", default=FILMED, help=f"name of the labelled scene that is the camera; else {FILMED}")
+    chosen = parser.parse_args()
+    if not chosen.isolated:
+        sys.exit(prepare_and_isolate(chosen.folder, chosen.clip))
+    engine = ContainerEngine(chosen.folder)
+    findings = compose_findings()
+    with tempfile.TemporaryDirectory(prefix="onlooker-compose-") as temporary:
+        folder = Path(temporary)
         shell = GuideShell(folder, engine.environment)
         shell.prepare()
         run = ComposeRun(engine, shell)
@@ -205,16 +237,15 @@ def main() -> None:
             figures |= {"reaching_too_far": too_far}
             figures |= play_film(run, choose_clip(chosen.clip, folder), folder)
             figures |= upgrade(run, since)
-            for title in ("Certificates", "Backup", "Remove it"):
+            for title in ("Certificates", "Backup"):
                 for block in blocks_of(title):
                     shell.run(block)
+        except Exception:
+            run.say_logs()
+            raise
         finally:
-            for service in (*RUNNING, "prepare"):
-                with suppress(RuntimeError, ValueError):
-                    name = run.container(service)
-                    say(f"--- {service}\n{engine.run(['podman', 'logs', '--tail', '15', name])}")
-            if chosen.folder is None:
-                engine.remove()
+            for block in blocks_of("Remove it"):
+                shell.run(block)
     ok = (
         figures["first_person"] == 1
         and figures["first_person_s"] <= FIRST_PERSON_TARGET_S

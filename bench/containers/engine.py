@@ -2,6 +2,7 @@
 
 import json
 import os
+import resource
 import shutil
 import subprocess
 from collections.abc import Mapping, Sequence
@@ -14,6 +15,9 @@ from bench.lib.product import ROOT
 IMAGE = ROOT / "deploy" / "image"
 TOOLS = ROOT / ".containers-venv" / "bin"
 PROGRAMS = ("buildah", "debootstrap", "podman")
+ISOLATED = Path(__file__).with_name("isolated")
+"""Containers are run within it; images are built outside, with the machine's network."""
+PID_MAX = Path("/proc/sys/kernel/pid_max")
 NAME = "localhost/onlooker:0.1.0"
 """As deploy/compose/.env.example has it."""
 STAND_INS = {
@@ -29,7 +33,7 @@ runroot = "{folder}/run"
 """
 _CONTAINERS = """
 [containers]
-default_ulimits = ["nofile={files}:{files}"]
+default_ulimits = ["nofile={files}:{files}", "nproc={processes}:{processes}"]
 [network]
 network_backend = "netavark"
 network_config_dir = "{folder}/networks"
@@ -65,10 +69,14 @@ class ContainerEngine:
         if missing:
             raise SystemExit(f"Not installed: {', '.join(missing)}. On Debian, apt-get install them; this needs root.")
         self.folder.mkdir(parents=True, exist_ok=True)
-        driver = os.environ.get("STORAGE_DRIVER", "vfs")
-        files = 20_000
+        driver = os.environ.get("STORAGE_DRIVER", "overlay")
+        # What podman asks for by default may be more than a virtual machine allows even root.
+        files = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
+        processes = min(resource.getrlimit(resource.RLIMIT_NPROC)[1], int(PID_MAX.read_text()))
         (self.folder / "storage.conf").write_text(_STORAGE.format(folder=self.folder, driver=driver))
-        (self.folder / "containers.conf").write_text(_CONTAINERS.format(folder=self.folder, files=files))
+        (self.folder / "containers.conf").write_text(
+            _CONTAINERS.format(folder=self.folder, files=files, processes=processes)
+        )
 
     def run(
         self, command: Sequence[str | Path], *, limit_s: float = 600, environment: Mapping[str, str] | None = None
@@ -95,11 +103,11 @@ class ContainerEngine:
         return True
 
     def inspect_image(self, name: str) -> dict[str, Any]:
-        (found,) = json.loads(self.run(["podman", "image", "inspect", name]))
+        (found,) = json.loads(self.run([ISOLATED, "podman", "image", "inspect", name]))
         return dict(found)
 
     def has_image(self, name: str) -> bool:
-        return self.succeeds(["podman", "image", "exists", name])
+        return self.succeeds(["buildah", "inspect", "--type", "image", name])
 
     def build(self, name: str) -> None:
         """The image itself, on a base that is assembled here."""
@@ -117,8 +125,6 @@ class ContainerEngine:
 
     def remove(self) -> None:
         """Everything, also what a broken run left."""
-        for command in (["podman", "rm", "--all", "--force", "--time", "2"], ["buildah", "rm", "--all"]):
-            self.succeeds(command)
-        for command in (["podman", "network", "prune", "--force"], ["podman", "rmi", "--all", "--force"]):
+        for command in (["buildah", "rm", "--all"], ["buildah", "rmi", "--all", "--force"]):
             self.succeeds(command)
         shutil.rmtree(self.folder, ignore_errors=True)
