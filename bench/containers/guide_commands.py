@@ -2,6 +2,7 @@
 
 import re
 import shlex
+import shutil
 import subprocess
 import time
 from collections.abc import Mapping
@@ -20,6 +21,20 @@ _DOCKER = """#!/bin/sh
 [ "$1" = compose ] || { echo "only compose is played here: $*" >&2; exit 2; }
 shift
 exec podman-compose "$@"
+"""
+
+_PODMAN = """#!/bin/bash
+# Debian 12's podman 4.3 can't start a container that requires one which has ended, and waits without end, or 20 seconds
+# at a time, for one that has ended already: podman-compose would not get past `prepare`.
+if [ "$1 $2" = "wait --condition=stopped" ]; then
+    until [ "$({podman} inspect --format '{{{{.State.Status}}}}' "$3")" = exited ]; do sleep 0.5; done
+    exit 0
+fi
+words=()
+for word; do
+    case $word in --requires=*) ;; *) words+=("$word") ;; esac
+done
+exec {podman} "${{words[@]}}"
 """
 
 
@@ -62,8 +77,9 @@ class GuideShell:
             subprocess.run(["rm", "-rf", str(self.folder / "clone" / "deploy" / "compose" / left)], check=True)
         programs = self.folder / "bin"
         programs.mkdir(exist_ok=True)
-        (programs / "docker").write_text(_DOCKER)
-        (programs / "docker").chmod(0o755)
+        for name, text in {"docker": _DOCKER, "podman": _PODMAN.format(podman=shutil.which("podman"))}.items():
+            (programs / name).write_text(text)
+            (programs / name).chmod(0o755)
         self.kept.write_text(f"cd {shlex.quote(str(self.folder / 'clone'))}\n")
 
     def run(self, block: str, *, limit_s: float = 600) -> Said:
