@@ -204,7 +204,7 @@ def prepare_and_isolate(chosen: Path | None, clip: str) -> int:
             engine.build(NAME)
         engine.assemble_stand_ins()
         command = [sys.executable, "-m", "bench.containers.compose_start", "--isolated"]
-        isolated = [ISOLATED, *command, "--folder", folder, "--clip", clip]
+        isolated = [str(ISOLATED), *command, "--folder", str(folder), "--clip", clip]
         return subprocess.run(isolated, check=False, timeout=1200).returncode
     finally:
         if chosen is None:

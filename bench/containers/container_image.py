@@ -35,7 +35,7 @@ print(json.dumps({"uid": os.getuid(), "writable": writable, "capabilities": int(
 
 def look_inside(engine: ContainerEngine, name: str) -> dict[str, Any]:
     """What a process finds that is run as compose.yaml runs it."""
-    run = [ISOLATED, "podman", "run", *CONTAINED, name]
+    run = [str(ISOLATED), "podman", "run", *CONTAINED, name]
     found = dict(json.loads(engine.run([*run, "python", "-c", _CONFINES])))
     found["commands"] = [one for one in PROCESSES if engine.succeeds([*run, "onlooker", one, "--help"])]
     return found
@@ -45,7 +45,7 @@ def measure_parts(engine: ContainerEngine, name: str) -> dict[str, int]:
     """Megabytes of the packages that are large, and of all else."""
     folders = "/opt/onlooker/lib/python3*/site-packages/* /opt/onlooker /usr /var /etc"
     du = f"du --bytes --summarize {folders} || true"
-    command = [ISOLATED, "podman", "run", *CONTAINED, "--user=0", name, "sh", "-c", du]
+    command = [str(ISOLATED), "podman", "run", *CONTAINED, "--user=0", name, "sh", "-c", du]
     parts = {}
     for line in engine.run(command).splitlines():
         size, _, path = line.partition("\t")
