@@ -270,7 +270,7 @@ container-tools:
     uv venv --quiet --allow-existing --python 3.11 .containers-venv
     uv pip sync --quiet --require-hashes --python .containers-venv/bin/python requirements/containers.txt
 
-# Whether the files for containers are right by their own tools: Containerfile, compose.yaml, HAProxy's lines, scripts.
+# Whether the files for containers are right by their own tools: Containerfile, compose.yaml, HAProxy's lines.
 container-files: container-tools
     python -m bench.containers.container_files
 
