@@ -269,6 +269,23 @@ cell-units:
     rm -rf var/cell-units
     CELL_SYSTEMD=yes deploy/cell/try start "$PWD/var/cell-units"
     deploy/cell/try check "$PWD/var/cell-units"; verdict=$?; deploy/cell/try stop "$PWD/var/cell-units"; exit $verdict
+# The tools of `image`, `compose` and `container-files`, in an environment of their own.
+[private]
+container-tools:
+    uv venv --quiet --allow-existing --python 3.11 .containers-venv
+    uv pip sync --quiet --require-hashes --python .containers-venv/bin/python requirements/containers.txt
+
+# Whether the files for containers are right by their own tools: Containerfile, compose.yaml, HAProxy's lines.
+container-files: container-tools
+    python -m bench.containers.container_files
+
+# Build the image from the working tree, and look at what it is; with --folder, keep it there. Needs root.
+image *arguments: container-tools
+    python -m bench.containers.container_image {{arguments}}
+
+# From nothing to the first counted person by the guide to compose, with the image; then a film and an upgrade. Needs root.
+compose *arguments: container-tools
+    python -m bench.containers.compose_start {{arguments}}
 
 # What a cell costs, and how it grows. Needs root.
 bench-cell *arguments:
@@ -328,6 +345,7 @@ pins:
     uv pip compile --quiet --universal --generate-hashes --no-emit-index-url --no-header --python-version 3.11 pipeline/pyproject.toml --extra vision -c requirements/server.txt -o requirements/pipeline.txt
     uv pip compile --quiet --universal --generate-hashes --no-emit-index-url --no-header --python-version 3.9 client/pyproject.toml --extra camera -o requirements/client.txt
     uv pip compile --quiet --universal --generate-hashes --no-emit-index-url --no-header --python-version 3.11 requirements/conformance.in -o requirements/conformance.txt
+    uv pip compile --quiet --universal --generate-hashes --no-emit-index-url --no-header --python-version 3.11 requirements/containers.in -o requirements/containers.txt
     uv pip compile --quiet --universal --generate-hashes --no-emit-index-url --no-header --python-version 3.11 requirements/models.in -o requirements/models.txt
     uv pip compile --quiet --universal --generate-hashes --no-emit-index-url --no-header --python-version 3.11 requirements/model-references.in -c requirements/models.txt -o requirements/model-references.txt
     uv pip compile --quiet --universal --generate-hashes --no-emit-index-url --no-header --python-version 3.9 client/pyproject.toml --extra camera requirements/client-tests.in -c requirements/client.txt -o requirements/client-tests.txt

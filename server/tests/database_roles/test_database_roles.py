@@ -13,7 +13,7 @@ import pytest
 from onlooker.database_roles.comparison import existing_tables, find_differences
 from onlooker.database_roles.creation import grant_all, make_logins, may_create_roles
 from onlooker.database_roles.grants import CONSOLE, DATA, GATEWAY, MIGRATIONS, RECORDER, ROLES, known_tables
-from onlooker.database_roles.logins import Logins, loopback_url, read_logins, url_as
+from onlooker.database_roles.logins import Logins, login_file, loopback_url, read_logins, url_as
 from onlooker.settings import Settings
 from testkit import fresh_database, migrated_database
 
@@ -68,6 +68,16 @@ def test_making_them_again_changes_nothing(owner: psycopg.Connection, settings: 
     assert not refused
     assert again == logins == Logins(logins.prefix, read_logins(settings))
     assert find_differences(owner, logins.prefix) == []
+
+
+def test_files_with_the_right_urls_are_not_written(
+    owner: psycopg.Connection, settings: Settings, logins: Logins
+) -> None:
+    files = [login_file(settings, process) for process in ROLES]
+    for file in files:
+        os.utime(file, (0, 0))
+    make_logins(owner, settings)
+    assert [file.stat().st_mtime for file in files] == [0] * len(ROLES)
 
 
 def test_each_url_is_in_a_file_for_its_owner_alone(settings: Settings, logins: Logins) -> None:

@@ -1,0 +1,1 @@
+"""The image and compose.yaml, built and run as an operator does."""
