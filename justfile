@@ -269,6 +269,7 @@ cell-units:
     rm -rf var/cell-units
     CELL_SYSTEMD=yes deploy/cell/try start "$PWD/var/cell-units"
     deploy/cell/try check "$PWD/var/cell-units"; verdict=$?; deploy/cell/try stop "$PWD/var/cell-units"; exit $verdict
+
 # The tools of `image`, `compose` and `container-files`, in an environment of their own.
 [private]
 container-tools:
