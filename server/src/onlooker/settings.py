@@ -240,6 +240,14 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
         int, _about("Dashboards that it keeps live for one account at once.", ge=1)
     ] = 20
     console_refresh_s: Annotated[Seconds, _about("How often an open dashboard fetches new numbers.", ge=2, le=60)] = 30
+    agent_packages: Annotated[
+        str,
+        _about(
+            "Absolute path of a folder with wheels of the agent's dependencies, for devices that reach no public index: "
+            "they install from the console alone (docs/guides/agent.md); empty: dependencies come from a public index.",
+            pattern="^$|^/",
+        ),
+    ] = ""
     secret_key: Annotated[
         str,
         _about("Signs the console's sessions and seals its keys; empty: `onlooker up` creates one.", secret=True),

@@ -1,5 +1,6 @@
 """How a camera is connected: the commands that start an agent, the one that sends a picture, and the certificate."""
 
+import hashlib
 import json
 import logging
 import shlex
@@ -12,6 +13,7 @@ from django.http import Http404, HttpRequest, HttpResponse
 from django.urls import reverse
 from django.views.decorators.http import require_safe
 
+from onlooker.console.agent.wheels import find_agent
 from onlooker.logs import fields
 from onlooker.streams.models import Stream
 
@@ -19,8 +21,6 @@ log = logging.getLogger(__name__)
 
 UNKNOWN_TOKEN = "<ACCESS_TOKEN>"  # noqa: S105
 PICTURE = "picture.jpg"
-INSTALL_LINE = 'pip install "onlooker-client[camera]"'
-"""Double quotes work in the shells of Linux, macOS and Windows."""
 RUN_LINE = "onlooker-agent run"
 
 
@@ -29,13 +29,32 @@ def connection_context(stream: Stream, access_token: str = UNKNOWN_TOKEN) -> dic
     return {
         "stream": stream,
         "input_url": settings.ONLOOKER.public_url,
-        "install_line": INSTALL_LINE,
+        "install_line": install_line() if find_agent(settings.ONLOOKER) else "",
         "setup_line": setup_line(stream),
         "run_line": RUN_LINE,
         "curl_line": curl_line(stream, access_token),
         "picture": PICTURE,
         "has_authority": bool(settings.ONLOOKER.authority_file),
     }
+
+
+def install_line() -> str:
+    """Where the console has an authority of its own, its certificate is fetched first, and must be the one known here.
+
+    `--insecure` holds for that one file: a wrong one ends the line, and the script comes from who has the right one.
+    """
+    script = settings.ONLOOKER.console_url + reverse("agent-script")
+    authority = read_authority()
+    if not authority:
+        return f"curl -fsS {shlex.quote(script)} | sh"
+    file, url = authority_name(), settings.ONLOOKER.console_url + reverse("authority")
+    return " &&\n".join(
+        [
+            f"curl -fsS --insecure -o {file} {shlex.quote(url)}",
+            f"echo '{hashlib.sha256(authority).hexdigest()}  {file}' | sha256sum -c",
+            f"curl -fsS --cacert {file} {shlex.quote(script)} | sh -s -- --ca {file}",
+        ]
+    )
 
 
 def setup_line(stream: Stream) -> str:
@@ -67,14 +86,20 @@ def authority_name() -> str:
 
 @require_safe
 def show_authority(request: HttpRequest) -> HttpResponse:
-    """Only certificates, parsed and serialised again: anything else in the file stays private."""
-    if not settings.ONLOOKER.authority_file:
+    pem = read_authority()
+    if not pem:
         raise Http404
+    headers = {"Content-Disposition": 'attachment; filename="authority.pem"'}
+    return HttpResponse(pem, content_type="application/x-pem-file", headers=headers)
+
+
+def read_authority() -> bytes:
+    """Only certificates, parsed and serialised again: anything else in the file stays private. Empty if none."""
+    if not settings.ONLOOKER.authority_file:
+        return b""
     try:
         certificates = x509.load_pem_x509_certificates(Path(settings.ONLOOKER.authority_file).read_bytes())
     except (OSError, ValueError) as error:
         log.error("authority can't be read", extra=fields(error=type(error).__name__))
-        raise Http404 from None
-    pem = b"".join(one.public_bytes(Encoding.PEM) for one in certificates)
-    headers = {"Content-Disposition": 'attachment; filename="authority.pem"'}
-    return HttpResponse(pem, content_type="application/x-pem-file", headers=headers)
+        return b""
+    return b"".join(one.public_bytes(Encoding.PEM) for one in certificates)

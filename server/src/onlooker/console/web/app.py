@@ -15,6 +15,8 @@ from starlette.staticfiles import StaticFiles
 from starlette.types import ASGIApp
 
 from onlooker.clock_check import ClockCheck
+from onlooker.console.agent.views import FILES_PATH, send_wheel
+from onlooker.console.agent.wheels import require_agent_packages
 from onlooker.console.billing.configuration import require_billing_settings
 from onlooker.console.event_streams import EventStreams
 from onlooker.console.tokens.json_views import TOKEN_PATHS, allow_all_origins
@@ -52,7 +54,8 @@ def build_app(settings: Settings, numbers: NumbersPool) -> Starlette:
     pages = RequestLimits(cast(ASGIApp, get_asgi_application()), requests_limit=settings.console_requests_limit)
     live = EventStreams(pages, limit=settings.console_live_limit, account_limit=settings.console_live_limit_per_account)
     tokens = [Route(path, allow_all_origins(live)) for path in TOKEN_PATHS]
-    app = Starlette(routes=[Mount("/static", static), *tokens, Mount("/", live)])
+    wheels = Route(FILES_PATH + "{name}", send_wheel)
+    app = Starlette(routes=[Mount("/static", static), wheels, *tokens, Mount("/", live)])
     app.state.numbers, app.state.live = numbers, live
     return app
 
@@ -61,6 +64,7 @@ async def run_console(settings: Settings) -> None:
     """Serve until SIGTERM or SIGINT, then finish the open requests."""
     require_secret_key(settings)
     require_billing_settings(settings)
+    require_agent_packages(settings)
     _share_connections(settings)
     listeners = open_listeners(settings, https="console_https_port", http="console_http_port")
     checks, clock = {"database": False, "clock": True}, ClockCheck(settings)

@@ -18,6 +18,7 @@ urlpatterns = [
     path("billing/", include("onlooker.console.billing.urls")),
     path("accounts/", include("onlooker.console.accounts.urls")),
     path("staff/", admin.site.urls),
+    path("agent/", include("onlooker.console.agent.urls")),
     path("authority.pem", show_authority, name="authority"),
     path("livez", health.show_live, name="live"),
     path("readyz", health.show_ready, name="ready"),

@@ -1,0 +1,96 @@
+"""An empty Debian in a folder, as a device that somebody has just unpacked: commands run in it, with this network."""
+
+import os
+import shutil
+import subprocess
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from bench.lib.product import ROOT, say
+
+SUITE = "bookworm"
+ARCHIVE = ROOT / "var" / "debian-root" / f"{SUITE}.tar"
+LATER = ("curl", "ca-certificates", "python3-venv")
+"""Debian's packages that are there to be installed, and not installed."""
+BUILD_LIMIT_S = 1200
+_ENTER = 'mount -t proc proc "$1/proc" && mount --rbind /dev "$1/dev" && exec chroot "$@"'
+_NETWORK = ("/etc/hosts", "/etc/resolv.conf")
+
+
+@dataclass(frozen=True)
+class DebianRoot:
+    """Commands in it see its files only. Mounts end with the command."""
+
+    path: Path
+    environment: Mapping[str, str] = field(default_factory=dict)
+
+    def command(self, *words: str, user: str = "root", **variables: str) -> list[str]:
+        """What runs these words in it, in the user's home folder."""
+        home = "/root" if user == "root" else f"/home/{user}"
+        known = {"HOME": home, "PATH": "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"}
+        known |= {"LANG": "C.UTF-8", "TERM": "dumb"} | dict(self.environment) | variables
+        inside = ["env", "-i", "-C", home, *(f"{name}={value}" for name, value in known.items()), *words]
+        return ["unshare", "--mount", "sh", "-c", _ENTER, "sh", str(self.path), *_as_user(user), *inside]
+
+    def run(
+        self, *words: str, user: str = "root", limit_s: float = 600, **variables: str
+    ) -> subprocess.CompletedProcess[str]:
+        """Until it ends; standard output and errors are one text."""
+        return subprocess.run(
+            self.command(*words, user=user, **variables),
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            stdin=subprocess.DEVNULL,
+            text=True,
+            timeout=limit_s,
+            check=False,
+        )
+
+    def add_packages(self, *names: str) -> None:
+        """Debian's, out of those that were fetched with the archive."""
+        done = self.run("apt-get", "install", "--no-download", "-qq", "-y", *names, DEBIAN_FRONTEND="noninteractive")
+        if done.returncode:
+            raise RuntimeError(f"apt-get install {' '.join(names)} failed:\n{done.stdout[-2000:]}")
+
+
+def _as_user(user: str) -> Sequence[str]:
+    return [] if user == "root" else ["setpriv", f"--reuid={user}", f"--regid={user}", "--init-groups"]
+
+
+@contextmanager
+def unpacked_root(folder: Path) -> Iterator[DebianRoot]:
+    """A fresh copy, which is gone afterwards. Whatever makes pip work on this machine holds in it too."""
+    _require_archive()
+    path = folder / "root"
+    path.mkdir(parents=True)
+    try:
+        subprocess.run(["tar", "-xpf", str(ARCHIVE), "-C", str(path)], check=True, timeout=300)
+        pip = {name: value for name, value in os.environ.items() if name.startswith("PIP_")}
+        for file in (*_NETWORK, "/etc/pip.conf", pip.get("PIP_CERT", "")):
+            if file and Path(file).is_file():
+                copy = path / file.removeprefix("/")
+                copy.parent.mkdir(parents=True, exist_ok=True)
+                copy.unlink(missing_ok=True)
+                shutil.copy(file, copy)
+        yield DebianRoot(path, pip)
+    finally:
+        shutil.rmtree(path, ignore_errors=True)
+
+
+def _require_archive() -> None:
+    """Fetched from Debian once: its smallest variant with systemd, and the packages that come later beside it."""
+    if os.geteuid() != 0:
+        raise SystemExit("Only root can enter another root: run this as root.")
+    if ARCHIVE.exists():
+        return
+    if not shutil.which("mmdebstrap"):
+        raise SystemExit("There is no mmdebstrap. Install Debian's package of that name.")
+    say(f"fetching Debian's {SUITE} into {ARCHIVE}, once")
+    ARCHIVE.parent.mkdir(parents=True, exist_ok=True)
+    unfinished = ARCHIVE.with_suffix(".new.tar")
+    fetch = f'chroot "$1" apt-get install --download-only -qq -y {" ".join(LATER)}'
+    options = ["--quiet", "--variant=minbase", "--include=systemd", "--skip=cleanup/apt", f"--customize-hook={fetch}"]
+    subprocess.run(["mmdebstrap", *options, SUITE, str(unfinished)], check=True, timeout=BUILD_LIMIT_S)
+    unfinished.rename(ARCHIVE)

@@ -1,0 +1,1 @@
+"""What devices install the agent from: a script, a small package index and its files."""
