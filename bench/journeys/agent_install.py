@@ -99,7 +99,7 @@ def has_service(root: DebianRoot) -> bool:
 
 
 def count_people(root: DebianRoot, stack: Stack, lines: ShownLines, film: Film) -> tuple[int, float]:
-    """Set up and run by the page's own lines, with a film as the camera; how many the data endpoint counts, and when."""
+    """By the page's own lines, a film as the camera: people that the data endpoint counts, and seconds until then."""
     camera = root.path / "root" / f"camera{film.path.suffix}"
     camera.write_bytes(film.path.read_bytes())
     answers = [("Password", lines.password), ("Which one", f"/root/{camera.name}")]

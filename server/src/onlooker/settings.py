@@ -243,8 +243,8 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     agent_packages: Annotated[
         str,
         _about(
-            "Absolute path of a folder with wheels of the agent's dependencies, for devices that reach no public index: "
-            "they install from the console alone (docs/guides/agent.md); empty: dependencies come from a public index.",
+            "Absolute path of a folder with wheels of the agent's dependencies, for devices that reach no public "
+            "index: they install from the console alone (docs/guides/agent.md); empty: they come from a public index.",
             pattern="^$|^/",
         ),
     ] = ""

@@ -117,9 +117,7 @@ def test_a_file_that_was_replaced_has_its_new_checksum(own_folder: Path, setting
     assert before.sha256 == sha256(b"another agent")
 
 
-def test_the_index_lists_wheels_with_their_checksums(
-    sign_in: SignIn, own_folder: Path, operators_folder: Path
-) -> None:
+def test_the_index_lists_wheels_with_their_checksums(sign_in: SignIn, own_folder: Path, operators_folder: Path) -> None:
     browser = sign_in(None)
     index = browser.get("/agent/simple/").content.decode()
     assert [name for name in ("numpy", "onlooker-client", "notes", "no-wheel") if f">{name}<" in index] == [
@@ -243,9 +241,7 @@ def test_requests_are_counted_like_those_of_other_pages(console: Console) -> Non
 
 
 @pytest.mark.slow
-def test_pip_installs_from_the_index_what_its_checksum_names_and_nothing_else(
-    console: Console, tmp_path: Path
-) -> None:
+def test_pip_installs_from_the_index_what_its_checksum_names_and_nothing_else(console: Console, tmp_path: Path) -> None:
     subprocess.run(["/usr/bin/python3", "-m", "venv", tmp_path / "venv"], check=True, timeout=120)
     pip = [tmp_path / "venv" / "bin" / "pip", "download", "--disable-pip-version-check", "--no-deps", "--isolated"]
     pip += ["--index-url", f"{console.url}/agent/simple/", "--require-hashes", "--dest", tmp_path, "-r"]

@@ -1,4 +1,4 @@
-"""The script that installs the agent, the pins of its dependencies, and the index of packages: public, like an index."""
+"""The script that installs the agent, the pins of its dependencies, and the index of packages: open to everyone."""
 
 import re
 import shlex
