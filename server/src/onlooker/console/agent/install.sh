@@ -10,7 +10,7 @@ server=@SERVER_URL@
 agent=@AGENT@
 dependencies_from=@DEPENDENCIES_FROM@ # console, or public: the index that this device's pip uses
 
-fail() { echo "$1" >&2 && exit 1; }
+fail() { echo "$1" >&2; exit 1; }
 
 install_packages() {
     "$folder/bin/python" -m pip --quiet --disable-pip-version-check install --require-hashes --only-binary :all: "$@"
