@@ -215,6 +215,7 @@ def test_a_file_comes_whole_and_is_revalidated(console: Console) -> None:
     [
         "/agent/packages/",
         "/agent/packages/notes.txt",
+        "/agent/packages/.hidden-1-py3-none-any.whl",
         "/agent/packages/nothing-1-py3-none-any.whl",
         f"/agent/packages/../{NUMPY}",
         f"/agent/packages/..%2F{NUMPY}",
@@ -232,6 +233,7 @@ def test_nothing_but_the_names_in_the_folder_is_served(console: Console, path: s
     assert answer.status in (400, 404)
     assert b"not in the folder" not in content
     assert b"not for devices" not in content
+    assert b"hidden" not in content
 
 
 def test_requests_are_counted_like_those_of_other_pages(console: Console) -> None:

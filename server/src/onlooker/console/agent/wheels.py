@@ -63,7 +63,7 @@ def find_agent(settings: Settings) -> Wheel | None:
 
 
 def _wheels_in(folder: Path) -> Iterator[Wheel]:
-    for path in sorted(folder.glob("*.whl")):
+    for path in sorted(folder.glob("[!.]*.whl")):
         try:
             project, version, _, _ = parse_wheel_filename(path.name)
         except InvalidWheelFilename:
