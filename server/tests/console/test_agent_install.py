@@ -233,7 +233,6 @@ def test_nothing_but_the_names_in_the_folder_is_served(console: Console, path: s
     assert answer.status in (400, 404)
     assert b"not in the folder" not in content
     assert b"not for devices" not in content
-    assert b"hidden" not in content
 
 
 def test_requests_are_counted_like_those_of_other_pages(console: Console) -> None:
