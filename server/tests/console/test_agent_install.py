@@ -5,7 +5,7 @@ import http.client
 import shlex
 import subprocess
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +14,6 @@ import pytest
 from django.test import Client
 from pytest_django.fixtures import Settings
 
-from consoles import Console, running_console
 from onlooker.console.accounts.models import Account
 from onlooker.console.agent import views, wheels
 from onlooker.console.agent.wheels import require_agent_packages
@@ -176,10 +175,8 @@ def test_the_line_pins_the_authority_that_the_console_serves(
 
 
 @pytest.fixture(scope="module")
-def console(
-    django_db_setup: None, django_db_blocker: Any, tmp_path_factory: pytest.TempPathFactory
-) -> Iterator[Console]:
-    """A process with a folder of the operator's, beside files that are nobody's business."""
+def console_settings_of_module(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
+    """A folder of the operator's, beside files that are nobody's business."""
     above = tmp_path_factory.mktemp("site")
     folder = above / "packages"
     folder.mkdir()
@@ -187,11 +184,10 @@ def console(
     (folder / ".hidden-1-py3-none-any.whl").write_text("hidden")
     (folder / "notes.txt").write_text("not for devices")
     (folder / NUMPY).write_bytes(b"numpy" * 100_000)
-    with django_db_blocker.unblock(), running_console(agent_packages=folder) as running:
-        yield running
+    return {"agent_packages": folder}
 
 
-def ask(console: Console, path: str, method: str = "GET") -> tuple[http.client.HTTPResponse, bytes]:
+def ask(console: Any, path: str, method: str = "GET") -> tuple[http.client.HTTPResponse, bytes]:
     """A path as it is: no client tidies it up."""
     connection = http.client.HTTPConnection("localhost", console.port, timeout=30)
     connection.request(method, path)
@@ -199,7 +195,7 @@ def ask(console: Console, path: str, method: str = "GET") -> tuple[http.client.H
     return answer, answer.read()
 
 
-def test_a_file_comes_whole_and_is_revalidated(console: Console) -> None:
+def test_a_file_comes_whole_and_is_revalidated(console: Any) -> None:
     answer, content = ask(console, f"/agent/packages/{NUMPY}")
     assert (answer.status, content) == (200, b"numpy" * 100_000)
     assert answer.headers["Content-Type"] == "application/octet-stream"
@@ -228,21 +224,21 @@ def test_a_file_comes_whole_and_is_revalidated(console: Console) -> None:
         "/agent/simple/..%2Fpackages/",
     ],
 )
-def test_nothing_but_the_names_in_the_folder_is_served(console: Console, path: str) -> None:
+def test_nothing_but_the_names_in_the_folder_is_served(console: Any, path: str) -> None:
     answer, content = ask(console, path)
     assert answer.status in (400, 404)
     assert b"not in the folder" not in content
     assert b"not for devices" not in content
 
 
-def test_requests_are_counted_like_those_of_other_pages(console: Console) -> None:
+def test_requests_are_counted_like_those_of_other_pages(console: Any) -> None:
     before = console.count("onlooker_console_requests_total")
     assert ask(console, "/agent/simple/numpy/")[0].status == 200
     assert console.count("onlooker_console_requests_total") == before + 1
 
 
 @pytest.mark.slow
-def test_pip_installs_from_the_index_what_its_checksum_names_and_nothing_else(console: Console, tmp_path: Path) -> None:
+def test_pip_installs_from_the_index_what_its_checksum_names_and_nothing_else(console: Any, tmp_path: Path) -> None:
     subprocess.run(["/usr/bin/python3", "-m", "venv", tmp_path / "venv"], check=True, timeout=120)
     pip = [tmp_path / "venv" / "bin" / "pip", "download", "--disable-pip-version-check", "--no-deps", "--isolated"]
     pip += ["--index-url", f"{console.url}/agent/simple/", "--require-hashes", "--dest", tmp_path, "-r"]

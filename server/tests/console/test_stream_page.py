@@ -57,7 +57,7 @@ def test_the_line_is_one_command_whatever_the_values(stream: Stream, settings: S
 
 def test_the_agent_comes_first_and_curl_in_a_detail(sign_in: SignIn, owner: Account, stream: Stream) -> None:
     page = sign_in(owner).get(f"/streams/{stream.client_id}/").content.decode()
-    in_order = ["Install the agent", "onlooker-agent setup", "onlooker-agent run", "<details", "curl"]
+    in_order = ["Install the agent", "onlooker-agent setup", "onlooker-agent run", "<details", 'id="curl"']
     places = [page.index(words) for words in in_order]
     assert places == sorted(places)
     labels = re.findall(r'aria-label="(Copy the command [^"]+)"', page)
