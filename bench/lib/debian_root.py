@@ -50,7 +50,8 @@ class DebianRoot:
 
     def add_packages(self, *names: str) -> None:
         """Debian's, out of those that were fetched with the archive."""
-        done = self.run("apt-get", "install", "--no-download", "-qq", "-y", *names, DEBIAN_FRONTEND="noninteractive")
+        options = ["--no-download", "--no-install-recommends", "-qq", "-y"]
+        done = self.run("apt-get", "install", *options, *names, DEBIAN_FRONTEND="noninteractive")
         if done.returncode:
             raise RuntimeError(f"apt-get install {' '.join(names)} failed:\n{done.stdout[-2000:]}")
 
@@ -90,7 +91,7 @@ def _require_archive() -> None:
     say(f"fetching Debian's {SUITE} into {ARCHIVE}, once")
     ARCHIVE.parent.mkdir(parents=True, exist_ok=True)
     unfinished = ARCHIVE.with_suffix(".new.tar")
-    fetch = f'chroot "$1" apt-get install --download-only -qq -y {" ".join(LATER)}'
+    fetch = f'chroot "$1" apt-get install --download-only --no-install-recommends -qq -y {" ".join(LATER)}'
     options = ["--quiet", "--variant=minbase", "--include=systemd", "--skip=cleanup/apt", f"--customize-hook={fetch}"]
     subprocess.run(["mmdebstrap", *options, SUITE, str(unfinished)], check=True, timeout=BUILD_LIMIT_S)
     unfinished.rename(ARCHIVE)
