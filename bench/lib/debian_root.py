@@ -54,6 +54,16 @@ class DebianRoot:
         done = self.run("apt-get", "install", *options, *names, DEBIAN_FRONTEND="noninteractive")
         if done.returncode:
             raise RuntimeError(f"apt-get install {' '.join(names)} failed:\n{done.stdout[-2000:]}")
+        self.copy_network_files()  # ca-certificates writes its own
+
+    def copy_network_files(self) -> None:
+        """Whatever makes names resolve and pip work on this machine."""
+        for file in (*_NETWORK, "/etc/pip.conf", self.environment.get("PIP_CERT", "")):
+            if file and Path(file).is_file():
+                copy = self.path / file.removeprefix("/")
+                copy.parent.mkdir(parents=True, exist_ok=True)
+                copy.unlink(missing_ok=True)
+                shutil.copy(file, copy)
 
 
 def _as_user(user: str) -> Sequence[str]:
@@ -69,13 +79,9 @@ def unpacked_root(folder: Path) -> Iterator[DebianRoot]:
     try:
         subprocess.run(["tar", "-xpf", str(ARCHIVE), "-C", str(path)], check=True, timeout=300)
         pip = {name: value for name, value in os.environ.items() if name.startswith("PIP_")}
-        for file in (*_NETWORK, "/etc/pip.conf", pip.get("PIP_CERT", "")):
-            if file and Path(file).is_file():
-                copy = path / file.removeprefix("/")
-                copy.parent.mkdir(parents=True, exist_ok=True)
-                copy.unlink(missing_ok=True)
-                shutil.copy(file, copy)
-        yield DebianRoot(path, pip)
+        root = DebianRoot(path, pip)
+        root.copy_network_files()
+        yield root
     finally:
         shutil.rmtree(path, ignore_errors=True)
 
