@@ -105,7 +105,9 @@ def count_people(root: DebianRoot, stack: Stack, lines: ShownLines, film: Film) 
     answers = [("Password", lines.password), ("Which one", f"/root/{camera.name}")]
     began, begins_at = time.monotonic(), datetime.now(UTC) - timedelta(seconds=1)
     command = root.command("sh", "-c", lines.setup)
-    code, screen = converse(command, answers, folder=root.path, environment={"PATH": "/usr/bin:/bin"}, limit_s=120)
+    code, screen = converse(
+        command, answers, folder=root.path, environment={"PATH": "/usr/sbin:/usr/bin:/bin"}, limit_s=120
+    )
     (KEPT / "setup.txt").write_text(screen.replace(lines.password, "..."), encoding="utf-8")
     assert code == 0, f"setup ended with {code}:\n{screen}"
     done = root.run("sh", "-c", lines.run, limit_s=60 + 3 * film.duration_s)
