@@ -1,10 +1,13 @@
 """What devices install the agent from: the script, the pins, the index and its files, to anyone and nothing else."""
 
+import contextlib
 import hashlib
 import http.client
+import io
 import shlex
 import subprocess
 import sys
+import zipfile
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -27,6 +30,19 @@ pytest_plugins = ["consoles", "pages"]
 SignIn = Callable[[Account | None], Client]
 AGENT = "onlooker_client-0.1.0-py3-none-any.whl"
 NUMPY = "numpy-2.4.6-cp311-cp311-manylinux_2_28_x86_64.whl"
+
+
+def wheel() -> bytes:
+    """As much of one as pip looks at before it downloads."""
+    packed = io.BytesIO()
+    with zipfile.ZipFile(packed, "w") as archive:
+        archive.writestr("numpy-2.4.6.dist-info/METADATA", "Metadata-Version: 2.1\nName: numpy\nVersion: 2.4.6\n")
+        archive.writestr("numpy-2.4.6.dist-info/WHEEL", "Wheel-Version: 1.0\nTag: cp311-cp311-manylinux_2_28_x86_64\n")
+        archive.writestr("numpy/data", bytes(400_000))
+    return packed.getvalue()
+
+
+WHEEL = wheel()
 SHELLCHECK = Path(sys.executable).with_name("shellcheck")
 NAMED_VALUES = ("console", "server", "agent", "dependencies_from")
 
@@ -183,21 +199,21 @@ def console_settings_of_module(tmp_path_factory: pytest.TempPathFactory) -> dict
     (above / NUMPY).write_bytes(b"not in the folder")
     (folder / ".hidden-1-py3-none-any.whl").write_text("hidden")
     (folder / "notes.txt").write_text("not for devices")
-    (folder / NUMPY).write_bytes(b"numpy" * 100_000)
+    (folder / NUMPY).write_bytes(WHEEL)
     return {"agent_packages": folder}
 
 
 def ask(console: Any, path: str, method: str = "GET") -> tuple[http.client.HTTPResponse, bytes]:
     """A path as it is: no client tidies it up."""
-    connection = http.client.HTTPConnection("localhost", console.port, timeout=30)
-    connection.request(method, path)
-    answer = connection.getresponse()
-    return answer, answer.read()
+    with contextlib.closing(http.client.HTTPConnection("localhost", console.port, timeout=30)) as connection:
+        connection.request(method, path)
+        answer = connection.getresponse()
+        return answer, answer.read()
 
 
 def test_a_file_comes_whole_and_is_revalidated(console: Any) -> None:
     answer, content = ask(console, f"/agent/packages/{NUMPY}")
-    assert (answer.status, content) == (200, b"numpy" * 100_000)
+    assert (answer.status, content) == (200, WHEEL)
     assert answer.headers["Content-Type"] == "application/octet-stream"
     assert answer.headers["Cache-Control"] == "no-cache"
     assert answer.headers["X-Content-Type-Options"] == "nosniff"
@@ -243,8 +259,8 @@ def test_pip_installs_from_the_index_what_its_checksum_names_and_nothing_else(co
     pip = [tmp_path / "venv" / "bin" / "pip", "download", "--disable-pip-version-check", "--no-deps", "--isolated"]
     pip += ["--index-url", f"{console.url}/agent/simple/", "--require-hashes", "--dest", tmp_path, "-r"]
     pins = tmp_path / "pins.txt"
-    for content, code in ((b"numpy", 1), (b"numpy" * 100_000, 0)):
+    for content, code in ((b"numpy", 1), (WHEEL, 0)):
         pins.write_text(f"numpy==2.4.6 --hash=sha256:{sha256(content)}\n")
         ended = subprocess.run([*pip, pins], capture_output=True, text=True, timeout=120, check=False)
         assert ended.returncode == code, ended.stdout + ended.stderr
-    assert (tmp_path / NUMPY).read_bytes() == b"numpy" * 100_000
+    assert (tmp_path / NUMPY).read_bytes() == WHEEL

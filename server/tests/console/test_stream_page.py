@@ -61,7 +61,7 @@ def test_the_agent_comes_first_and_curl_in_a_detail(sign_in: SignIn, owner: Acco
     places = [page.index(words) for words in in_order]
     assert places == sorted(places)
     labels = re.findall(r'aria-label="(Copy the command [^"]+)"', page)
-    assert len(set(labels)) == len(labels) >= 3
+    assert len(set(labels)) == len(labels) == 4
 
 
 def test_the_line_that_sets_the_agent_up_names_server_and_stream_and_no_password(
