@@ -27,8 +27,19 @@ def build_archives(tree: Path, commit: Commit, folder: Path) -> None:
     """All but the nets: of those, the source archive has the builder."""
     for name in ("client", "pipeline", "server"):
         shutil.copy(tree / "LICENSE", tree / name)
+        if name == "server":
+            _add_agent_packages(tree, folder)
         _hatchling(tree / name, commit, folder, "sdist", "wheel")
     _hatchling(tree / "models", commit, folder, "sdist")
+
+
+def _add_agent_packages(tree: Path, folder: Path) -> None:
+    """What a console offers to devices is in the server's wheel: as `just agent-packages` does it."""
+    packages = tree / "server" / "src" / "onlooker" / "console" / "agent" / "packages"
+    packages.mkdir()
+    [wheel] = folder.glob("onlooker_client-*.whl")
+    shutil.copy(wheel, packages)
+    shutil.copy(tree / "requirements" / "client.txt", packages / "requirements.txt")
 
 
 def build_models_wheel(tree: Path, nets: Path, scratch: Path, folder: Path) -> None:
