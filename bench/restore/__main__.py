@@ -223,7 +223,7 @@ def key_file(drill: Drill) -> str:
 def parse_arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--visits", type=int, default=VISITS)
-    parser.add_argument("--streams", type=int, help=f"by default one for each {VISITS_PER_STREAM} visits, at most {STREAMS}")
+    parser.add_argument("--streams", type=int, help=f"by default 1 for {VISITS_PER_STREAM} visits, at most {STREAMS}")
     parser.add_argument("--days", type=int, default=DAYS)
     parser.add_argument("--pages", type=int, default=PAGES, help="of numbers to compare")
     asked = parser.parse_args()

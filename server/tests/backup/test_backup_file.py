@@ -75,7 +75,7 @@ def test_what_was_encrypted_is_opened_with_its_key(tmp_path: Path, key: Path) ->
 def test_another_key_is_refused_with_the_remedy(tmp_path: Path, key: Path) -> None:
     write_encrypted(tmp_path / "file.age", key, b"content")
     create_key(tmp_path / "other.key")
-    with pytest.raises(SettingsError, match="another key. Name the file of that key with --key"):
+    with pytest.raises(SettingsError, match=r"another key\. Name the file of that key with --key"):
         read_back(tmp_path / "file.age", tmp_path / "other.key")
 
 
@@ -119,7 +119,8 @@ def test_tar_reads_it_too(tmp_path: Path) -> None:
     path.write_bytes(b"".join(tar_blocks([ArchiveMember("manifest.json", b"{}"), ArchiveMember(name, b"x" * 600)])))
     listed = subprocess.run(["tar", "--list", "-f", str(path)], capture_output=True, text=True, check=True).stdout
     assert listed.splitlines() == ["manifest.json", name]
-    assert tarfile.open(path).getmember(name).size == 600
+    with tarfile.open(path) as archive:
+        assert archive.getmember(name).size == 600
 
 
 def test_secrets_are_collected_and_nothing_that_devices_sent(tmp_path: Path) -> None:
@@ -151,7 +152,7 @@ def test_secrets_are_collected_and_nothing_that_devices_sent(tmp_path: Path) -> 
 
 def test_a_file_that_a_setting_names_and_that_is_missing_stops_the_backup(tmp_path: Path) -> None:
     environ = {"ONLOOKER_TLS_KEY_FILE": str(tmp_path / "missing.key")}
-    with pytest.raises(SettingsError, match="missing.key is not there"):
+    with pytest.raises(SettingsError, match=r"missing\.key is not there"):
         list(collect_secrets(Settings(home=str(tmp_path)), [], environ))
 
 

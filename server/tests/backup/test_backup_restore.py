@@ -1,4 +1,4 @@
-"""Backing up a real database with its secrets and restoring both: nothing is overwritten, nothing comes back too late."""
+"""Backing up a real database with its secrets and restoring both: nothing is overwritten, nothing expired returns."""
 
 import os
 import subprocess
@@ -68,7 +68,8 @@ def original(folder: Path) -> Iterator[Installation]:
         now = datetime.now(UTC)
         for at in (now - timedelta(days=40), now - timedelta(hours=1)):
             month = at.date().replace(day=1)
-            made.ask("SELECT visits_make_partition(%s)", [month]) if not _has_month(made, month) else None
+            if not _has_month(made, month):
+                made.ask("SELECT visits_make_partition(%s)", [month])
             made.ask(_VISIT, {"stream": stream, "at": at})
         made.ask(_SESSION)
         yield made
@@ -97,7 +98,9 @@ def restore(target: Installation, file: Path, *options: str, **settings: str) ->
     return target.run("restore", str(file), "--key", str(file.parent / "backup.key"), *options, **settings)
 
 
-def test_visits_and_secrets_come_back_and_sessions_do_not(original: Installation, file: Path, empty: Installation) -> None:
+def test_visits_and_secrets_come_back_and_sessions_do_not(
+    original: Installation, file: Path, empty: Installation
+) -> None:
     done = restore(empty, file)
     assert done.returncode == 0, done.stderr
     query = "SELECT * FROM visits_visit ORDER BY id"
@@ -128,11 +131,14 @@ def public_of(file: Path) -> str:
     return (file.parent / "backup.key").read_text().partition("public key: ")[2].split()[0]
 
 
-def test_a_database_that_is_not_empty_is_refused_unless_told(original: Installation, file: Path, tmp_path: Path) -> None:
+def test_a_database_that_is_not_empty_is_refused_unless_told(
+    original: Installation, file: Path, tmp_path: Path
+) -> None:
     with migrated_database() as url:
         target = Installation(url, tmp_path / "home")
         refused = restore(target, file)
-        assert (refused.returncode, "is not empty" in refused.stderr, "--overwrite" in refused.stderr) == (2, True, True)
+        assert (refused.returncode, "is not empty" in refused.stderr) == (2, True)
+        assert "--overwrite" in refused.stderr
         assert not (target.home / "secret_key").exists()
         assert target.count("visits_visit") == 0
         with psycopg.connect(url):

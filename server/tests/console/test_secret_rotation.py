@@ -57,7 +57,15 @@ def run(*arguments: str, key: str, earlier: str = "") -> tuple[int, str]:
     return result.exit_code, result.output
 
 
-def test_with_the_earlier_key_nobody_notices(settings: Any, keys: Keys, sign_in: Any, owner: Any, camera: Camera) -> None:
+def stored() -> list[Any]:
+    """All that is sealed."""
+    factors, keys = Authenticator.objects.order_by("pk"), SigningKey.objects.order_by("pk")
+    return [*factors.values_list("data", flat=True), *keys.values_list("sealed_private_pem", flat=True)]
+
+
+def test_with_the_earlier_key_nobody_notices(
+    settings: Any, keys: Keys, sign_in: Any, owner: Any, camera: Camera
+) -> None:
     old, secret = settings.SECRET_KEY, add_second_factor(owner)
     signed_in = sign_in(owner)
     kid = signing_keys.signing_key()[0]
@@ -68,7 +76,9 @@ def test_with_the_earlier_key_nobody_notices(settings: Any, keys: Keys, sign_in:
     assert signing_keys.signing_key()[0] == kid
 
 
-def test_after_resealing_the_earlier_key_can_go(settings: Any, keys: Keys, sign_in: Any, owner: Any, camera: Camera) -> None:
+def test_after_resealing_the_earlier_key_can_go(
+    settings: Any, keys: Keys, sign_in: Any, owner: Any, camera: Camera
+) -> None:
     old, secret = settings.SECRET_KEY, add_second_factor(owner)
     get_token(camera)
     kid = signing_keys.signing_key()[0]
@@ -82,7 +92,9 @@ def test_after_resealing_the_earlier_key_can_go(settings: Any, keys: Keys, sign_
     assert signing_keys.signing_key()[0] == kid
 
 
-def test_what_is_sealed_again_row_by_row_can_be_stopped_between(settings: Any, keys: Keys, owner: Any, viewer: Any) -> None:
+def test_what_is_sealed_again_row_by_row_can_be_stopped_between(
+    settings: Any, keys: Keys, owner: Any, viewer: Any
+) -> None:
     old = settings.SECRET_KEY
     for account in (owner, viewer):
         add_second_factor(account)
@@ -109,14 +121,14 @@ def test_recovery_codes_stay_those_that_were_printed(settings: Any, keys: Keys, 
 def test_without_the_earlier_key_the_command_names_the_remedy(keys: Keys, owner: Any, camera: Camera) -> None:
     add_second_factor(owner)
     get_token(camera)
-    before = [*Authenticator.objects.values_list("data", flat=True), *SigningKey.objects.values_list("sealed_private_pem")]
+    before = stored()
     keys(NEW)
     for arguments in (("reseal",), ("reseal", "--check"), ("drop",)):
         code, output = run(*arguments, key=NEW)
         assert code == 1
         assert f"No key opens: totp of account {owner.pk}" in output
         assert "Add it to ONLOOKER_SECRET_KEY_FALLBACKS" in output
-    after = [*Authenticator.objects.values_list("data", flat=True), *SigningKey.objects.values_list("sealed_private_pem")]
+    after = stored()
     assert after == before
 
 

@@ -18,7 +18,9 @@ RESTORED = "restored"
 """Folder of the home folder for what lay outside it: a person puts it in its place."""
 
 
-def collect_secrets(settings: Settings, included: Iterable[Path], environ: Mapping[str, str]) -> Iterator[ArchiveMember]:
+def collect_secrets(
+    settings: Settings, included: Iterable[Path], environ: Mapping[str, str]
+) -> Iterator[ArchiveMember]:
     """The files of the home folder, the settings with the files that they name, and further paths."""
     home = settings.home_path
     for kept in KEPT:
@@ -48,7 +50,7 @@ def _read_file(name: str, path: Path) -> ArchiveMember:
     try:
         content = path.read_bytes()
     except OSError as error:
-        raise SettingsError(f"{path} can't be backed up: {error.strerror}. Run this as a user who may read it.") from None
+        raise SettingsError(f"{path} can't be backed up: {error.strerror}. Run this as its owner.") from None
     if len(content) > PART_BYTES:
         raise SettingsError(f"{path} is larger than any secret or setting. Name smaller files.")
     return ArchiveMember(name, content)

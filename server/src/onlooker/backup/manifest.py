@@ -55,7 +55,9 @@ def read_manifest(content: bytes) -> Manifest:
     try:
         return msgspec.json.decode(content, type=Manifest)
     except msgspec.ValidationError as error:
-        raise SettingsError(f"This backup was made by another release, which writes them differently: {error}.") from None
+        raise SettingsError(
+            f"Another release wrote this backup, differently: {error}. Restore it with that release."
+        ) from None
 
 
 def applied_migrations(connection: psycopg.Connection[Any]) -> set[str]:

@@ -74,9 +74,9 @@ def find_program(name: str) -> str:
 
 
 def _connection(url: str) -> dict[str, str]:
-    variables = {option.keyword.decode(): option.envvar for option in pq.Conninfo.get_defaults()}
+    variables = {one.keyword.decode(): one.envvar.decode() for one in pq.Conninfo.get_defaults() if one.envvar}
     given = {keyword: str(value) for keyword, value in conninfo_to_dict(url).items() if value is not None}
-    return os.environ | {variable.decode(): given[name] for name, variable in variables.items() if name in given and variable}
+    return os.environ | {variables[name]: value for name, value in given.items() if name in variables}
 
 
 @contextmanager
