@@ -1,19 +1,19 @@
 """A backup's file: only its key opens it, a damaged one is refused, and nothing in it leads out of the home folder."""
 
 import io
+import os
 import subprocess
+import sys
 import tarfile
 from pathlib import Path
 
 import pyrage
 import pytest
-from click.testing import CliRunner
 
 from onlooker.backup.age_file import create_key, encrypt, open_decrypted, parse_recipient, read_key
 from onlooker.backup.home_files import collect_secrets, write_secrets
 from onlooker.backup.manifest import Manifest, describe_secrets, require_known_release
 from onlooker.backup.tar_blocks import PART_BYTES, ArchiveMember, in_parts, read_members, tar_blocks
-from onlooker.cli import main
 from onlooker.migration_check import our_migrations
 from onlooker.settings import Settings, SettingsError
 
@@ -196,26 +196,29 @@ def test_a_backup_of_a_newer_release_is_refused_with_the_remedy(changes: dict[st
         require_known_release(manifest_of(**changes))
 
 
+def run(environment: dict[str, str], *arguments: str | Path) -> subprocess.CompletedProcess[str]:
+    clean = {name: value for name, value in os.environ.items() if not name.startswith("ONLOOKER_")}
+    command = [sys.executable, "-m", "onlooker", "backup", *map(str, arguments)]
+    return subprocess.run(command, env=clean | environment, capture_output=True, text=True, timeout=60, check=False)
+
+
 def test_only_secrets_are_backed_up_and_shown_on_request(tmp_path: Path, key: Path) -> None:
     home, file = home_of(tmp_path / "home"), tmp_path / "secrets.age"
     environment = {"ONLOOKER_HOME": str(home), "ONLOOKER_DATABASE_URL": "postgresql://nobody@127.0.0.1:1/none"}
     public = str(public_part(key))
-    made = CliRunner().invoke(
-        main, ["backup", "create", str(file), "--recipient", public, "--without-database"], env=environment
-    )
-    assert made.exit_code == 0, made.output
+    made = run(environment, "create", file, "--recipient", public, "--without-database")
+    assert made.returncode == 0, made.stderr
     assert file.stat().st_mode & 0o777 == 0o600
-    shown = CliRunner().invoke(main, ["backup", "show", str(file), "--key", str(key)], env=environment)
-    assert shown.exit_code == 0, shown.output
-    assert "home/tls/ca.key" in shown.output
-    assert "the secret" not in shown.output
-    again = CliRunner().invoke(main, ["backup", "create", str(file), "--recipient", public], env=environment)
-    assert (again.exit_code, "never overwritten" in again.output) == (2, True)
+    shown = run(environment, "show", file, "--key", key)
+    assert shown.returncode == 0, shown.stderr
+    assert "home/tls/ca.key" in shown.stdout
+    assert "the secret" not in shown.stdout
+    again = run(environment, "create", file, "--recipient", public)
+    assert (again.returncode, "never overwritten" in again.stderr) == (2, True)
 
 
 def test_a_backup_that_fails_leaves_no_file(tmp_path: Path, key: Path) -> None:
     environment = {"ONLOOKER_HOME": str(tmp_path), "ONLOOKER_DATABASE_URL": "postgresql://nobody@127.0.0.1:1/none"}
-    command = ["backup", "create", str(tmp_path / "file.age"), "--recipient", str(public_part(key))]
-    result = CliRunner().invoke(main, command, env=environment)
-    assert (result.exit_code, "ONLOOKER_DATABASE_URL names it" in result.output) == (2, True)
+    result = run(environment, "create", tmp_path / "file.age", "--recipient", str(public_part(key)))
+    assert (result.returncode, "ONLOOKER_DATABASE_URL names it" in result.stderr) == (2, True)
     assert not list(tmp_path.glob("file.age*"))

@@ -12,7 +12,7 @@ import psycopg
 import pytest
 
 from onlooker.backup.age_file import create_key
-from onlooker.backup.postgresql_tools import PASSING_TABLES
+from onlooker.backup.postgresql_tools import PASSING_TABLES, connection_variables
 from testkit import fresh_database, migrated_database
 
 pytestmark = pytest.mark.timeout(120)
@@ -176,14 +176,18 @@ def test_another_secret_key_in_the_settings_is_named_with_the_remedy(file: Path,
     assert kept.read_text() not in done.stdout + done.stderr
 
 
-def test_no_password_is_in_arguments_of_postgresqls_programs(original: Installation, file: Path) -> None:
+def test_no_password_is_in_arguments_of_postgresqls_programs() -> None:
     """Every user of a machine can list them."""
-    from onlooker.backup.postgresql_tools import _connection
-
-    given = _connection("postgresql://somebody:hidden@db.example.org:6432/onlooker?sslmode=require")
+    given = connection_variables("postgresql://somebody:hidden@db.example.org:6432/onlooker?sslmode=require")
     expected = {"PGUSER": "somebody", "PGPASSWORD": "hidden", "PGHOST": "db.example.org", "PGPORT": "6432"}
     assert {name: given[name] for name in expected} == expected
     assert (given["PGDATABASE"], given["PGSSLMODE"]) == ("onlooker", "require")
+
+
+def test_a_database_without_tables_is_no_backup(empty: Installation, file: Path) -> None:
+    refused = empty.run("backup", "create", f"{file}.empty", "--recipient", public_of(file))
+    assert (refused.returncode, "has no tables of Onlooker" in refused.stderr) == (2, True)
+    assert not list(file.parent.glob("*.empty*"))
 
 
 def test_clean_up_wants_a_restored_database(empty: Installation) -> None:

@@ -10,7 +10,7 @@ import msgspec
 import psycopg
 
 from onlooker.migration_check import APPLIED, our_migrations
-from onlooker.settings import SettingsError
+from onlooker.settings import SettingsError, variable_name
 
 FORMAT = 1
 MANIFEST = "manifest.json"
@@ -63,7 +63,13 @@ def read_manifest(content: bytes) -> Manifest:
 def applied_migrations(connection: psycopg.Connection[Any]) -> set[str]:
     """Of our own apps: those of libraries change with the pins."""
     apps = {name.partition(".")[0] for name in our_migrations()}
-    return {f"{app}.{name}" for app, name in connection.execute(APPLIED).fetchall() if app in apps}
+    try:
+        rows = connection.execute(APPLIED).fetchall()
+    except psycopg.errors.UndefinedTable:
+        raise SettingsError(
+            f"The database {connection.info.dbname} has no tables of Onlooker. {variable_name('database_url')} names it."
+        ) from None
+    return {f"{app}.{name}" for app, name in rows if app in apps}
 
 
 def require_known_release(manifest: Manifest) -> None:

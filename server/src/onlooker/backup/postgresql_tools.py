@@ -33,7 +33,7 @@ def dump_database(url: str) -> Iterator[BinaryIO]:
     left_out = [f"--exclude-table-data={table}" for table in PASSING_TABLES]
     command = [find_program("pg_dump"), "--format=custom", "--no-owner", "--no-privileges", *left_out]
     with _complaints() as complaints:
-        process = subprocess.Popen(command, env=_connection(url), stdout=subprocess.PIPE, stderr=complaints)
+        process = subprocess.Popen(command, env=connection_variables(url), stdout=subprocess.PIPE, stderr=complaints)
         try:
             assert process.stdout
             with process.stdout as output:
@@ -52,7 +52,7 @@ def restore_database(url: str) -> Iterator[BinaryIO]:
     command = [find_program("pg_restore"), "--format=custom", "--no-owner", "--no-privileges"]
     command += ["--single-transaction", "--exit-on-error", f"--dbname={database}"]
     with _complaints() as complaints:
-        process = subprocess.Popen(command, env=_connection(url), stdin=subprocess.PIPE, stderr=complaints)
+        process = subprocess.Popen(command, env=connection_variables(url), stdin=subprocess.PIPE, stderr=complaints)
         try:
             assert process.stdin
             with suppress(BrokenPipeError), process.stdin as sink:  # its exit code says more
@@ -73,7 +73,8 @@ def find_program(name: str) -> str:
     return found
 
 
-def _connection(url: str) -> dict[str, str]:
+def connection_variables(url: str) -> dict[str, str]:
+    """The variables of this process, and those that say the same as a URL."""
     variables = {one.keyword.decode(): one.envvar.decode() for one in pq.Conninfo.get_defaults() if one.envvar}
     given = {keyword: str(value) for keyword, value in conninfo_to_dict(url).items() if value is not None}
     return os.environ | {variables[name]: value for name, value in given.items() if name in variables}

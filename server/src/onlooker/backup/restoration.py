@@ -30,7 +30,7 @@ _HAS_TABLES = "SELECT count(*) FROM pg_class WHERE relnamespace = 'public'::regn
 _OTHERS = """
 SELECT count(*) FROM pg_stat_activity
 WHERE datname = current_database() AND pid <> pg_backend_pid() AND backend_type = 'client backend'"""
-_EMPTY = "DROP SCHEMA public CASCADE; CREATE SCHEMA public"
+_EMPTY = "DROP SCHEMA public CASCADE; CREATE SCHEMA public; GRANT USAGE ON SCHEMA public TO PUBLIC"
 
 
 @dataclass(frozen=True)
@@ -80,14 +80,7 @@ def restore_backup(
 def require_known_database(settings: Settings) -> None:
     """Of a database that was restored by other means."""
     with _connect(settings) as connection:
-        try:
-            applied = applied_migrations(connection)
-        except psycopg.errors.UndefinedTable:
-            raise SettingsError(
-                f"{connection.info.dbname} has no tables of Onlooker. Restore it first, or name the right database in "
-                f"{variable_name('database_url')}."
-            ) from None
-        require_known_migrations(applied, what=f"The database {connection.info.dbname}")
+        require_known_migrations(applied_migrations(connection), what=f"The database {connection.info.dbname}")
 
 
 def _require_no_secrets(home: Path) -> None:

@@ -127,7 +127,7 @@ def clean_up_database() -> None:
 
 def settle_database() -> None:
     """Migrate a database that was restored, and delete what must not come back."""
-    from onlooker.backup.clean_up import clean_up
+    from onlooker.backup.restore_cleanup import clean_up
 
     apply_migrations()
     remark = clean_up(read_settings())

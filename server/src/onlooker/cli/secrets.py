@@ -4,7 +4,6 @@ import sys
 
 import click
 
-from onlooker.child_process import hide_process
 from onlooker.cli.administration import open_django
 from onlooker.settings import read_settings, variable_name
 
@@ -23,7 +22,6 @@ def new() -> None:
     """
     from onlooker.console.web.secret_key import EARLIER_KEYS_FILE, KEY_FILE, replace_secret_key
 
-    hide_process("secrets")
     settings = read_settings()
     replace_secret_key(settings)
     click.echo(f"{settings.home_path / KEY_FILE} is new; the key before is in {EARLIER_KEYS_FILE} beside it.")
@@ -39,7 +37,6 @@ def reseal(check: bool) -> None:
     """
     from onlooker.console.web.secret_key import require_secret_key
 
-    hide_process("secrets")
     require_secret_key(open_django())
     from onlooker.console.web.sealed_values import examine_seals, reseal_all
 
@@ -62,7 +59,6 @@ def drop() -> None:
     """
     from onlooker.console.web.secret_key import EARLIER_KEYS_FILE, drop_earlier_keys, require_secret_key
 
-    hide_process("secrets")
     settings = open_django()
     require_secret_key(settings)
     from onlooker.console.web.sealed_values import examine_seals
