@@ -125,7 +125,7 @@ def await_next_minute() -> datetime:
 
 
 @dataclass(frozen=True)
-class Past:
+class InstallationPast:
     """What held at three times: at the backup, between two changes, and at the end."""
 
     readings: Readings
@@ -138,7 +138,7 @@ class Past:
     archive: Archive
 
 
-def live(drill: Drill, asked: argparse.Namespace) -> Past:
+def live(drill: Drill, asked: argparse.Namespace) -> InstallationPast:
     """An installation with a past; both ways of backup; and two changes after them, a minute between."""
     with drill.cluster() as cluster:
         tune(cluster)
@@ -163,7 +163,7 @@ def live(drill: Drill, asked: argparse.Namespace) -> Past:
             )
             drill.figures["archived_after_s"] = round(await_archived(world.url), 1)
             authority = Path(stack.ca_file).read_bytes()
-    return Past(readings, at_backup, between, between_at, first, second, authority, archive)
+    return InstallationPast(readings, at_backup, between, between_at, first, second, authority, archive)
 
 
 def back_up(drill: Drill, archive: Archive) -> None:
@@ -180,7 +180,7 @@ def back_up(drill: Drill, archive: Archive) -> None:
     drill.figures["base_bytes"] = archive.bytes_kept()
 
 
-def restore_dump(drill: Drill, past: Past) -> bool:
+def restore_dump(drill: Drill, past: InstallationPast) -> bool:
     """Into a new cluster."""
     say("restore of the dump")
     with drill.cluster() as cluster:
@@ -197,7 +197,7 @@ def restore_dump(drill: Drill, past: Past) -> bool:
             return known and Path(stack.ca_file).read_bytes() == past.authority
 
 
-def restore_point(drill: Drill, past: Past) -> bool:
+def restore_point(drill: Drill, past: InstallationPast) -> bool:
     """To the minute between the two changes."""
     say(f"restore to {past.between_at:%H:%M}, between the two changes")
     data = drill.folder / "postgresql" / "data"

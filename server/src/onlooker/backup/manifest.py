@@ -67,7 +67,8 @@ def applied_migrations(connection: psycopg.Connection[Any]) -> set[str]:
         rows = connection.execute(APPLIED).fetchall()
     except psycopg.errors.UndefinedTable:
         raise SettingsError(
-            f"The database {connection.info.dbname} has no tables of Onlooker. {variable_name('database_url')} names it."
+            f"The database {connection.info.dbname} has no tables of Onlooker. Name the right one in "
+            f"{variable_name('database_url')}."
         ) from None
     return {f"{app}.{name}" for app, name in rows if app in apps}
 
