@@ -143,8 +143,8 @@ def live(drill: Drill, asked: argparse.Namespace) -> InstallationPast:
     with drill.cluster() as cluster:
         tune(cluster)
         world = fill(cluster, asked)
-        hand_over_log(cluster)
         archive = Archive.create(drill.folder / "archive", cluster)
+        hand_over_log(cluster)
         with drill.product() as stack:
             queries = draw_queries(world, count=asked.pages)
             readings = Readings(queries, fetch_tokens(stack, streams_of(stack, queries)))

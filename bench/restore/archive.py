@@ -33,7 +33,7 @@ class Archive:
 
     @classmethod
     def create(cls, folder: Path, cluster: Cluster) -> "Archive":
-        """From now on every program that this process starts finds it."""
+        """From now on every program that this process starts finds it; PostgreSQL too, once it is restarted."""
         if not shutil.which("pgbackrest"):
             raise RuntimeError("pgBackRest is missing. Install it with: apt-get install pgbackrest")
         for name in ("conf.d", "repository", "lock", "spool"):

@@ -7,7 +7,7 @@ import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import IO, BinaryIO
+from typing import IO
 
 from psycopg import pq
 from psycopg.conninfo import conninfo_to_dict
@@ -28,7 +28,7 @@ attempts."""
 
 
 @contextmanager
-def dump_database(url: str) -> Iterator[BinaryIO]:
+def dump_database(url: str) -> Iterator[IO[bytes]]:
     """The output of pg_dump; raises SettingsError with its complaint if it fails."""
     left_out = [f"--exclude-table-data={table}" for table in PASSING_TABLES]
     command = [find_program("pg_dump"), "--format=custom", "--no-owner", "--no-privileges", *left_out]
@@ -46,7 +46,7 @@ def dump_database(url: str) -> Iterator[BinaryIO]:
 
 
 @contextmanager
-def restore_database(url: str) -> Iterator[BinaryIO]:
+def restore_database(url: str) -> Iterator[IO[bytes]]:
     """The input of pg_restore, which changes nothing unless it gets all of a dump."""
     database = str(conninfo_to_dict(url).get("dbname") or os.environ.get("PGDATABASE", ""))
     command = [find_program("pg_restore"), "--format=custom", "--no-owner", "--no-privileges"]

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import IO, Any
 
 import psycopg
 from pyrage import x25519
@@ -119,7 +119,7 @@ def _restore_dump(settings: Settings, first: ArchiveMember, rest: Iterator[Archi
             _feed(sink, member)
 
 
-def _feed(sink: BinaryIO, member: ArchiveMember) -> None:
+def _feed(sink: IO[bytes], member: ArchiveMember) -> None:
     if not member.name.startswith(f"{DATABASE}/"):
         raise SettingsError(f"This is no backup of Onlooker: {member.name!r} is among the parts of the dump.")
     sink.write(member.content)

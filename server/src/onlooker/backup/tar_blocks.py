@@ -4,7 +4,7 @@ import tarfile
 import time
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from typing import BinaryIO
+from typing import IO
 
 from onlooker.settings import SettingsError
 
@@ -30,7 +30,7 @@ def tar_blocks(members: Iterable[ArchiveMember]) -> Iterator[bytes]:
     yield bytes(2 * tarfile.BLOCKSIZE)
 
 
-def in_parts(folder: str, stream: BinaryIO) -> Iterator[ArchiveMember]:
+def in_parts(folder: str, stream: IO[bytes]) -> Iterator[ArchiveMember]:
     """A stream as members of a folder; `cat folder/*` puts it together again."""
     number = 0
     while content := stream.read(PART_BYTES):
@@ -38,7 +38,7 @@ def in_parts(folder: str, stream: BinaryIO) -> Iterator[ArchiveMember]:
         number += 1
 
 
-def read_members(stream: BinaryIO) -> Iterator[ArchiveMember]:
+def read_members(stream: IO[bytes]) -> Iterator[ArchiveMember]:
     try:
         with tarfile.open(fileobj=stream, mode="r|") as archive:
             for info in archive:
