@@ -42,6 +42,7 @@ SETTINGS: dict[str, Any] = {
     "worker_services": "dummy",
 }
 CHANGED_VISITS = 2000
+FILLED_LIMIT_S = 180
 URLS = ("nats_url", "public_url", "console_url", "data_url")
 
 
@@ -111,9 +112,14 @@ def fill(cluster: Cluster, asked: argparse.Namespace) -> DataWorld:
 
 
 def change(stack: Stack, world: DataWorld) -> TestStream:
-    """One more stream, and more visits of yesterday."""
+    """One more stream, and more visits of yesterday, which the recorder has added up."""
     yesterday = world.first_day + timedelta(days=world.days - 1)
     replace(world, first_day=yesterday, days=1).add_visits(CHANGED_VISITS)
+    give_up_at = time.monotonic() + FILLED_LIMIT_S
+    while stack.execute("SELECT 1 FROM visits_mark LIMIT 1"):
+        if time.monotonic() > give_up_at:
+            raise RuntimeError("the recorder did not fill the roll-up in time")
+        time.sleep(0.5)
     return stack.create_stream()
 
 
