@@ -61,7 +61,7 @@ def is_known(stack: Stack, stream: TestStream) -> bool:
     try:
         fetch_token(stack, stream)
     except httpx2.HTTPStatusError as error:
-        if error.response.status_code != 400:
+        if error.response.status_code != 401:
             raise
         return False
     return True
