@@ -22,8 +22,8 @@ from bench.restore.archive import Archive, await_archived, await_promoted, hand_
 from bench.restore.readings import (
     Answers,
     Readings,
-    count_differences,
     count_numbers,
+    differences,
     draw_queries,
     fetch_tokens,
     is_known,
@@ -43,6 +43,7 @@ SETTINGS: dict[str, Any] = {
 }
 CHANGED_VISITS = 2000
 FILLED_LIMIT_S = 180
+TOLD_DIFFERENCES = 10
 URLS = ("nats_url", "public_url", "console_url", "data_url")
 
 
@@ -78,6 +79,12 @@ class Drill:
             names = [name for name in (*PORTS, *URLS) if name != "nats_port"]
             self.places = {name: stack.setting(name) for name in names}
             yield stack
+
+    def compare(self, name: str, before: Answers, after: Answers) -> None:
+        found = differences(before, after)
+        self.figures[name] = len(found)
+        for one in found[:TOLD_DIFFERENCES]:
+            say(f"  {one}")
 
     def destroy(self) -> None:
         say("everything is destroyed: the database and the home folder")
@@ -165,7 +172,7 @@ def live(drill: Drill, asked: argparse.Namespace) -> InstallationPast:
             second = change(stack, world)
             at_end = readings.take(stack)
             drill.figures["numbers_changed"] = min(
-                count_differences(at_backup, between), count_differences(between, at_end)
+                len(differences(at_backup, between)), len(differences(between, at_end))
             )
             drill.figures["archived_after_s"] = round(await_archived(world.url), 1)
             authority = Path(stack.ca_file).read_bytes()
@@ -196,7 +203,7 @@ def restore_dump(drill: Drill, past: InstallationPast) -> bool:
         seconds, _ = drill.onlooker("restore", str(drill.folder / "onlooker.age"), "--key", key_file(drill))
         drill.figures["dump_restore_s"] = round(seconds, 1)
         with drill.product() as stack:
-            drill.figures["numbers_different"] = count_differences(past.at_backup, past.readings.take(stack))
+            drill.compare("numbers_different", past.at_backup, past.readings.take(stack))
             streams = streams_of(stack, past.readings.queries)
             tokens = fetch_tokens(stack, streams)
             known = len(tokens) == len(past.readings.tokens) and not is_known(stack, past.first)
@@ -218,7 +225,7 @@ def restore_point(drill: Drill, past: InstallationPast) -> bool:
         drill.onlooker("database", "clean-up")
         drill.figures["point_restore_s"] = round(time.monotonic() - started, 1)
         with drill.product() as stack:
-            drill.figures["point_numbers_different"] = count_differences(past.between, past.readings.take(stack))
+            drill.compare("point_numbers_different", past.between, past.readings.take(stack))
             return is_known(stack, past.first) and not is_known(stack, past.second)
 
 

@@ -1,7 +1,9 @@
 """Many numbers of the data endpoint, read as programs read them, to compare before and after."""
 
+import itertools
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from datetime import UTC, datetime
 from typing import Any
 
 import httpx2
@@ -38,10 +40,14 @@ class Readings:
 
 
 def draw_queries(world: DataWorld, *, count: int) -> list[NumbersQuery]:
-    """Pages of all metrics, with what was watched and how well: whole ranges, days and hours of some streams."""
+    """Pages of all metrics, with what was watched and how well: whole ranges, days and hours of some streams.
+
+    All of ranges that are over: until then, the share that was watched depends on when one asks.
+    """
     asking = Asking(replace(world, streams=world.streams[:ASKED_STREAMS]), seed=SEED)
-    kinds = list(Time)
-    return [asking.draw(kinds[number % len(kinds)]).with_quality() for number in range(count)]
+    drawn = (asking.draw(kind) for kind in itertools.cycle(Time))
+    over = (query for query in drawn if query.parse()[0].to_at < datetime.now(UTC))
+    return [query.with_quality() for query in itertools.islice(over, count)]
 
 
 def streams_of(stack: Stack, queries: Sequence[NumbersQuery]) -> list[TestStream]:
@@ -71,12 +77,16 @@ def count_numbers(answers: Answers) -> int:
     return sum(1 for answer in answers for _ in _values_in(answer))
 
 
-def count_differences(before: Answers, after: Answers) -> int:
+def differences(before: Answers, after: Answers) -> list[str]:
     """Values that are not the same in the same place."""
-    found = 0
+    found = []
     for one, other in zip(before, after, strict=True):
         values, others = dict(_values_in(one)), dict(_values_in(other))
-        found += sum(values.get(place) != others.get(place) for place in values.keys() | others.keys())
+        found += [
+            f"{place}: {values.get(place)} was {others.get(place)} afterwards"
+            for place in sorted(values.keys() | others.keys())
+            if values.get(place) != others.get(place)
+        ]
     return found
 
 
