@@ -321,6 +321,10 @@ monitoring:
     cd deploy/grafana/schema && npm ci --silent --ignore-scripts --no-audit --no-fund
     python -m bench.conformance.monitoring_files
 
+# Destroys an installation and restores it from its backups, as a whole and to a minute; compares every number.
+restore-drill *arguments:
+    python -m bench.restore {{arguments}}
+
 # Every number of random worlds against what plain Python computes from the same visits.
 check-metrics worlds="2000" *seed:
     python -m bench.accuracy.metrics {{worlds}} {{seed}}

@@ -237,7 +237,7 @@ def running_stack(database_url: str, launch: Launch = Launch(), /, **settings: o
         output = home / "up.log"
         with output.open("wb") as log:
             process = launch.start(environment, log, home)
-        stack = Stack(home / "home", environment, process, output)
+        stack = Stack(Path(environment["ONLOOKER_HOME"]), environment, process, output)
         try:
             await_ready(stack)
             yield stack

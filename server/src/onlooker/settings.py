@@ -252,6 +252,10 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
         str,
         _about("Signs the console's sessions and seals its keys; empty: `onlooker up` creates one.", secret=True),
     ] = ""
+    secret_key_fallbacks: Annotated[
+        str,
+        _about("Earlier secret keys, separated by spaces, that still open what they signed and sealed.", secret=True),
+    ] = ""
     signup: Annotated[
         str,
         _about("Who may create an account: open (everybody) or closed (staff only).", pattern="^(open|closed)$"),

@@ -40,7 +40,7 @@ def another_secret(settings):
 
     def change(value: str) -> None:
         settings.SECRET_KEY = value
-        secret_key._box.cache_clear()
+        secret_key._boxes.cache_clear()
         signing_keys._open.cache_clear()
 
     before = settings.SECRET_KEY

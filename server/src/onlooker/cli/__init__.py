@@ -11,8 +11,10 @@ from onlooker import logs
 from onlooker.bus.worker_announcement import name_of
 from onlooker.child_process import allow_many_files, hide_process
 from onlooker.cli.administration import account, keys, open_django, stream
+from onlooker.cli.backup import backup, restore
 from onlooker.cli.bus import bus
 from onlooker.cli.database import apply_migrations, database
+from onlooker.cli.secrets import secrets
 from onlooker.settings import Settings, SettingsError, describe_settings, read_settings
 from onlooker_pipeline.model_runtime import ModelsUnavailable
 
@@ -151,5 +153,5 @@ def settings() -> None:
         click.echo(f"{name}={default}\n    {meta.description}")
 
 
-for group in (stream, keys, account, bus, database):
-    main.add_command(group)
+for command in (stream, keys, account, secrets, bus, database, backup, restore):
+    main.add_command(command)

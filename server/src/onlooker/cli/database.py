@@ -109,3 +109,27 @@ def roles(check: bool) -> None:
         sys.exit(1)
     if check:
         click.echo(f"All {len(ROLES)} roles of {prefix} have what they need and nothing else.")
+
+
+@database.command("clean-up")
+def clean_up_database() -> None:
+    """After PostgreSQL was restored by other means: migrate, and delete what must not come back from that time.
+
+    That is sessions of the console, accepted jobs, blobs, and visits that are past their retention by now. Stop all
+    processes first. `onlooker restore` does it by itself.
+    """
+    from onlooker.backup.restoration import require_known_database
+
+    hide_process("clean-up")
+    require_known_database(read_settings())
+    settle_database()
+
+
+def settle_database() -> None:
+    """Migrate a database that was restored, and delete what must not come back."""
+    from onlooker.backup.restore_cleanup import clean_up
+
+    apply_migrations()
+    remark = clean_up(read_settings())
+    click.echo("Sessions and accepted jobs of that time: deleted.")
+    click.echo(remark or "Visits past their retention: deleted.")

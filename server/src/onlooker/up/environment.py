@@ -19,7 +19,14 @@ SECRETS = {
     GATEWAY: {"database_url", "s3_access_key", "s3_secret_key"},
     DISPATCHER: {"database_url", "s3_access_key", "s3_secret_key"},
     RECORDER: {"database_url"},
-    CONSOLE: {"database_url", "secret_key", "email_url", "stripe_secret_key", "stripe_webhook_secret"},
+    CONSOLE: {
+        "database_url",
+        "secret_key",
+        "secret_key_fallbacks",
+        "email_url",
+        "stripe_secret_key",
+        "stripe_webhook_secret",
+    },
     DATA: {"database_url"},
 }
 """By process, besides its own password on the bus."""

@@ -9,6 +9,7 @@ from urllib.parse import unquote, urlsplit
 from psycopg.conninfo import conninfo_to_dict
 
 from onlooker.bus.roles import DISPATCHER, GATEWAY
+from onlooker.console.web.secret_key import EARLIER_KEYS_FILE, KEY_FILE
 from onlooker.settings import PREFIX, Settings, SettingsError, variable_name
 from onlooker.up.environment import CONSOLE
 from onlooker_pipeline.landlock import ConfinementUnavailable, require_landlock, some_files
@@ -36,7 +37,7 @@ def open_sandbox(settings: Settings, process: str, environment: dict[str, str], 
     try:
         require_landlock()
         read = [*_code(environment), *_named_files(environment), *map(Path, also)]
-        read += [settings.home_path / "secret_key"] if process == CONSOLE else []
+        read += [settings.home_path / name for name in (KEY_FILE, EARLIER_KEYS_FILE)] if process == CONSOLE else []
         home = settings.home_path.resolve()
         allowed = [part for path in [*map(Path, SYSTEM), *read] for part in without(path, home)]
         return some_files(read=allowed, write=[DEVICES, *_writable(settings, process)])

@@ -86,7 +86,7 @@ class Supervisor:
             asyncio.get_running_loop().add_signal_handler(number, stop.set)
         home = self._settings.home_path
         home.mkdir(parents=True, exist_ok=True, mode=0o700)
-        with _lock(home):
+        with lock_home(home):
             starting = asyncio.create_task(self._start())
             stopping = asyncio.create_task(stop.wait())
             try:
@@ -287,7 +287,7 @@ def _live_workers(address: str) -> int:
     return int(found[1]) if found else 0
 
 
-def _lock(home: Path) -> IO[str]:
+def lock_home(home: Path) -> IO[str]:
     """Two of us on one home would share a bus and its files."""
     lock = (home / "lock").open("w")
     try:

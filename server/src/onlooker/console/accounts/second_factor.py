@@ -10,7 +10,8 @@ from django.http import HttpRequest
 
 from onlooker.console.accounts.models import Account
 from onlooker.console.accounts.rate_limit import take_within_limit
-from onlooker.console.web.secret_key import InvalidToken, seal, unseal
+from onlooker.console.web.secret_key import EARLIER_KEY_REMEDY, InvalidToken, seal, unseal
+from onlooker.logs import fields
 
 log = logging.getLogger(__name__)
 
@@ -34,7 +35,7 @@ class SecondFactorAdapter(DefaultMFAAdapter):  # type: ignore[misc]
         try:
             return unseal(encrypted_text)
         except InvalidToken:
-            log.error("second factor not readable: the secret key has changed")
+            log.error("second factor not readable: the secret key has changed", extra=fields(remedy=EARLIER_KEY_REMEDY))
             return str(generate_totp_secret())
 
 

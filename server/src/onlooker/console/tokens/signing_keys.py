@@ -21,7 +21,7 @@ from django.db.models import Q, QuerySet
 from django.utils import timezone
 
 from onlooker.console.tokens.models import SigningKey
-from onlooker.console.web.secret_key import InvalidToken, seal, unseal
+from onlooker.console.web.secret_key import EARLIER_KEY_REMEDY, InvalidToken, seal, unseal
 from onlooker.logs import fields
 
 log = logging.getLogger(__name__)
@@ -88,7 +88,8 @@ def _replace_unreadable() -> tuple[str, PrivateKey]:
     unreadable = _retire(_last_token_expires_at())
     key, private = _create_key()
     if unreadable:
-        log.warning("signing key could not be unsealed and was replaced", extra=fields(kid=key.kid))
+        remedy = f"if the secret key was changed on purpose, {EARLIER_KEY_REMEDY}"
+        log.warning("signing key could not be unsealed and was replaced", extra=fields(kid=key.kid, remedy=remedy))
     else:
         log.info("signing key created", extra=fields(kid=key.kid))
     return key.kid, private

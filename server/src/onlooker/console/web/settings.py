@@ -6,7 +6,7 @@ from urllib.parse import urlsplit
 
 from onlooker.console.accounts.passwords import LONGEST_PASSWORD, SHORTEST_PASSWORD
 from onlooker.console.web.connection_settings import database_settings, email_settings
-from onlooker.console.web.secret_key import find_secret_key
+from onlooker.console.web.secret_key import find_earlier_keys, find_secret_key
 from onlooker.settings import read_settings
 
 ONLOOKER = read_settings()
@@ -14,6 +14,7 @@ _is_https = ONLOOKER.console_url.startswith("https://")
 
 SECRET_KEY = find_secret_key(ONLOOKER) or token_urlsafe(64)
 """Random if none is set; the console and commands that seal secrets call require_secret_key."""
+SECRET_KEY_FALLBACKS = find_earlier_keys(ONLOOKER)
 DEBUG = False
 USE_TZ = True
 TIME_ZONE = "UTC"

@@ -1,0 +1,1 @@
+"""Backups, and whether what they bring back is what was there."""
