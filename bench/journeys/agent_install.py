@@ -27,6 +27,7 @@ KEPT = ROOT / "var" / "agent-install"
 VIEWS = tuple((f"{px}-{scheme}", px, scheme) for px in (1440, 768, 390) for scheme in ("light", "dark"))
 LINES_TARGET = 60
 INSTALL_TARGET_S = 120.0
+INSTALL_LIMIT_S = 600.0
 """Besides downloads."""
 COUNT_LIMIT_S = 75.0
 VISITOR = "visitor"
@@ -58,8 +59,14 @@ def product_with_page(pictures: Path, **settings: object) -> Iterator[tuple[Stac
             steps.create_stream(scene, person)
             person.open(f"/streams/{scene.known['login']}/")
             shoot(browser, pictures, "set-up", views=VIEWS)
-            lines = [person.text(f"#{name}-line") for name in ("install", "setup", "run")]
-        yield stack, ShownLines(*lines, scene.known["login"], scene.known["first password"])
+            lines = ShownLines(
+                install=person.text("#install-line"),
+                setup=person.text("#setup-line"),
+                run=person.text("#run-line"),
+                login=scene.known["login"],
+                password=scene.known["first password"],
+            )
+        yield stack, lines
 
 
 class Quiet(Person):
@@ -72,7 +79,7 @@ class Quiet(Person):
 def install(root: DebianRoot, line: str, name: str, *, user: str = "root", **variables: str) -> float:
     """Seconds that the line takes; AssertionError with what it said if it fails."""
     began = time.monotonic()
-    done = root.run("sh", "-c", line, user=user, **variables)
+    done = root.run("sh", "-c", line, user=user, limit_s=INSTALL_LIMIT_S, **variables)
     seconds = time.monotonic() - began
     (KEPT / f"{name}.txt").write_text(f"$ {line}\n{done.stdout}", encoding="utf-8")
     assert done.returncode == 0, f"the line ended with {done.returncode}:\n{done.stdout[-3000:]}"
