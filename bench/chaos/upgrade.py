@@ -1,10 +1,8 @@
 """A release of an earlier commit, upgraded as the guide says, while cameras, sessions and accepted jobs go on."""
 
 import argparse
-import io
 import os
 import subprocess
-import tarfile
 import tempfile
 import threading
 import time
@@ -16,6 +14,7 @@ from typing import Any
 from bench.chaos.camera_run import CameraRun
 from bench.chaos.devices import JobSender, SessionCaller
 from bench.lib.camera import Reel, plan_takes
+from bench.lib.earlier_release import unpack_commit
 from bench.lib.product import ROOT, conclude, concluding, say
 from bench.lib.scenes import find_scenes
 from bench.lib.testdata import find_testdata
@@ -43,7 +42,7 @@ SETTINGS = {
 
 def install_release(commit: str | None, folder: Path) -> Path:
     """The program of a commit, or of the working tree: wheels and pinned packages in an environment of its own."""
-    sources = ROOT if commit is None else _unpack(commit, folder / "sources")
+    sources = ROOT if commit is None else unpack_commit(commit, folder / "sources")
     wheels, environment = folder / "wheels", folder / "venv"
     for package in PACKAGES:
         _run("uv", "build", "--quiet", "--wheel", "--out-dir", str(wheels), str(sources / package))
@@ -54,13 +53,6 @@ def install_release(commit: str | None, folder: Path) -> Path:
     ours = [*map(str, wheels.glob("*.whl")), *map(str, (ROOT / "models" / "dist").glob("*.whl"))]
     _run("uv", "pip", "install", "--quiet", "--no-deps", "--python", str(python), *ours)
     return environment / "bin" / "onlooker"
-
-
-def _unpack(commit: str, folder: Path) -> Path:
-    packed = subprocess.run(["git", "-C", str(ROOT), "archive", commit], capture_output=True, check=True)
-    with tarfile.open(fileobj=io.BytesIO(packed.stdout)) as tar:
-        tar.extractall(folder, filter="data")
-    return folder
 
 
 def _run(*command: str) -> None:

@@ -23,11 +23,16 @@ LATER = ("DATABASE_DIRECT_URL_FILE", "DATABASE_READ_URL_FILE", "STATE_COMPRESSIO
 
 def unpack_earlier(folder: Path) -> Path:
     """Its program; the history of this repository has to go back that far."""
-    archive = ["git", "-C", str(ROOT), "archive", EARLIER, "server/src", "pipeline/src"]
-    packed = subprocess.run(archive, capture_output=True, check=True)
-    with tarfile.open(fileobj=io.BytesIO(packed.stdout)) as tar:
-        tar.extractall(folder, filter="data")
+    sources = unpack_commit(EARLIER, folder, "server/src", "pipeline/src")
     program = folder / "onlooker"
-    program.write_text(SCRIPT.format(later=" ".join(LATER), sources=folder, program=OWN_PROGRAM))
+    program.write_text(SCRIPT.format(later=" ".join(LATER), sources=sources, program=OWN_PROGRAM))
     program.chmod(0o755)
     return program
+
+
+def unpack_commit(commit: str, folder: Path, *paths: str) -> Path:
+    """What was in the repository then, or in some paths of it."""
+    packed = subprocess.run(["git", "-C", str(ROOT), "archive", commit, *paths], capture_output=True, check=True)
+    with tarfile.open(fileobj=io.BytesIO(packed.stdout)) as tar:
+        tar.extractall(folder, filter="data")
+    return folder
