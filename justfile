@@ -280,6 +280,10 @@ cell-units:
     CELL_SYSTEMD=yes deploy/cell/try start "$PWD/var/cell-units"
     deploy/cell/try check "$PWD/var/cell-units"; verdict=$?; deploy/cell/try stop "$PWD/var/cell-units"; exit $verdict
 
+# All that people install: release, units, containers, manifests, monitoring, drills; or only the recipes named. Needs root.
+kit *recipes:
+    python -m bench.deployment.kit {{recipes}}
+
 # The tools of `image`, `compose` and `container-files`, in an environment of their own.
 [private]
 container-tools:
