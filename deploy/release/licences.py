@@ -58,7 +58,7 @@ def conclude_licence(component: Component) -> str | None:
 
 
 def refused_identifiers(expression: str) -> set[str]:
-    """Those that are not accepted; a choice (OR) must be acceptable whichever way it is made."""
+    """Those that are not accepted; of a choice (OR), all must be accepted."""
     named = re.split(r"\s+(?:AND|OR|WITH)\s+|[()]", expression)
     return {identifier.strip() for identifier in named if identifier.strip()} - ACCEPTED
 
