@@ -167,6 +167,26 @@ def test_a_file_that_was_cut_off_changes_nothing(file: Path, empty: Installation
     assert not (empty.home / "secret_key").exists()
 
 
+def test_a_file_that_was_cut_off_overwrites_nothing(file: Path, tmp_path: Path) -> None:
+    """Also after a restore that was killed, which leaves an empty database and the one before set aside."""
+    cut = file.with_name("cut.age")
+    cut.write_bytes(file.read_bytes()[:-1000])
+    with migrated_database() as url:
+        target = Installation(url, tmp_path / "home")
+        target.home.mkdir()
+        (target.home / "secret_key").write_text("of this installation")
+        target.ask(_STREAM)
+        for killed in (False, True):
+            if killed:
+                target.ask("ALTER SCHEMA public RENAME TO before_restore; CREATE SCHEMA public")
+            refused = restore(target, cut, "--overwrite")
+            assert (refused.returncode, "damaged or incomplete" in refused.stderr) == (2, True)
+            assert target.count("streams_stream") == 1
+            assert (target.home / "secret_key").read_text() == "of this installation"
+        assert restore(target, file, "--overwrite").returncode == 0
+        assert target.ask("SELECT count(*) FROM pg_namespace WHERE nspname = 'before_restore'") == [(0,)]
+
+
 def test_another_secret_key_in_the_settings_is_named_with_the_remedy(file: Path, empty: Installation) -> None:
     done = restore(empty, file, ONLOOKER_SECRET_KEY="another key " * 6)
     assert done.returncode == 0, done.stderr

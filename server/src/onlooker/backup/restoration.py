@@ -1,4 +1,4 @@
-"""Restoring a backup: everything is looked at first, the database comes in one transaction, the secrets after it."""
+"""Restoring a backup: the database comes in one transaction, the secrets after it, or all stays as it was."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -30,7 +30,12 @@ _HAS_TABLES = "SELECT count(*) FROM pg_class WHERE relnamespace = 'public'::regn
 _OTHERS = """
 SELECT count(*) FROM pg_stat_activity
 WHERE datname = current_database() AND pid <> pg_backend_pid() AND backend_type = 'client backend'"""
-_EMPTY = "DROP SCHEMA public CASCADE; CREATE SCHEMA public; GRANT USAGE ON SCHEMA public TO PUBLIC"
+_IS_SET_ASIDE = "SELECT count(*) FROM pg_namespace WHERE nspname = 'before_restore'"
+_SET_ASIDE = """
+DROP SCHEMA IF EXISTS before_restore CASCADE; ALTER SCHEMA public RENAME TO before_restore;
+CREATE SCHEMA public; GRANT USAGE ON SCHEMA public TO PUBLIC"""
+_PUT_BACK = "DROP SCHEMA public CASCADE; ALTER SCHEMA before_restore RENAME TO public"
+_FORGET = "DROP SCHEMA before_restore CASCADE"
 
 
 @dataclass(frozen=True)
@@ -60,21 +65,34 @@ def restore_backup(
 ) -> Restored:
     home = settings.home_path
     home.mkdir(parents=True, exist_ok=True, mode=0o700)
-    secrets: list[ArchiveMember] = []
     with lock_home(home):
-        with open_backup(path, identities) as (manifest, members):
+        with open_backup(path, identities) as (manifest, _):
             require_known_release(manifest)
-            if not overwrites:
-                _require_no_secrets(home)
-            if has_database:
-                _prepare_database(settings, manifest, path, overwrites=overwrites)
-            for member in members:
-                if member.name.startswith(f"{DATABASE}/"):
-                    if has_database:
-                        _restore_dump(settings, member, members)
-                    break
-                secrets.append(member)
-        return _restore_secrets(settings, manifest, secrets)
+        if not overwrites:
+            _require_no_secrets(home)
+        if not has_database:
+            secrets = _restore_members(settings, path, identities, has_database=False)
+            return _restore_secrets(settings, manifest, secrets)
+        if not manifest.database:
+            raise SettingsError(f"{path} has no database, only secrets. Add --without-database to restore these.")
+        with _room_for_dump(settings, overwrites=overwrites):
+            secrets = _restore_members(settings, path, identities, has_database=True)
+            return _restore_secrets(settings, manifest, secrets)
+
+
+def _restore_members(
+    settings: Settings, path: Path, identities: list[x25519.Identity], *, has_database: bool
+) -> list[ArchiveMember]:
+    """The dump goes into the database; the secrets, which come before it, are returned."""
+    secrets: list[ArchiveMember] = []
+    with open_backup(path, identities) as (_, members):
+        for member in members:
+            if member.name.startswith(f"{DATABASE}/"):
+                if has_database:
+                    _restore_dump(settings, member, members)
+                break
+            secrets.append(member)
+    return secrets
 
 
 def require_known_database(settings: Settings) -> None:
@@ -92,24 +110,40 @@ def _require_no_secrets(home: Path) -> None:
         )
 
 
-def _prepare_database(settings: Settings, manifest: Manifest, path: Path, *, overwrites: bool) -> None:
-    if not manifest.database:
-        raise SettingsError(f"{path} has no database, only secrets. Add --without-database to restore these.")
+@contextmanager
+def _room_for_dump(settings: Settings, *, overwrites: bool) -> Iterator[None]:
+    """An empty schema. What was there is set aside, comes back if the restore fails, and is deleted once it is done."""
     with _connect(settings) as connection:
-        name = connection.info.dbname
-        if not _count(connection, _HAS_TABLES):
-            return
-        if not overwrites:
-            raise SettingsError(
-                f"The database {name} is not empty. Create an empty one and name it in "
-                f"{variable_name('database_url')}, or add --overwrite to delete all that is in {name}."
-            )
-        others = _count(connection, _OTHERS)
-        if others:
-            raise SettingsError(
-                f"{others} other connections use the database {name}. Stop every process of Onlooker first."
-            )
-        connection.execute(_EMPTY)
+        if _count(connection, _IS_SET_ASIDE) and not _count(connection, _HAS_TABLES):
+            connection.execute(_PUT_BACK)  # a restore was killed
+        is_set_aside = bool(_count(connection, _HAS_TABLES))
+        if is_set_aside:
+            _require_overwritable(connection, overwrites=overwrites)
+            connection.execute(_SET_ASIDE)
+    try:
+        yield
+    except BaseException:
+        if is_set_aside:
+            with _connect(settings) as connection:
+                connection.execute(_PUT_BACK)
+        raise
+    if is_set_aside:
+        with _connect(settings) as connection:
+            connection.execute(_FORGET)
+
+
+def _require_overwritable(connection: psycopg.Connection[Any], *, overwrites: bool) -> None:
+    name = connection.info.dbname
+    if not overwrites:
+        raise SettingsError(
+            f"The database {name} is not empty. Create an empty one and name it in "
+            f"{variable_name('database_url')}, or add --overwrite to delete all that is in {name}."
+        )
+    others = _count(connection, _OTHERS)
+    if others:
+        raise SettingsError(
+            f"{others} other connections use the database {name}. Stop every process of Onlooker first."
+        )
 
 
 def _restore_dump(settings: Settings, first: ArchiveMember, rest: Iterator[ArchiveMember]) -> None:
