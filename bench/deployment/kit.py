@@ -34,7 +34,7 @@ PARTS = (
     Part(("monitoring",), ("promtool",)),
     Part(("kubernetes",), ("kubectl",)),
     Part(("kubernetes-play",), ("kubectl",)),
-    Part(("cell-units",), ("systemd-analyze", "patroni", "etcd")),
+    Part(("cell-units",), ("systemd-analyze", "etcd")),
     Part(("agent-install",), ("mmdebstrap",)),
     Part(("upgrade-drill",)),
     Part(("restore-drill", "--visits", "50000", "--pages", "60"), ("pgbackrest",)),

@@ -137,7 +137,16 @@ class Cell:
         leader = self.primary()
         other = "h2" if leader == "h1" else "h1"
         configuration = self.folder / str(leader) / "etc" / "patroni.yml"
-        command = ["patronictl", "-c", str(configuration), "failover", "onlooker", "--candidate", other, "--force"]
+        command = [
+            str(self.folder / "patroni" / "bin" / "patronictl"),
+            "-c",
+            str(configuration),
+            "failover",
+            "onlooker",
+            "--candidate",
+            other,
+            "--force",
+        ]
         subprocess.run(["ip", "netns", "exec", f"cell-{leader}", *command], check=True, capture_output=True)
 
     def await_health(self, limit_s: float) -> bool:

@@ -10,9 +10,9 @@ import pytest
 
 DEPLOY = Path(__file__).parents[3] / "deploy"
 DEBIAN_UNITS = Path("/lib/systemd/system")
-OF_DEBIAN = ["etcd", "haproxy", "patroni", "pgbouncer"]
+OF_DEBIAN = ["etcd", "haproxy", "pgbouncer"]
 PROCESSES = ["console", "data", "dispatcher", "gateway", "recorder", "worker@"]
-OWN = [*(f"onlooker-{process}" for process in PROCESSES), "onlooker-blobs", "onlooker-nats"]
+OWN = [*(f"onlooker-{process}" for process in PROCESSES), "onlooker-blobs", "onlooker-nats", "patroni"]
 EXPOSURE_LIMIT = 15
 """Of 100, as systemd-analyze counts."""
 
@@ -29,6 +29,8 @@ def host(tmp_path_factory: pytest.TempPathFactory) -> Path:
     text = (DEPLOY / "cell" / "cell.env").read_text(encoding="utf-8")
     text = re.sub(r"^(CELL_(?:BLOBS|CONSOLES))=.*$", r'\1="h1"', text, flags=re.MULTILINE)
     text = re.sub(r"^CELL_PROGRAMS=.*$", f"CELL_PROGRAMS={Path(sys.executable).parent}", text, flags=re.MULTILINE)
+    text = re.sub(r"^CELL_PATRONI_PROGRAMS=.*$", f"CELL_PATRONI_PROGRAMS={folder}", text, flags=re.MULTILINE)
+    shutil.copy("/bin/true", folder / "patroni")  # it is not installed here; systemd wants to see a program
     (folder / "cell.env").write_text(text, encoding="utf-8")
     for name in ("secrets", "cell"):
         (folder / name).mkdir()
