@@ -53,7 +53,13 @@ class CameraRun:
         pairs = [(self._found(one), self._found(two)) for one, two in zip(quiet, disturbed, strict=True)]
         figures = judge([compare_runs(*pair) for pair in pairs], disturbed)
         people, twice = sum(len(one.passing) for one, _ in pairs), written_twice(self._stack)
-        return figures | {"ok": bool(figures["ok"] and people and not twice), "people": people, "written_twice": twice}
+        not_replayed = sum(one.lost for one in quiet)
+        return figures | {
+            "ok": bool(figures["ok"] and people and not twice and not not_replayed),
+            "people": people,
+            "written_twice": twice,
+            "frames_not_replayed": not_replayed,
+        }
 
     def _film(self, take: Take, stream: TestStream, *, began: float | None = None) -> Filmed:
         return film(self._stack, take, stream, begins_at=self._second_0(take), began=began)

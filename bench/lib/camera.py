@@ -54,6 +54,8 @@ class Camera:
 
 
 REPEAT_S = 3.0
+REPLAY_S = 120.0
+"""How long a frame is sent again, live and in a replay, which is compared with and must miss nothing."""
 PAUSE_S = 0.1
 BETWEEN_SCENES_S = 1.0
 
@@ -121,7 +123,7 @@ def plan_takes(reels: Sequence[Reel], *, seconds: float, first: int) -> list[Tak
 
 
 def film(stack: Stack, take: Take, stream: TestStream, *, begins_at: datetime, began: float | None) -> Filmed:
-    """Send a take's frames when they are due, counted from the clock's `began`; without it, as fast as can be."""
+    """Send a take's frames when they are due, from the clock's `began` on; without it as fast as can be, and all of them."""
     filmed = Filmed(take, stream)
     camera = Camera(stack, stream, begins_at=begins_at)
     for shot in take.shots:
@@ -131,25 +133,26 @@ def film(stack: Stack, take: Take, stream: TestStream, *, begins_at: datetime, b
                 filmed.lost += 1  # who gives up a refused frame by then has not kept this one either
                 continue
             time.sleep(max(0.0, -late_s))
-        _send(camera, filmed, shot)
+        _send(camera, filmed, shot, patience_s=REPEAT_S if began is not None else REPLAY_S)
     if take.is_ended:
         _repeat(camera.end, filmed, {204, 404})
     camera.close()
     return filmed
 
 
-def _send(camera: Camera, filmed: Filmed, shot: Shot) -> None:
+def _send(camera: Camera, filmed: Filmed, shot: Shot, *, patience_s: float) -> None:
     picture, scale = filmed.take.reel.pictures[shot.frame]
-    answer = _repeat(lambda: camera.send(picture, shot.seconds), filmed, {201})
+    answer = _repeat(lambda: camera.send(picture, shot.seconds), filmed, {201}, patience_s=patience_s)
     if answer is None:
         filmed.lost += 1
     else:
         filmed.answers.append(read_answer(shot.frame, answer.json(), scale=scale))
 
 
-def _repeat(ask: Callable[[], httpx2.Response], filmed: Filmed, wanted: set[int]) -> httpx2.Response | None:
-    """Ask again for up to three seconds."""
-    give_up_at = time.monotonic() + REPEAT_S
+def _repeat(
+    ask: Callable[[], httpx2.Response], filmed: Filmed, wanted: set[int], *, patience_s: float = REPEAT_S
+) -> httpx2.Response | None:
+    give_up_at = time.monotonic() + patience_s
     while True:
         asked_at = time.monotonic()
         try:

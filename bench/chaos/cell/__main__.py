@@ -5,6 +5,7 @@ import shutil
 import tempfile
 import threading
 import time
+from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime
 from pathlib import Path
@@ -17,7 +18,7 @@ from bench.lib.camera import Filmed, Reel, plan_takes
 from bench.lib.cell_hosts import Cell, running_cell
 from bench.lib.earlier_release import unpack_earlier
 from bench.lib.product import conclude, concluding, say
-from bench.lib.refused_times import RefusedTimes
+from bench.lib.refused_times import NEVER, RefusedTimes
 from bench.lib.scenes import find_scenes
 from bench.lib.testdata import find_testdata
 
@@ -80,22 +81,39 @@ class ChaosRun:
         time.sleep(REST_S)
 
 
-def figures_of_events(happened: list[Happened], devices: list[RefusedTimes]) -> list[dict[str, Any]]:
+def figures_of_events(happened: list[Happened], devices: dict[str, list[RefusedTimes]]) -> list[dict[str, Any]]:
+    """`devices` by their kind."""
+    everyone = [device for of_kind in devices.values() for device in of_kind]
     found = []
     for number, one in enumerate(happened):
         until = happened[number + 1].began if number + 1 < len(happened) else float("inf")
-        refused_s = max((device.longest_s(one.began, until) for device in devices), default=0.0)
+        longest = {
+            kind: max(
+                (device.longest(one.began, until) for device in of_kind), key=lambda span: span.length_s, default=NEVER
+            )
+            for kind, of_kind in devices.items()
+        }
+        refused_s = max(span.length_s for span in longest.values())
         found.append(
             {
                 "event": one.event.name,
                 "ok": one.is_healed and refused_s <= one.target_s,
                 "refused_longest_s": round(refused_s, 1),
                 "target_s": one.target_s,
-                "devices_refused": sum(device.longest_s(one.began, until) > 0 for device in devices),
+                "devices_refused": sum(device.longest_s(one.began, until) > 0 for device in everyone),
+                "by_device": {
+                    kind: {"longest_s": round(span.length_s, 1), "reasons": span.reasons}
+                    for kind, span in longest.items()
+                    if span.length_s
+                },
                 "healed_after_s": round(one.ended - REST_S - one.began, 1) if one.is_healed else None,
             }
         )
     return found
+
+
+def count_reasons(devices: dict[str, list[RefusedTimes]]) -> Counter[str]:
+    return sum((device.reasons for of_kind in devices.values() for device in of_kind), start=Counter())
 
 
 def measure(cell: Cell, events: list[Event], *, seconds: int, cameras: int) -> dict[str, Any]:
@@ -109,8 +127,12 @@ def measure(cell: Cell, events: list[Event], *, seconds: int, cameras: int) -> d
     visits: dict[str, Any] = {"ok": True}
     if cameras:
         visits = run.cameras.compare(disturbed, limit_s=VISITS_LIMIT_S, answered_only=True)
-    refused = [*(one.refused for one in run.sessions), run.jobs.refused, *(one.refused for one in disturbed)]
-    by_event = figures_of_events(run.happened, refused)
+    by_kind = {
+        "session": [one.refused for one in run.sessions],
+        "accepted job": [run.jobs.refused],
+        "camera": [one.refused for one in disturbed],
+    }
+    by_event = figures_of_events(run.happened, by_kind)
     steps_back = sum(one.steps_back() for one in run.sessions)
     calls = sum(len(one.numbers) for one in run.sessions)
     ok = all(one["ok"] for one in by_event) and len(by_event) == len(events) and not lost and not steps_back
@@ -127,7 +149,7 @@ def measure(cell: Cell, events: list[Event], *, seconds: int, cameras: int) -> d
         "session_steps_back_target": 0,
         "slowest_call_s": round(max(one.slowest_s for one in run.sessions), 2),
         "visits": visits,
-        "reasons": dict(sum((one.reasons for one in refused), start=type(refused[0].reasons)()).most_common(12)),
+        "reasons": dict(count_reasons(by_kind).most_common(12)),
     }
 
 
