@@ -123,7 +123,7 @@ def plan_takes(reels: Sequence[Reel], *, seconds: float, first: int) -> list[Tak
 
 
 def film(stack: Stack, take: Take, stream: TestStream, *, begins_at: datetime, began: float | None) -> Filmed:
-    """Send a take's frames when they are due, from the clock's `began` on; without it as fast as can be, and all of them."""
+    """Send a take's frames when they are due, from the clock's `began` on; without it as fast as can be."""
     filmed = Filmed(take, stream)
     camera = Camera(stack, stream, begins_at=begins_at)
     for shot in take.shots:

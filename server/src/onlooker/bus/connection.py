@@ -71,6 +71,8 @@ class Bus:
 
     def __init__(self, client: Client) -> None:
         self.client = client
+        self.found_again = asyncio.Event()
+        """Set each time that the bus was lost and is back."""
         self._inbox = client.new_inbox()
         self._questions: dict[str, Question] = {}
         self._tokens = itertools.count()
@@ -164,6 +166,8 @@ async def connect(settings: Settings, *, name: str) -> Bus:
 
     async def found() -> None:
         log.info("bus found again")
+        if bus is not None:
+            bus.found_again.set()
 
     async def note(error: Exception) -> None:
         nonlocal complained

@@ -4,10 +4,11 @@ import asyncio
 import logging
 import time
 from collections import Counter
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from functools import partial
+from typing import NoReturn
 
 import msgspec
 from nats.errors import Error as ClientError
@@ -15,7 +16,7 @@ from nats.micro.request import Request
 from nats.micro.service import Service as NatsService
 from nats.micro.service import ServiceConfig, ServiceInfo
 
-from onlooker.bus.connection import connect, publish_kept
+from onlooker.bus.connection import Bus, connect, publish_kept
 from onlooker.bus.messages import Outcome, Reply, Task, decode_task, encode_reply, failure
 from onlooker.bus.session_store import SessionBucket
 from onlooker.bus.subjects import COMPUTE, worker_subject
@@ -39,8 +40,10 @@ LEAVING = encode_reply(Reply(Outcome.LEAVING))
 DRAIN_LIMIT_S = 10
 LEAVE_LIMIT_S = 3
 SWEEP_EVERY_S = 1
+ANNOUNCE_AGAIN_S = 0.2
 
 
+TaskHandler = Callable[[Request], Awaitable[None]]
 SendAway = Callable[[int], bool]
 """Refuse a task of this stream that waits to be computed; False if none does."""
 
@@ -51,6 +54,53 @@ class AnnouncedService(NatsService):
     def info(self) -> ServiceInfo:
         info = super().info()
         return replace(info, metadata=info.metadata | {"clock": f"{time.time():.3f}"})
+
+
+class Announcements:
+    """The worker's service on the bus, with a new id after each loss of the bus.
+
+    An answer may be lost with the connection. Who waits for one probes the old id, finds nobody, and sends the task
+    again; under the same id the worker would seem to be busy with it until the task's time limit.
+    """
+
+    def __init__(
+        self, bus: Bus, described: ServiceConfig, handlers: Sequence[tuple[Service, TaskHandler]], *, user: str
+    ) -> None:
+        self._bus = bus
+        self._described = described
+        self._handlers = handlers
+        self._user = user
+        self._announced: AnnouncedService | None = None
+
+    async def start(self) -> str:
+        """The id."""
+        self._bus.found_again.clear()
+        before, announced = self._announced, AnnouncedService(self._bus.client, self._described)
+        self._announced = announced
+        await announced.start()
+        for service, handler in self._handlers:
+            await announced.add_endpoint(
+                name=f"{service.name}-{service.version}",
+                subject=worker_subject(self._user, announced.id, service.name, service.version),
+                handler=handler,
+            )
+        if before:
+            await _within_limit(before.stop())
+        await self._bus.client.flush()
+        return announced.id
+
+    async def keep_current(self) -> NoReturn:
+        while True:
+            await self._bus.found_again.wait()
+            try:
+                log.info("worker announced again", extra=fields(instance=await self.start()))
+            except (ClientError, TimeoutError):
+                await asyncio.sleep(ANNOUNCE_AGAIN_S)  # lost once more
+                self._bus.found_again.set()
+
+    async def stop(self) -> None:
+        if self._announced:
+            await _within_limit(self._announced.stop())
 
 
 class Worker:
@@ -64,7 +114,7 @@ class Worker:
         self._by_stream: Counter[int] = Counter()
         self._leaving = False
 
-    def handler_of(self, service: Service) -> Callable[[Request], Awaitable[None]]:
+    def handler_of(self, service: Service) -> TaskHandler:
         """The handler for tasks of one service; it never waits."""
 
         async def take(request: Request) -> None:
@@ -148,30 +198,24 @@ async def run_worker(settings: Settings, launching: Awaitable[StartedProcess]) -
         description="An Onlooker worker",
         metadata=announcement(name, is_confined=computing.is_confined),
     )
-    announced = AnnouncedService(bus.client, described)
-    await announced.start()
-    for service in services:
-        await announced.add_endpoint(
-            name=f"{service.name}-{service.version}",
-            subject=worker_subject(settings.nats_user or name, announced.id, service.name, service.version),
-            handler=worker.handler_of(service),
-        )
-    await bus.client.flush()
+    handlers = [(service, worker.handler_of(service)) for service in services]
+    announcements = Announcements(bus, described, handlers, user=settings.nats_user or name)
+    instance = await announcements.start()
     names = [service.name for service in services]
     if not computing.is_confined:
         log.warning("computing is not confined: an attacker who takes over a decoder has all that this user has")
-    log.info("worker ready", extra=fields(worker=name, instance=announced.id, services=names))
+    log.info("worker ready", extra=fields(worker=name, instance=instance, services=names))
 
     async with asyncio.TaskGroup() as group:
         checks = lambda: {"bus": bus.is_connected, "computing": computing.is_ready}  # noqa: E731
         facts = lambda: {"confined": computing.is_confined}  # noqa: E731
-        sweeping = group.create_task(_sweep(sessions))
-        monitoring = group.create_task(serve_monitoring(settings, checks, facts))
+        running = [group.create_task(_sweep(sessions)), group.create_task(announcements.keep_current())]
+        running.append(group.create_task(serve_monitoring(settings, checks, facts)))
         await stop.wait()
         await worker.drain()
-        await _within_limit(announced.stop())
-        monitoring.cancel()
-        sweeping.cancel()
+        await announcements.stop()
+        for task in running:
+            task.cancel()
     await computing.stop()
     await _within_limit(bus.client.drain())
     log.info("worker stopped")
