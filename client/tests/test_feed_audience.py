@@ -41,7 +41,7 @@ def test_somebody_who_looks_is_described_without_their_id(audience: Audience, cl
                 "number": 1,
                 "in_view_s": 1.2,
                 "looking": True,
-                "looking_s": 0.0,  # it was longer unseen than a look may be broken
+                "looking_s": 1.2,
                 "x": 0.5,
                 "y": 0.5,
                 "face": 0.167,

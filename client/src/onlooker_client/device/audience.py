@@ -45,6 +45,7 @@ class Audience:
         self._from_ceiling = camera_position == "ceiling"
         self._clock = clock
         self._known: dict[str, Onlooker] = {}
+        self._framed_s = -math.inf
         self._count = 0
 
     def see(self, frame: ComputedFrame) -> dict[str, Any] | None:
@@ -57,6 +58,7 @@ class Audience:
         members = {**frame.result.get("bodies", {}), **frame.result.get("entities", {})}
         size_px = frame.result.get("input_size", (1, 1))
         people = [self._describe(self._known[id], members[id], size_px, now_s) for id in ids]
+        self._framed_s = now_s
         return {"at_ms": int(frame.at_ms), "watching": not frame.blind, "people": people}
 
     def _greet(self, now_s: float) -> Onlooker:
@@ -67,7 +69,8 @@ class Audience:
         self, who: Onlooker, member: Mapping[str, Any], size_px: Sequence[float], now_s: float
     ) -> dict[str, Any]:
         if looks_at_camera(member, size_px, from_ceiling=self._from_ceiling):
-            if now_s - who.looked_s > LOOK_BRIDGE_S:
+            # Where frames are rare, a look goes on from one to the next.
+            if now_s - who.looked_s > max(LOOK_BRIDGE_S, now_s - self._framed_s):
                 who.look_began_s = now_s
             who.looked_s = now_s
         is_looking = now_s - who.looked_s <= LOOK_BRIDGE_S

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Coroutine
+from collections.abc import Coroutine, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from http import HTTPStatus
 from typing import Any, Callable
@@ -68,10 +69,10 @@ class FeedConnection:
 
     async def _answer(self, request: FeedRequest) -> None:
         serve = {"/now": self._serve_now, "/events": self._serve_events, "/socket": self._serve_socket}
-        addresses = {
-            "peer": self.writer.get_extra_info("peername")[0],
-            "local": self.writer.get_extra_info("sockname")[0],
-        }
+        peer, local = (self.writer.get_extra_info(name) for name in ("peername", "sockname"))
+        if not peer:
+            raise ConnectionResetError("hung up at once")
+        addresses = {"peer": peer[0], "local": local[0]}
         if request.method == "OPTIONS":
             headers = self.trust.answer_preflight(request, **addresses)
             await self._write(write_answer(HTTPStatus.NO_CONTENT, headers=headers))
@@ -89,22 +90,22 @@ class FeedConnection:
         await self._write(write_answer(HTTPStatus.OK, self.updates.newest.text + b"\n", told))
 
     async def _serve_events(self, _: FeedRequest, headers: dict[str, str]) -> None:
-        self._require_room()
         told = {"Content-Type": "text/event-stream", "Connection": "close", **headers}
-        await self._write(write_head(HTTPStatus.OK, told) + b"retry: %d\n\n" % RETRY_MS)
-        # The other side has nothing more to say: whatever it says, and its end, is the end.
-        await self._until_either(self._push(_as_event), self.reader.read(1))
+        with self._place():
+            await self._write(write_head(HTTPStatus.OK, told) + b"retry: %d\n\n" % RETRY_MS)
+            # The other side has nothing more to say: whatever it says, and its end, is the end.
+            await self._until_either(self._push(_as_event), self.reader.read(1))
 
     async def _serve_socket(self, request: FeedRequest, _: dict[str, str]) -> None:
-        self._require_room()
-        await self._write(accept_web_socket(request))
         answered = asyncio.Event()
-        try:
-            await self._until_either(self._push(_as_frames, answered), self._listen(answered))
-            code = GOING_AWAY
-        except WebSocketClosed as closed:
-            code = closed.code
-        await self._write(write_close(code))
+        code = GOING_AWAY
+        with self._place():
+            await self._write(accept_web_socket(request))
+            try:
+                await self._until_either(self._push(_as_frames, answered), self._listen(answered))
+            except WebSocketClosed as closed:
+                code = closed.code
+            await self._write(write_close(code))
 
     async def _push(self, encode: Callable[[int, bytes], bytes], answered: asyncio.Event | None = None) -> None:
         """The newest message each time; the next one once the reader has this one.
@@ -116,10 +117,15 @@ class FeedConnection:
         while (update := await self.updates.after(sent)) is not None:
             self.counts.skipped += update.number - sent - 1 if sent else 0
             sent = update.number
-            await self._write(encode(sent, update.text))
-            if answered is not None:
-                await asyncio.wait_for(answered.wait(), self.limits.stall_s)
-                answered.clear()
+            try:
+                await self._write(encode(sent, update.text))
+                if answered is not None:
+                    await asyncio.wait_for(answered.wait(), self.limits.stall_s)
+                    answered.clear()
+            except asyncio.TimeoutError:
+                self.counts.stalled += 1
+                self.counts.skipped += self.updates.newest.number - sent
+                raise
 
     async def _listen(self, answered: asyncio.Event) -> None:
         """Always ends with WebSocketClosed."""
@@ -132,27 +138,30 @@ class FeedConnection:
             else:
                 await self._write(write_frame(PONG, frame.payload))
 
-    async def _until_either(self, *work: Coroutine[Any, Any, Any]) -> None:
+    @staticmethod
+    async def _until_either(*work: Coroutine[Any, Any, Any]) -> None:
         """Until one of them ends; raises what it raised."""
-        self.counts.readers += 1
         tasks = [asyncio.ensure_future(one) for one in work]
         try:
             done, _ = await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
             for task in done:
                 task.result()
-        except asyncio.TimeoutError:
-            self.counts.stalled += 1
-            raise
         finally:
-            self.counts.readers -= 1
             for task in tasks:
                 task.cancel()
             await asyncio.gather(*tasks, return_exceptions=True)
 
-    def _require_room(self) -> None:
+    @contextmanager
+    def _place(self) -> Iterator[None]:
+        """One of the places for readers; raises FeedRefusal if all are taken."""
         if self.counts.readers >= self.limits.readers:
             text = f"The feed has {self.limits.readers} readers already."
             raise FeedRefusal(HTTPStatus.SERVICE_UNAVAILABLE, "busy", text, Retry_After="5")
+        self.counts.readers += 1
+        try:
+            yield
+        finally:
+            self.counts.readers -= 1
 
     async def _write(self, content: bytes) -> None:
         """Until the system has taken all of it."""
