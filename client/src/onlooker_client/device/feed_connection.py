@@ -135,8 +135,8 @@ class FeedConnection:
                 raise WebSocketClosed(NORMAL)
             if frame.kind == PONG:
                 answered.set()
-            else:
-                await self._write(write_frame(PONG, frame.payload))
+            elif not self.writer.transport.get_write_buffer_size():  # one that takes nothing gets no answers either
+                self.writer.write(write_frame(PONG, frame.payload))
 
     @staticmethod
     async def _until_either(*work: Coroutine[Any, Any, Any]) -> None:
