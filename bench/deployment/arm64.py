@@ -145,9 +145,7 @@ def main() -> None:
         raise SystemExit(f"No scene is called {arguments.scene}. There are: {', '.join(known)}.")
     scene = known[arguments.scene]
     with tempfile.TemporaryDirectory(prefix="onlooker-arm-", ignore_cleanup_errors=True) as folder:
-        conclude(
-            measure(scene, Path(folder), cpu=arguments.cpu, seconds=arguments.seconds or scene.truth.duration)
-        )
+        conclude(measure(scene, Path(folder), cpu=arguments.cpu, seconds=arguments.seconds or scene.truth.duration))
 
 
 if __name__ == "__main__":

@@ -15,7 +15,9 @@ PACKAGES = ("python3.11", "libstdc++6", "libgcc-s1")
 BUILD_LIMIT_S = 1200
 INSTALL_LIMIT_S = 600
 SITE = "/opt/site-packages"
-_ENTER = 'mount -t proc proc "$1/proc" && mount --rbind /dev "$1/dev" && mount --rbind /sys "$1/sys" && exec chroot "$@"'
+_ENTER = (
+    'mount -t proc proc "$1/proc" && mount --rbind /dev "$1/dev" && mount --rbind /sys "$1/sys" && exec chroot "$@"'
+)
 
 
 @dataclass(frozen=True)

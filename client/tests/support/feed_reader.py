@@ -54,12 +54,20 @@ class FeedConversation:
         if small:
             self._socket.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 2048)
         self._socket.settimeout(20)
-        self._socket.connect(("127.0.0.1", feed.port))
+        try:
+            self._socket.connect(("127.0.0.1", feed.port))
+        except OSError:
+            self._socket.close()
+            raise
         told = {"Host": f"127.0.0.1:{feed.port}"} | {name.replace("_", "-"): value for name, value in headers.items()}
         lines = [f"{method} {path} HTTP/1.1", *(f"{name}: {value}" for name, value in told.items() if value)]
         self._socket.sendall(("\r\n".join(lines) + "\r\n\r\n").encode())
         self._file = self._socket.makefile("rb")
-        self.status, self.headers = self._read_head()
+        try:
+            self.status, self.headers = self._read_head()
+        except OSError:
+            self.close()
+            raise
 
     def __enter__(self) -> "FeedConversation":
         return self
