@@ -268,7 +268,7 @@ def test_the_feed_takes_no_messages(feed: LocalFeed, kind: int, payload: bytes, 
     with open_socket(feed) as opened:
         opened.message()
         opened.send(kind, payload, mask=mask)
-        assert opened.frame() == (0x8, code.to_bytes(2, "big"))
+        assert opened.await_frame(0x8) == code.to_bytes(2, "big")
         assert opened.rest() == b""
 
 
@@ -276,9 +276,9 @@ def test_a_ping_is_answered_and_a_close_too(feed: LocalFeed) -> None:
     with open_socket(feed) as opened:
         opened.message()
         opened.send(0x9, b"are you there")
-        assert opened.frame() == (0xA, b"are you there")
+        assert opened.await_frame(0xA) == b"are you there"
         opened.send(0x8, (1000).to_bytes(2, "big"))
-        assert opened.frame() == (0x8, (1000).to_bytes(2, "big"))
+        assert opened.await_frame(0x8) == (1000).to_bytes(2, "big")
 
 
 def test_closing_tells_readers_and_is_over_soon(feed: LocalFeed) -> None:
@@ -288,7 +288,7 @@ def test_closing_tells_readers_and_is_over_soon(feed: LocalFeed) -> None:
         began_s = time.monotonic()
         feed.close()
         assert time.monotonic() - began_s < 2
-        assert opened.frame() == (0x8, (1001).to_bytes(2, "big"))
+        assert opened.await_frame(0x8) == (1001).to_bytes(2, "big")
         assert events.rest().strip() == b""
     feed.publish(computed(1, one=AT_CAMERA))
     with pytest.raises(ConnectionRefusedError):

@@ -104,6 +104,13 @@ class FeedConversation:
                     self.send(0xA, number)
                 return said
 
+    def await_frame(self, kind: int) -> bytes:
+        """The payload of the next frame of this kind; others may come before it."""
+        while True:
+            found, payload = self.frame()
+            if found == kind:
+                return payload
+
     def frame(self) -> tuple[int, bytes]:
         first, length = self._file.read(2)
         assert first & 0xF0 == 0x80
