@@ -1,0 +1,1 @@
+"""Edge mode: the device computes, and only visits travel."""
