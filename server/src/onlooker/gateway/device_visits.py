@@ -185,9 +185,7 @@ async def publish_visits(context: GatewayContext, visits: Sequence[Visit]) -> No
         await asyncio.gather(*kept)
 
 
-def _note_pictures(
-    context: GatewayContext, stream: StreamRecord, changes: Sequence[SlotChange], now_s: float
-) -> None:
+def _note_pictures(context: GatewayContext, stream: StreamRecord, changes: Sequence[SlotChange], now_s: float) -> None:
     """Whether the camera sees now, where a device tells what it sees now."""
     newest = max(changes, key=lambda change: change.told.number, default=None)
     if newest is None or (newest.told.number + 1) * SLOT_S < now_s - LIVE_WITHIN_S:
