@@ -159,7 +159,7 @@ def test_the_same_batch_five_times_changes_nothing(tables: str) -> None:
 
 def used_s(url: str, stream_id: int) -> dict[date, float]:
     rows = read(url, "SELECT month, video_s FROM streams_usage WHERE stream_id = %s AND video_s > 0", stream_id)
-    return dict(rows)  # type: ignore[arg-type]
+    return {row[0]: row[1] for row in rows}
 
 
 def test_batches_at_the_same_moment_are_added_one_after_the_other(tables: str) -> None:

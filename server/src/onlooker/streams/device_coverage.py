@@ -56,16 +56,20 @@ class QualitySums(msgspec.Struct, frozen=True, array_like=True):
         return Versions(self.models, self.pipeline)
 
     def minus(self, known: "QualitySums") -> "QualitySums":
-        rest = [one - other for one, other in zip(self._numbers(), known._numbers(), strict=True)]
-        faces = [one - other for one, other in zip(self.faces, known.faces, strict=True)]
-        return QualitySums(self.models, self.pipeline, *rest, faces)  # type: ignore[arg-type]
+        return QualitySums(
+            self.models,
+            self.pipeline,
+            self.frames - known.frames,
+            self.video_s - known.video_s,
+            self.dark_frames - known.dark_frames,
+            self.face_frames - known.face_frames,
+            self.face_video_s - known.face_video_s,
+            [one - other for one, other in zip(self.faces, known.faces, strict=True)],
+        )
 
     def nothing(self) -> "QualitySums":
         """The same versions without frames."""
         return QualitySums(self.models, self.pipeline, 0, 0.0, 0, 0, 0.0, [0] * len(self.faces))
-
-    def _numbers(self) -> tuple[float, ...]:
-        return self.frames, self.video_s, self.dark_frames, self.face_frames, self.face_video_s
 
 
 class SlotSums(msgspec.Struct, frozen=True):
