@@ -38,7 +38,7 @@ class DeviceRefusal(enum.StrEnum):
     BAD_VALUE = "bad_value"
 
 
-class QualitySums(msgspec.Struct, frozen=True, array_like=True):
+class QualityTotals(msgspec.Struct, frozen=True, array_like=True):
     """How well the frames of a slot could be looked at, by what computed them."""
 
     models: str
@@ -55,8 +55,8 @@ class QualitySums(msgspec.Struct, frozen=True, array_like=True):
     def versions(self) -> Versions:
         return Versions(self.models, self.pipeline)
 
-    def minus(self, known: "QualitySums") -> "QualitySums":
-        return QualitySums(
+    def minus(self, known: "QualityTotals") -> "QualityTotals":
+        return QualityTotals(
             self.models,
             self.pipeline,
             self.frames - known.frames,
@@ -67,9 +67,9 @@ class QualitySums(msgspec.Struct, frozen=True, array_like=True):
             [one - other for one, other in zip(self.faces, known.faces, strict=True)],
         )
 
-    def nothing(self) -> "QualitySums":
+    def nothing(self) -> "QualityTotals":
         """The same versions without frames."""
-        return QualitySums(self.models, self.pipeline, 0, 0.0, 0, 0, 0.0, [0] * len(self.faces))
+        return QualityTotals(self.models, self.pipeline, 0, 0.0, 0, 0, 0.0, [0] * len(self.faces))
 
 
 class SlotSums(msgspec.Struct, frozen=True):
@@ -78,7 +78,7 @@ class SlotSums(msgspec.Struct, frozen=True):
     watched_s: float = 0.0
     blind_s: dict[str, float] = {}
     refused: dict[str, int] = {}
-    quality: list[QualitySums] = []
+    quality: list[QualityTotals] = []
 
     @property
     def video_s(self) -> float:
