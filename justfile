@@ -367,6 +367,7 @@ pins:
     uv pip compile --quiet --universal --generate-hashes --no-emit-index-url --no-header --python-version 3.11 pyproject.toml server/pyproject.toml pipeline/pyproject.toml --group dev --extra compute --extra machine --extra vision --no-emit-package onlooker-pipeline -c requirements/server.txt -o requirements/dev.txt
     uv pip compile --quiet --universal --generate-hashes --no-emit-index-url --no-header --python-version 3.11 pipeline/pyproject.toml --extra vision -c requirements/server.txt -o requirements/pipeline.txt
     uv pip compile --quiet --universal --generate-hashes --no-emit-index-url --no-header --python-version 3.9 client/pyproject.toml --extra camera -o requirements/client.txt
+    uv pip compile --quiet --universal --generate-hashes --no-emit-index-url --no-header --python-version 3.11 client/pyproject.toml pipeline/pyproject.toml --extra camera --extra vision -c requirements/server.txt -o requirements/device.txt
     uv pip compile --quiet --universal --generate-hashes --no-emit-index-url --no-header --python-version 3.11 requirements/conformance.in -o requirements/conformance.txt
     uv pip compile --quiet --universal --generate-hashes --no-emit-index-url --no-header --python-version 3.11 requirements/containers.in -o requirements/containers.txt
     uv pip compile --quiet --universal --generate-hashes --no-emit-index-url --no-header --python-version 3.11 requirements/models.in -o requirements/models.txt
