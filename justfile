@@ -280,6 +280,10 @@ cell-units:
     CELL_SYSTEMD=yes deploy/cell/try start "$PWD/var/cell-units"
     deploy/cell/try check "$PWD/var/cell-units"; verdict=$?; deploy/cell/try stop "$PWD/var/cell-units"; exit $verdict
 
+# The pipeline on 64-bit ARM, emulated: a labelled scene has the people that it has here. Needs root and qemu-user-static.
+edge-arm64 *arguments:
+    python -m bench.deployment.arm64 {{arguments}}
+
 # All that people install: release, units, containers, manifests, monitoring, drills; or only the recipes named. Needs root.
 kit *recipes:
     python -m bench.deployment.kit {{recipes}}
