@@ -349,6 +349,14 @@ agent-install: agent-packages
 chaos-client *arguments:
     python -m bench.chaos.client {{arguments}}
 
+# Whether a device counts as the server does: labelled scenes through both, field by field, and against their truth.
+edge-parity *arguments:
+    python -m bench.accuracy.edge_parity {{arguments}}
+
+# What a device that computes takes: CPU beside the bare pipeline and beside server mode, memory, bytes, time.
+bench-edge *arguments:
+    python -m bench.cost.edge {{arguments}}
+
 # What the agent costs beside bare capture and JPEG encoding.
 bench-agent *arguments:
     python -m bench.cost.agent {{arguments}}

@@ -85,7 +85,7 @@ def test_what_was_watched_is_in_coverage(
 ) -> None:
     with running_agent(computing(), lambda: config_of(product, stream)) as run:
         assert run.ended.wait(60)
-    watched = "SELECT coalesce(sum(watched_s), 0)::float FROM streams_coverage WHERE stream_id = %s"
+    watched = "SELECT coalesce(sum(video_s), 0)::float FROM streams_coverage WHERE stream_id = %s"
     await_true(lambda: product.execute(watched, stream.id)[0][0] > 5, FRESH_S, "the coverage")
     assert product.execute(watched, stream.id)[0][0] <= 11
 

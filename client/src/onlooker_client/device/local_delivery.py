@@ -189,5 +189,5 @@ class LocalDelivery:
         self._log.warn_once(event, text)
 
     def _store(self, frame: ComputedFrame) -> None:
-        if self._recording:
+        if self._recording and frame.at_ms:  # without a time, nothing has happened yet
             self._recording.add(frame)
