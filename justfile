@@ -265,6 +265,10 @@ sizing *arguments:
 chaos-scene *arguments:
     python -m bench.chaos.scene {{arguments}}
 
+# A device that computes, without a line for 30 days, killed, torn, full, with clocks that jump; then connected.
+chaos-edge *arguments:
+    python -m testkit with-postgresql -- python -m bench.chaos.edge {{arguments}}
+
 # A release of an earlier commit, upgraded while cameras, sessions and accepted jobs go on.
 upgrade-drill *arguments:
     python -m testkit with-postgresql -- python -m bench.chaos.upgrade {{arguments}}

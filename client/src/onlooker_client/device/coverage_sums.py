@@ -12,6 +12,8 @@ from onlooker_client.device.computed_frame import ComputedFrame, FrameQualityCou
 SLOT_MS = 15 * 60_000
 """As the server has it."""
 FACE_BINS = 16
+LONGEST_FRAME_S = 1.0
+"""No frame counts more video."""
 _COUNTED = ("frames", "dark_frames", "face_frames")
 _TIMED = ("video_s", "face_video_s")
 Amounts = dict[str, float]
@@ -53,13 +55,14 @@ class CoverageSums:
             self.add_refused(frame.refused)
             return
         self.frames += 1
+        video_s = frame.video_s if 0.0 <= frame.video_s <= LONGEST_FRAME_S else 0.0
         if frame.blind:
-            _add_to(self.blind_s, {frame.blind: frame.video_s})
+            _add_to(self.blind_s, {frame.blind: video_s})
             return
-        self.watched_s += frame.video_s
-        if frame.quality is not None and frame.video_s:
+        self.watched_s += video_s
+        if frame.quality is not None and video_s:
             version = (frame.quality.models, frame.quality.pipeline)
-            self.quality.setdefault(version, QualitySums()).add_frame(frame.quality, frame.video_s)
+            self.quality.setdefault(version, QualitySums()).add_frame(frame.quality, video_s)
 
     def add_refused(self, reason: str, frames: int = 1) -> None:
         _add_to(self.refused, {reason: frames})

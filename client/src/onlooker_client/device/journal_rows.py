@@ -49,17 +49,23 @@ class VisitChange:
     epoch: int
     revision: int
     ended: bool
-    body: dict[str, Any]
-
-    @property
-    def began_ms(self) -> int:
-        return int(self.body["present"][0][0])
+    began_ms: int
+    body: str
+    """The rest of it, as JSON."""
 
     @classmethod
     def of_wire(cls, visit: Mapping[str, Any], epoch: Epoch) -> VisitChange:
+        """Raises LookupError, TypeError or ValueError where it is none."""
         said = {name: value for name, value in visit.items() if name not in ("id", "revision", "ended")}
         body = shift_visit(said, -epoch.session_ms)
-        return cls(str(visit["id"]), epoch.id, int(visit["revision"]), bool(visit["ended"]), body)
+        return cls(
+            id=str(visit["id"]),
+            epoch=epoch.id,
+            revision=int(visit["revision"]),
+            ended=bool(visit["ended"]),
+            began_ms=int(body["present"][0][0]),
+            body=json.dumps(body, separators=(",", ":"), allow_nan=False),
+        )
 
 
 @dataclass
@@ -100,10 +106,6 @@ class WaitingSlot:
 def shift_visit(body: Mapping[str, Any], by_ms: int) -> dict[str, Any]:
     moved = {name: [[start + by_ms, end + by_ms] for start, end in body.get(name) or []] for name in INTERVALS}
     return {**body, **moved}
-
-
-def encode_body(body: Mapping[str, Any]) -> str:
-    return json.dumps(body, separators=(",", ":"))
 
 
 def checksum(*parts: object) -> int:

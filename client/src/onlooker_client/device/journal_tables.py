@@ -11,7 +11,6 @@ from onlooker_client.device.journal_rows import (
     SavedState,
     VisitChange,
     checksum,
-    encode_body,
     read_sums,
     slot_of_minute,
     visit_checksum,
@@ -45,7 +44,6 @@ def write_visit(connection: sqlite3.Connection, visit: VisitChange) -> None:
 
     The offset stays as it was: a visit begins at the same moment in all its revisions.
     """
-    body = encode_body(visit.body)
     connection.execute(
         """INSERT INTO visit (id, epoch, offset_ms, began_ms, revision, ended, body, crc)
            VALUES (:id, :epoch, (SELECT true_ms FROM epoch WHERE id = :epoch), :began_ms, :revision, :ended, :body, :crc)
@@ -57,8 +55,8 @@ def write_visit(connection: sqlite3.Connection, visit: VisitChange) -> None:
             "began_ms": visit.began_ms,
             "revision": visit.revision,
             "ended": int(visit.ended),
-            "body": body,
-            "crc": visit_checksum(visit.id, visit.epoch, visit.ended, body),
+            "body": visit.body,
+            "crc": visit_checksum(visit.id, visit.epoch, visit.ended, visit.body),
         },
     )
 

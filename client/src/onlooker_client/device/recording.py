@@ -21,6 +21,8 @@ from onlooker_client.wire.transport import Transport
 
 WRITE_EVERY_S = 0.9
 """While somebody is there. States come once a second: so nothing older than two seconds is lost with the power."""
+UNSEALED_S = 1.5
+"""A state should have come by then; without one, visits are written all the same."""
 QUIET_EVERY_S = 20.0
 """While nobody is: there is nothing to lose but seconds of coverage."""
 LOOK_EVERY_S = 5.0
@@ -39,8 +41,6 @@ class RecordingOptions:
     upload_every_s: float = 60.0
     upload_visits: int = 200
     """With so many ended visits, sooner."""
-    is_started: bool = True
-    """Whether a thread uploads; else `upload` does."""
     warn: Warn = lambda *_: None
 
 
@@ -55,6 +55,9 @@ class DeviceRecording:
         self._options = options or RecordingOptions()
         self._lock = threading.RLock()
         self._pending = Entry()
+        self._unsealed: dict[str, VisitChange] = {}
+        """Visits that wait for a state that knows them: without it they would begin a second time after a crash."""
+        self._unsealed_at = 0.0
         self._written_at = self._looked_at = self._bounded_at = clock.monotonic_s()
         self._is_busy = False
         self._ended = 0
@@ -77,12 +80,17 @@ class DeviceRecording:
             on_time=self._date,
         )
         self._date()
-        if self._options.is_started:
-            self._uploader.start()
+
+    def start(self) -> None:
+        """Upload from now on, in a thread of its own."""
+        self._uploader.start()
 
     def session_state(self) -> bytes | None:
-        """Where the session goes on; None where it begins."""
+        """Where the session goes on; None where it begins. A process that computes may be replaced at any time."""
         with self._lock:
+            for visit_id in self._unsealed:
+                self._open.pop(visit_id, None)
+            self._unsealed.clear()  # that state does not know them, and the session finds them again
             return self._state.body if self._state is not None else None
 
     def add(self, frame: ComputedFrame) -> None:
@@ -94,7 +102,8 @@ class DeviceRecording:
             if frame.state is not None:
                 self._state = SavedState(frame.state, frame.at_ms, self._epoch.id)
                 self._pending.state = self._state
-            self._is_busy = bool(self._open or self._pending.visits or count_people(frame.result))
+                self._seal()
+            self._is_busy = bool(self._open or count_people(frame.result))
             self._write_if_due(now)
 
     def add_refused(self, reason: str, at_s: float) -> None:
@@ -158,6 +167,7 @@ class DeviceRecording:
     def flush(self) -> bool:
         """Write what is pending; False where the disk does not take it."""
         with self._lock:
+            self._seal()
             return self._write(self._clock.monotonic_s())
 
     def close(self, timeout_s: float = 3.0) -> None:
@@ -178,8 +188,9 @@ class DeviceRecording:
         except (LookupError, TypeError, ValueError):  # the process that computes is not believed
             self._pending.dropped[("visits", "bad_value")] += 1
             return
-        self._pending.visits.pop(change.id, None)
-        self._pending.visits[change.id] = change
+        if not self._unsealed:
+            self._unsealed_at = now
+        self._unsealed[change.id] = change
         if change.ended:
             self._open.pop(change.id, None)
             self._ended += 1
@@ -196,7 +207,15 @@ class DeviceRecording:
         earlier = [one for one in self._epochs.values() if one.id < self._epoch.id]
         return max(earlier, key=lambda one: one.id, default=self._epoch)
 
+    def _seal(self) -> None:
+        for visit_id, change in self._unsealed.items():
+            self._pending.visits.pop(visit_id, None)  # the newest come last
+            self._pending.visits[visit_id] = change
+        self._unsealed.clear()
+
     def _write_if_due(self, now: float) -> None:
+        if self._unsealed and now - self._unsealed_at >= UNSEALED_S:
+            self._seal()
         waits = bool(self._pending.visits) or (self._is_busy and self._pending.state is not None)
         if now - self._written_at >= (WRITE_EVERY_S if waits else QUIET_EVERY_S):
             self._write(now)
@@ -270,11 +289,9 @@ class DeviceRecording:
 
     def _end_orphans(self, now: float) -> None:
         orphans = [visit_id for visit_id, (_, at) in self._open.items() if now - at >= ORPHAN_S]
-        if not orphans:
+        if not orphans or not self._write(now):
             return
         try:
-            self._journal.write(self._pending)
-            self._pending = Entry()
             self._journal.end_visits(orphans)
         except JournalUnwritable as error:
             self._keep(error)
