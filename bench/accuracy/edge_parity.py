@@ -183,7 +183,9 @@ def measure(scenes: list[LabelledScene], *, scored: bool) -> list[Figure]:
     figures = [
         Figure("frames_compared", frames, at_least=1),
         Figure("visits_compared", visits, at_least=1, note=f"of {len(scenes)} scenes"),
-        Figure("differences", sum(len(one.differences) for one in compared), at_most=0, note="in any field or revision"),
+        Figure(
+            "differences", sum(len(one.differences) for one in compared), at_most=0, note="in any field or revision"
+        ),
     ]
     return figures + (score(scenes, begins_at) if scored else [])
 

@@ -236,7 +236,9 @@ def main() -> None:
                 told = f"bare {one.bare[-1]:.1f}, device {one.device[-1]:.1f}, server mode {one.server[-1]:.1f} ms"
                 say(f"  round {turn + 1}, {scene}: {told}, {one.memory_mb[-1]:.0f} MB")
     figures = summarise(bench.costs)
-    figures += [Figure("bytes_a_visit", measure_visit_bytes(), at_most=BYTES_TARGET, note="request of 20, with its head")]
+    figures += [
+        Figure("bytes_a_visit", measure_visit_bytes(), at_most=BYTES_TARGET, note="request of 20, with its head")
+    ]
     print_figures(figures)
     said = {figure.name: round(figure.value, 3) for figure in figures}
     targets = {"ratio": RATIO_TARGET, "memory_mb": MEMORY_TARGET_MB, "bytes": BYTES_TARGET, "feed_s": FEED_TARGET_S}

@@ -33,7 +33,9 @@ def measure_visit_bytes() -> float:
     waiting = [WaitingVisit(visit["id"], visit["revision"], visit) for visit in visits]
     body, _ = VisitBatch(waiting, []).encode(str(uuid.uuid4()), round(time.time() * 1000))
     client = Client("https://vision.example.org", str(uuid.uuid4()), secrets.token_urlsafe(32))
-    head = len(f"POST {PATH} HTTP/1.1\r\nHost: vision.example.org\r\n") + len(client.transport.headers(body.content_type))
+    head = len(f"POST {PATH} HTTP/1.1\r\nHost: vision.example.org\r\n") + len(
+        client.transport.headers(body.content_type)
+    )
     client.close()
     return (head + len(body.content)) / BATCH
 

@@ -33,9 +33,7 @@ def grey(image: bytes) -> Any:
 
 
 SHOWN, EMPTY = grey(on_a_wall(portrait(), left=200, top=100)), grey(empty_wall())
-FRAMES = [
-    (SHOWN if 2 <= number < 16 else EMPTY, STARTED_AT + timedelta(seconds=number / 5)) for number in range(22)
-]
+FRAMES = [(SHOWN if 2 <= number < 16 else EMPTY, STARTED_AT + timedelta(seconds=number / 5)) for number in range(22)]
 
 
 class Heard:
@@ -83,8 +81,9 @@ def without_id(visit: dict[str, Any]) -> dict[str, Any]:
 
 
 def expected_visits() -> list[dict[str, Any]]:
-    from onlooker_client.device.compute_program import describe_visit
     from onlooker_pipeline.scene_session import find_visits
+
+    from onlooker_client.device.compute_program import describe_visit
 
     return [describe_visit(visit) for visit in find_visits(FRAMES)]
 
@@ -186,9 +185,7 @@ def test_a_state_of_another_release_is_no_reason_to_stop() -> None:
         assert heard.compute(*FRAMES[0]).result
 
 
-def test_where_it_can_not_be_confined_the_remedy_is_said(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_where_it_can_not_be_confined_the_remedy_is_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     write_program(tmp_path, "unconfined", 'say({"kind": "failed", "why": "no Landlock. To run it: --confinement off"})')
     monkeypatch.setenv("PYTHONPATH", str(tmp_path))
     monkeypatch.setattr(module, "PROGRAM", "unconfined")

@@ -4,13 +4,13 @@ import json
 from pathlib import Path
 
 import pytest
+from faulty_server import answering, http, peer
+
 from onlooker_client.command.agent import build_parser
 from onlooker_client.config import Config
 from onlooker_client.device.command_options import ComputePlan, plan_computing
 from onlooker_client.device.journal import Journal
 from onlooker_client.device.stream_settings import StreamSettings, recall_settings
-
-from faulty_server import answering, http, peer
 
 SAID = {"compute": "device", "reads": {"age": False, "gender": True, "expression": True}, "retention_days": 30}
 NOWHERE = "http://127.0.0.1:1"

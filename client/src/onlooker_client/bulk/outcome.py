@@ -76,9 +76,7 @@ class FilmSender(Protocol):
     def close(self) -> None: ...
 
 
-def send_all(
-    frames: Iterable[VideoFrame], sender: FilmSender, progress: Progress, preview: Preview | None
-) -> Outcome:
+def send_all(frames: Iterable[VideoFrame], sender: FilmSender, progress: Progress, preview: Preview | None) -> Outcome:
     """Until the last frame, or until the server says no, or somebody stops it."""
     outcome, began = Outcome(), time.monotonic()
     try:

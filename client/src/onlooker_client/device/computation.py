@@ -77,7 +77,7 @@ class Computation:
         on_frame: OnFrame,
         tell: Tell = lambda _: None,
     ) -> None:
-        """`on_frame` gets each frame, computed or refused, from the thread; `tell` gets a sentence about each restart."""
+        """`on_frame` gets each frame, computed or refused, from the thread; `tell` a sentence about each restart."""
         self.restarts = 0
         self.is_confined = False
         self._options = options

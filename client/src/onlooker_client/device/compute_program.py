@@ -112,7 +112,7 @@ class ComputeProgram:
         if not has_visits and now - self._sent_at < every_s:
             return b""
         self._sent_at = now
-        return self._session.export_state()
+        return bytes(self._session.export_state())
 
     def _end_idle(self) -> None:
         """No frame came for long: nobody knows any more who is there."""

@@ -1,4 +1,4 @@
-"""A recording computed on this device: frame after frame as fast as it can, its visits through a journal of their own."""
+"""A recording computed on this device, as fast as it can; its visits go through a journal of their own."""
 
 from __future__ import annotations
 

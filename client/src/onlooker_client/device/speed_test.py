@@ -1,4 +1,4 @@
-"""How many frames a second this machine computes: a wall with copies of one photograph on it, through the real process."""
+"""How many frames a second this machine computes: copies of one photograph on a wall, through the real process."""
 
 from __future__ import annotations
 

@@ -159,9 +159,7 @@ def format_drops(dropped: dict[str, int]) -> str:
     return ", ".join(f"{count:,} {name}" for name, count in sorted(dropped.items(), key=lambda item: -item[1]) if count)
 
 
-def format_minute(
-    before: Counts, after: Counts, over_s: float, latencies_s: list[float], *, here: bool = False
-) -> str:
+def format_minute(before: Counts, after: Counts, over_s: float, latencies_s: list[float], *, here: bool = False) -> str:
     """What happened between two readings; `here`: on a device that computes itself."""
     answered, idle = after.answered - before.answered, after.idle - before.idle
     dropped = {name: count - before.dropped.get(name, 0) for name, count in after.dropped.items()}
