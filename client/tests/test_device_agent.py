@@ -1,10 +1,12 @@
 """The whole agent on a device that computes, against the real product: only visits travel, and none is lost."""
 
 import json
+import os
 import subprocess
 import sys
 from collections.abc import Callable
 from dataclasses import replace
+from datetime import datetime, timedelta, timezone
 from pathlib import Path
 from typing import Any
 
@@ -20,7 +22,7 @@ from onlooker_client.device.compute_options import ComputeOptions
 pytest.importorskip("onlooker_models")
 
 ROOT = Path(__file__).resolve().parents[2]
-FRESH_S = 20.0
+FRESH_S = 60.0
 VISITS = """
 SELECT extract(epoch FROM upper(range_merge(present)) - lower(range_merge(present)))::float, age, gender, ended,
     (SELECT coalesce(sum(extract(epoch FROM upper(one) - lower(one))), 0)::float FROM unnest(looking) AS one)
@@ -66,7 +68,7 @@ def test_a_film_that_is_computed_here_is_counted_as_the_server_counts_it(
         assert run.ended.wait(60)
     assert run.exit_code == exit_codes.OK
     assert run.counts.adds_up
-    assert run.counts.answered >= 30
+    assert run.counts.answered >= 10
     assert run.counts.sent_bytes == 0
     await_true(lambda: len(read_visits(product, stream)) == 1, FRESH_S, "the visit")
     other = product.create_stream()
@@ -146,3 +148,23 @@ def test_a_wrong_password_ends_it_unless_it_was_right_before(
         run.agent.stop()
         assert run.ended.wait(20)
     assert run.exit_code == exit_codes.OK
+
+
+def test_a_recording_can_be_computed_here(product: Stack, stream: TestStream, passing: str, tmp_path: Path) -> None:
+    environment = {key: value for key, value in os.environ.items() if not key.startswith("ONLOOKER_")} | {
+        "ONLOOKER_URL": product.url,
+        "ONLOOKER_CLIENT_ID": stream.client_id,
+        "ONLOOKER_ACCESS_TOKEN": stream.access_token,
+        "ONLOOKER_CA_FILE": product.ca_file,
+        "XDG_STATE_HOME": str(tmp_path),
+    }
+    filmed_at = (datetime.now(timezone.utc) - timedelta(hours=2)).isoformat(timespec="seconds")
+    command = [str(Path(sys.executable).with_name("onlooker-agent")), "analyse", passing, "--start", filmed_at]
+    done = subprocess.run(
+        [*command, "--compute", "device"], env=environment, capture_output=True, text=True, timeout=150, check=False
+    )
+    assert done.returncode == 0, done.stderr
+    await_true(lambda: len(read_visits(product, stream)) == 1, FRESH_S, "the visit")
+    (visit,) = read_visits(product, stream)
+    assert visit[3] is True
+    assert 7 < visit[0] < 10.5

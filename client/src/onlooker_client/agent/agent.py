@@ -106,7 +106,7 @@ class Agent:
             self._log.info("start", f"onlooker-agent {VERSION}: {self._source.name} {self._where}")
             stream = self._stream or ask_stream(self._client.transport)
             report_stream(stream, self._log, is_known=self._options.is_stream_known)
-            self._delivery.start()
+            self._delivery.start(lambda: self._is_told_to_stop)
             self._grabber.start()
             self._reporter.ready()
             self._reporter.tick(time.monotonic())

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any, Callable, Protocol
 
 from onlooker_client.agent.frame_counts import Drop
 from onlooker_client.client import Client
@@ -46,8 +46,8 @@ class Delivery(Protocol):
     stale: str
     """Why the agent must start again, as a sentence; empty while it must not."""
 
-    def start(self) -> None:
-        """Before the first frame; raises ConfigError where it can't."""
+    def start(self, is_over: Callable[[], bool]) -> None:
+        """Before the first frame, or until `is_over`; raises ConfigError where it can't."""
 
     def refusal(self, now: float) -> Drop | None:
         """Why a frame of this moment can't be delivered; asked before it is prepared."""

@@ -38,6 +38,7 @@ COMPUTING_S = 60.0
 """A frame that takes longer never ends."""
 SENDING_S = 10.0
 ENDING_S = 5.0
+WAIT_S = 0.2
 PAUSES_S = (0.0, 1.0, 5.0, 30.0)
 """Before another start, after so many in a row that computed nothing."""
 STATE_TRIES = 2
@@ -106,11 +107,12 @@ class Computation:
     def is_ready(self) -> bool:
         return self._channel is not None
 
-    def start(self) -> None:
-        """Until it is ready; raises ConfigError where it can't start."""
+    def start(self, is_over: Callable[[], bool] = lambda: False) -> None:
+        """Until it is ready, or `is_over` says that nobody waits; raises ConfigError where it can't start."""
         require_packages()
         self._thread.start()
-        self._settled.wait()
+        while not self._settled.wait(WAIT_S) and not is_over():
+            pass
         if self._failure:
             self._is_closing.set()
             raise ConfigError(self._failure)
@@ -234,7 +236,7 @@ class Computation:
             raise
         finally:
             self._channel = None
-            with self._sending:  # a number of a closed socket may soon be that of another
+            with self._sending:  # the number of a closed socket may soon be another's
                 channel.close()
 
     def _take_answer(self, number: Any, frame: ComputedFrame) -> None:
@@ -269,7 +271,8 @@ class Computation:
                 send_message(channel, message)
                 return True
             except OSError:
-                if self._process is not None:
+                if self._channel is channel and self._process is not None:
+                    self._channel = None  # no more frames until it is started again
                     self._process.kill()
                 return False
 

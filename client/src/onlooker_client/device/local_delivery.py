@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Callable
 
 from onlooker_client.agent.delivery import DeliveryObserver, PreparedFrame
 from onlooker_client.agent.frame_counts import Drop, Tally
@@ -73,7 +73,7 @@ class LocalDelivery:
         self._compared_at = float("-inf")
         self.stale = ""
 
-    def start(self) -> None:
+    def start(self, is_over: Callable[[], bool]) -> None:
         options = self._options
         if options.is_stored:
             self._recording = self._open_recording()
@@ -84,7 +84,7 @@ class LocalDelivery:
             on_frame=self._take_answer,
             tell=lambda text: self._log.warn_once("computation", text),
         )
-        self._computation.start()
+        self._computation.start(is_over)
         if self._recording:
             self._recording.start()
         confined = "" if self._computation.is_confined else ", not confined"

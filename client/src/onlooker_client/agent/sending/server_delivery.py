@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 import uuid
-from typing import Any
+from typing import Any, Callable
 
 from onlooker_client.agent.capture.timestamps import Timestamps, format_timestamp
 from onlooker_client.agent.delivery import DeliveryObserver, PreparedFrame
@@ -48,7 +48,7 @@ class ServerDelivery:
         self._sender = Sender(self._uplink(), tally, observer)
         self.stale = ""
 
-    def start(self) -> None:
+    def start(self, is_over: Callable[[], bool]) -> None:
         """Connections are opened with the first frame."""
 
     def refusal(self, now: float) -> Drop | None:
