@@ -3,6 +3,7 @@
 import sys
 import time
 from datetime import UTC, datetime
+from typing import Any
 
 import cv2
 
@@ -19,7 +20,7 @@ def main() -> None:
     load_networks(scene_analysis.SERVICE.models)
     warm_up(scene_analysis.SERVICE, compute)
     session = SceneSession()
-    capture = cv2.VideoCapture(sys.argv[1])
+    capture: Any = cv2.VideoCapture(sys.argv[1])
     due = time.monotonic()
     made = 0
     while True:
@@ -27,7 +28,8 @@ def main() -> None:
         if not is_read:
             capture.set(cv2.CAP_PROP_POS_FRAMES, 0)
             continue
-        session.add_frame(cv2.cvtColor(pixels, cv2.COLOR_BGR2GRAY), datetime.now(UTC))
+        grey: Any = cv2.cvtColor(pixels, cv2.COLOR_BGR2GRAY)
+        session.add_frame(grey, datetime.now(UTC))
         made += 1
         print(made, flush=True)
         due += 1 / FPS

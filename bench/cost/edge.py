@@ -63,7 +63,7 @@ def make_film(people: int, folder: Path) -> Path:
     pictures = folder / f"pictures-{people}"
     pictures.mkdir()
     for number, image in enumerate(draw_standing(people)):
-        grey = cv2.imdecode(np.frombuffer(image, np.uint8), cv2.IMREAD_GRAYSCALE)
+        grey: Any = cv2.imdecode(np.frombuffer(image, np.uint8), cv2.IMREAD_GRAYSCALE)
         cv2.imwrite(str(pictures / f"{number:03}.png"), grey)
     coded = ["-c:v", "libx264", "-preset", "veryfast", "-crf", "18", "-pix_fmt", "yuv420p"]
     _ffmpeg(["-framerate", str(FPS), "-i", str(pictures / "%03d.png"), *coded, str(once)])

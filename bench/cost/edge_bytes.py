@@ -43,8 +43,8 @@ def measure_visit_bytes() -> float:
 def find_visits() -> list[dict[str, Any]]:
     """Of five frames a second."""
     if not BESIDE_THE_PROJECT.is_dir():
-        pictures = [cv2.imdecode(np.frombuffer(one, np.uint8), cv2.IMREAD_GRAYSCALE) for one in draw_standing(5)]
-        return compute([(shot.seconds, pictures[shot.frame]) for shot in as_filmed(len(pictures), 5.0)])
+        drawn = [cv2.imdecode(np.frombuffer(one, np.uint8), cv2.IMREAD_GRAYSCALE) for one in draw_standing(5)]
+        return compute([(shot.seconds, drawn[shot.frame]) for shot in as_filmed(len(drawn), 5.0)])
     found: list[dict[str, Any]] = []
     for scene in (one for one in find_scenes(BESIDE_THE_PROJECT) if one.name in SCENES):
         shots = {shot.frame: shot for shot in slowly(round(scene.truth.duration * scene.truth.fps), scene.truth.fps)}

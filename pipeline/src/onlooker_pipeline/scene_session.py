@@ -78,9 +78,13 @@ class SceneSession:
         self._idle_s = idle_s
         self._has_own_clock = has_own_clock
         self._memory = SessionMemory()
+        self._scene: Any = None
+        self._idled: Any = None
+        """Of a scene that ended because nothing came, until the next frame."""
+        self._clock: FrameClock | None = None
+        self._folded = Folded(stream_id=0, session="")
         self._closed: list[Visit] = []
         """Of an idle scene, until a frame takes them along."""
-        self._forget()
 
     @property
     def has_people(self) -> bool:
@@ -128,7 +132,8 @@ class SceneSession:
         """The last revisions of the visits that are still open: the recording is over, everybody has left."""
         visits = close_visits(self._folded)
         self._memory.clear()
-        self._forget()
+        self._scene = self._idled = self._clock = None
+        self._folded = Folded(stream_id=0, session="")
         return visits
 
     def end_idle(self) -> list[Visit]:
@@ -152,13 +157,6 @@ class SceneSession:
         self._scene, self._clock, self._idled = exported.scene, exported.clock, exported.idled
         self._folded = exported.folded
         return True
-
-    def _forget(self) -> None:
-        self._scene: Any = None
-        self._idled: Any = None
-        """Of a scene that ended because nothing came, until the next frame."""
-        self._clock: FrameClock | None = None
-        self._folded = Folded(stream_id=0, session="")
 
     def _is_idle(self, at_s: float) -> bool:
         return self._clock is not None and at_s - self._clock.at_us / 1e6 > self._idle_s
