@@ -181,6 +181,10 @@ session-bytes minutes="24":
 fuzz-gateway requests="5000":
     python -m bench.abuse.gateway {{requests}}
 
+# Devices that lie about visits and coverage: nothing of another stream is touched, every number is explained.
+fuzz-visits batches="1000" *seed:
+    python -m bench.abuse.visits {{batches}} {{seed}}
+
 # Schemathesis on the console's JSON routes, and guessing at logins and tokens.
 fuzz-console requests="2000" *guesses:
     python -m bench.abuse.console {{requests}} {{guesses}}

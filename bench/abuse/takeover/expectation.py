@@ -44,7 +44,7 @@ EXPECTED: dict[str, set[str]] = {
     "log in to the database as another": _NONE,
     "be given a worker's frames": {"worker-1"},
     "give workers tasks": _FRAMES,
-    "publish visits": {"worker-1"},
+    "publish visits": {"gateway", "worker-1"},
     "take visits off the bus": {"recorder"},
     "read session states": {"gateway", "recorder", "worker-1"},
     "write session states": {"gateway", "worker-1"},

@@ -171,6 +171,12 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     ] = 1000
     new_sessions_per_second: Annotated[float, _about("Sessions a second that one stream may begin.", gt=0)] = 10
     new_sessions_burst: Annotated[int, _about("Sessions that a stream may begin at once above that.", ge=1)] = 200
+    device_batches_per_second: Annotated[
+        float, _about("Batches of visits a second that devices of one stream may send.", gt=0)
+    ] = 1
+    device_visits_per_second: Annotated[
+        float, _about("Visits a second, on average, that devices of one stream may send.", gt=0)
+    ] = 50
     body_bytes_per_second: Annotated[
         float, _about("Bytes of bodies a second that are read of one stream; more wait.", ge=65_536)
     ] = 16 * 1024**2

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
+from uuid import UUID
 
 import pytest
 from django.test import Client
@@ -12,7 +13,7 @@ from onlooker.console.dashboard.figures import NO_VALUE, as_json
 from onlooker.metrics.changes import FEWEST_PEOPLE
 from onlooker.metrics.definitions import METRICS, Unit
 from onlooker.streams.administration import create_stream
-from onlooker.streams.models import Member, Refusal, StateChange, Stream, Usage
+from onlooker.streams.models import DeviceCoverage, Member, Refusal, StateChange, Stream, Usage
 
 pytest_plugins = ["pages"]
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -299,3 +300,17 @@ def test_what_is_no_period_is_said_on_the_page_and_in_the_fragment(
 def test_a_name_of_a_stream_is_text(sign_in: SignIn, owner: Account, stream: Stream) -> None:
     Stream.objects.update(name="<script>alert(1)</script>")
     assert "<script>alert" not in show(sign_in(owner), stream).page
+
+
+def test_what_was_computed_on_the_device_and_came_later_is_said(
+    sign_in: SignIn, owner: Account, watched: Stream
+) -> None:
+    browser, said = sign_in(owner), "Computed on the device; part of it arrived up to 4 days later."
+    address = f"/streams/{watched.client_id}/dashboard/?{MONDAY_ALONE}"
+    assert "omputed on the device" not in browser.get(address).content.decode()
+    came_at = MONDAY + 4 * DAY
+    for slot_at in (MONDAY + number * timedelta(minutes=15) for number in range(96)):
+        times = {"slot_at": slot_at, "first_at": came_at, "last_at": came_at}
+        sums = {"revision": 1, "watched_s": 900, "counted_s": 900, "sums": {}}
+        DeviceCoverage.objects.create(stream=watched, device=UUID(int=1), **times, **sums)
+    assert said in browser.get(address).content.decode()

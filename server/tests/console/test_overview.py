@@ -2,6 +2,7 @@
 
 import asyncio
 import re
+import uuid
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from zoneinfo import ZoneInfo
@@ -36,7 +37,7 @@ from onlooker.metrics.definitions import Figures
 from onlooker.metrics.like_time import SlotPairs, TimeRange
 from onlooker.metrics.stream_ranks import SlotTally, WeekProfile
 from onlooker.streams.administration import create_stream
-from onlooker.streams.models import Coverage, Stream
+from onlooker.streams.models import Coverage, DeviceCoverage, Stream
 from onlooker.visits.partitions import Partitions
 from onlooker.visits.writer import VisitWriter
 from onlooker_pipeline.visits.visit import Visit
@@ -246,3 +247,19 @@ def test_a_viewer_is_led_to_the_dashboard_and_not_to_settings(sign_in: SignIn, o
     assert f'href="/streams/{stream.client_id}/dashboard/"' in page
     assert "Set up" not in page
     assert "settings" not in page
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_stream_that_its_device_computes_is_marked(sign_in: SignIn, owner: Account) -> None:
+    at_server, at_device = (
+        create_stream(name, owner=owner, kind="enterprise").stream for name in ("At the server", "At the device")
+    )
+    Stream.objects.update(created_at=datetime.now(UTC) - timedelta(days=30))
+    for stream in (at_server, at_device):
+        watch(stream, days=10)
+    for slot in Coverage.objects.filter(stream=at_device):
+        times = {"slot_at": slot.slot_at, "first_at": slot.slot_at, "last_at": slot.slot_at}
+        sums = {"revision": 1, "watched_s": 900, "counted_s": 900, "sums": {}}
+        DeviceCoverage.objects.create(stream=at_device, device=uuid.UUID(int=1), **times, **sums)
+    page = sign_in(owner).get("/streams/").content.decode()
+    assert page.count("Computed on the device") == 1

@@ -200,3 +200,16 @@ def test_a_removed_stream_has_no_settings(browser: Client, stream: Stream) -> No
     client_id = stream.client_id
     remove_stream(stream)
     assert browser.post(f"/streams/{client_id}/settings/", AS_MADE).status_code == 404
+
+
+def test_where_frames_are_computed_can_be_chosen_and_is_shown(browser: Client, stream: Stream) -> None:
+    path = f"/streams/{stream.client_id}/settings/"
+    shown = fields_of(browser.get(path))
+    assert shown["compute"] == "server"
+    answer = browser.post(path, shown | {"compute": "device"})
+    stream.refresh_from_db()
+    assert stream.compute == "device"
+    assert "on the device" in browser.get(answer["Location"]).content.decode()
+    browser.post(path, shown | {"compute": "moon"})
+    stream.refresh_from_db()
+    assert stream.compute == "device"

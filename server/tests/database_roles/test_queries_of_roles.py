@@ -19,6 +19,7 @@ METERS = (
     *("add_usage", "add_coverage", "add_refusals", "add_blindness", "add_quality"),
     *("note_pictures", "lock_stream", "log_state"),
 )
+DEVICES = ("read_device_slots", "read_usage", "put_device_slots")
 FILES = {
     "streams": load_queries("onlooker.streams"),
     "gateway": load_queries("onlooker.gateway"),
@@ -29,12 +30,13 @@ FILES = {
     "comparison": load_queries("onlooker.metrics", "sql/comparison.sql"),
     "in_view": load_queries("onlooker.metrics", "sql/in_view.sql"),
     "quality": load_queries("onlooker.metrics", "sql/quality.sql"),
+    "device_share": load_queries("onlooker.metrics", "sql/device_share.sql"),
     "migrations": {"applied": APPLIED},
 }
 SENT: dict[str, dict[str, tuple[str, ...]]] = {
     GATEWAY: {
         "migrations": ("applied",),
-        "streams": ("find_stream", "put_condition", *METERS),
+        "streams": ("find_stream", "put_condition", *METERS, *DEVICES),
         "gateway": (
             *("count_waiting", "accept_job", "find_job", "remove_job", "waiting_in_session"),
             *("add_blob", "find_blob", "remove_blob"),
@@ -75,6 +77,7 @@ SENT: dict[str, dict[str, tuple[str, ...]]] = {
         "comparison": tuple(FILES["comparison"]),
         "in_view": tuple(FILES["in_view"]),
         "quality": tuple(FILES["quality"]),
+        "device_share": tuple(FILES["device_share"]),
     },
 }
 WITHOUT_TABLES = {("alerts", "look_up_only")}

@@ -130,3 +130,25 @@ def test_what_was_put_aside_goes_after_thirty_days_or_sooner_where_the_stream_ke
     with_pool(url, act)
     left = {row[0] for row in execute(url, "SELECT detail FROM visits_putaside")}
     assert left == {f"{short}:1", *(f"{stream}:{days}" for stream in (0, long) for days in (1, 3, 29))}
+
+
+def test_what_devices_told_of_slots_goes_with_the_visits_and_coverage_stays(url: str) -> None:
+    short, gone = create_stream(url, retention_days=2), create_stream(url)
+    tell = """INSERT INTO streams_devicecoverage
+                     (stream_id, slot_at, device, revision, watched_s, counted_s, sums, first_at, last_at)
+              SELECT {}, date_bin('15 minutes', now(), 'epoch') - {} * interval '1 hour', gen_random_uuid(), 1, 9, 9,
+                     '{{}}', now(), now()"""
+    for stream_id, hours in ((short, 1), (short, 47), (short, 49), (gone, 1)):
+        execute(url, tell.format(stream_id, hours))
+    execute(
+        url,
+        f"INSERT INTO streams_coverage (stream_id, slot_at, video_s) VALUES ({short}, now() - interval '3 days', 9)",
+    )
+    execute(url, f"UPDATE streams_stream SET removed_at = now() WHERE id = {gone}")
+
+    async def act(pool: Pool) -> None:
+        await delete_expired_visits(pool, now=time.time(), at_once=1)
+
+    with_pool(url, act)
+    assert execute(url, "SELECT stream_id, count(*) FROM streams_devicecoverage GROUP BY 1") == [(short, 2)]
+    assert execute(url, "SELECT count(*) FROM streams_coverage") == [(1,)]

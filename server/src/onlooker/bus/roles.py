@@ -67,6 +67,7 @@ def gateway_role(*, shards: int) -> Role:
             *(f"$JS.API.DIRECT.GET.KV_{SESSION_STATES}-{index}" for index in range(shards)),
             *_reading(SESSION_KEYS, shards=KEY_BUCKETS),
             *(f"$JS.API.STREAM.MSG.DELETE.KV_{SESSION_KEYS}-{index}" for index in range(KEY_BUCKETS)),
+            visits_subject("*"),
             ended_subject("*"),
         ),
         subscribe=(f"{inbox_of(GATEWAY)}.>", "feed.*"),

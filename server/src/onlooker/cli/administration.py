@@ -29,6 +29,10 @@ _KINDS = (
     "Developer: for non-commercial use only, and stops after 3 hours of video each month (ONLOOKER_DEVELOPER_QUOTA_S). "
     "Enterprise: no monthly limit."
 )
+_COMPUTE = (
+    "Where its agent computes: on the server, which gets frames, or on the device, which sends visits alone. The agent "
+    "reads it when it starts."
+)
 _EXPRESSION = f"Whether people's expression is read. {READING_NOTICE}"
 
 
@@ -114,6 +118,7 @@ def list_all() -> None:
 @click.option("--age/--no-age", "reads_age", default=None, help="Whether people's age is computed.")
 @click.option("--gender/--no-gender", "reads_gender", default=None, help="Whether people's gender is computed.")
 @click.option("--expression/--no-expression", "reads_expression", default=None, help=_EXPRESSION)
+@click.option("--compute", type=click.Choice(["server", "device"]), help=_COMPUTE)
 @click.option("--retention-days", type=click.IntRange(1, 3650), help="How long visits are kept.")
 @_time_zone
 @click.option(

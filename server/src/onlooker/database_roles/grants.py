@@ -21,13 +21,14 @@ GRANTS: dict[str, dict[str, str]] = {
         "streams_agentcondition": "SELECT, INSERT, UPDATE",
         "streams_blindness": "SELECT, INSERT, UPDATE",
         "streams_coverage": "SELECT, INSERT, UPDATE",
+        "streams_devicecoverage": "SELECT, INSERT, UPDATE",
         "streams_picturecondition": "SELECT, INSERT, UPDATE",
         "streams_quality": "SELECT, INSERT, UPDATE",
         "streams_refusal": "SELECT, INSERT, UPDATE",
         "streams_statechange": "SELECT, INSERT",
         "streams_stream": (
             "SELECT (id, client_id, kind, enabled, owner_id, removed_at, retention_days, time_zone,"
-            " reads_age, reads_gender, reads_expression)"
+            " reads_age, reads_gender, reads_expression, compute)"
         ),
         "streams_usage": "SELECT, INSERT, UPDATE",
     },
@@ -52,6 +53,7 @@ GRANTS: dict[str, dict[str, str]] = {
         "django_migrations": "SELECT (app, name)",
         "metrics_slot": "SELECT, INSERT, UPDATE",
         "metrics_state": "SELECT, UPDATE",
+        "streams_devicecoverage": "SELECT, DELETE",
         "streams_stream": "SELECT (id, removed_at, retention_days)",
         "visits_kept": "SELECT, INSERT, UPDATE",
         "visits_mark": OWN,
@@ -123,6 +125,7 @@ GRANTS: dict[str, dict[str, str]] = {
         "streams_agentcondition": "SELECT, DELETE",
         "streams_blindness": "SELECT, DELETE",
         "streams_coverage": "SELECT, DELETE",
+        "streams_devicecoverage": "SELECT, DELETE",
         "streams_picturecondition": "SELECT, DELETE",
         "streams_quality": "SELECT, DELETE",
         "streams_refusal": "SELECT, DELETE",

@@ -1,6 +1,7 @@
 """Reading request bodies: JSON, or multipart with `meta` and attachments, within limits."""
 
 import asyncio
+import zlib
 from codecs import BOM_UTF8
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -31,6 +32,7 @@ TOO_DEEP = f"The JSON is nested too deep. Keep to {DEPTH_LIMIT} levels."
 INTEGERS = range(-(2**63), 2**64)
 ATTACHMENT_PREFIX = "attachment://"
 CLOSE = {"Connection": "close"}
+DEFLATE = "deflate"
 
 
 @dataclass(frozen=True)
@@ -39,6 +41,16 @@ class Body:
 
     fields: dict[str, Any]
     attachments: dict[str, bytes] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class InflatedLimits:
+    """Of a body that may be deflated."""
+
+    sent_bytes: int
+    inflated_bytes: int
+    held_bytes: int
+    """What it takes of the gateway's memory at most, once it is read."""
 
 
 async def read_body(request: Request, settings: Settings) -> Body:
@@ -99,6 +111,35 @@ async def _arriving(request: Request, limit_bytes: int) -> AsyncIterator[bytes]:
                 yield chunk
     if received > limit_bytes:
         raise Problem(Code.TOO_LARGE, f"This request may have {limit_bytes} bytes. Send a smaller one.", headers=CLOSE)
+
+
+async def read_inflated(request: Request, settings: Settings, *, limits: InflatedLimits) -> bytes:
+    """A body that may be deflated, bounded before and after: the one kind that is small on its way and large here."""
+    encoding = ",".join(request.headers.getlist("content-encoding")).strip().lower()
+    if encoding != DEFLATE:
+        require_uncompressed(encoding)
+    media_type, _ = parse_options_header(request.headers.get("content-type", ""))
+    if media_type != "application/json":
+        raise Problem(Code.UNSUPPORTED_MEDIA_TYPE, "Send application/json, deflated or not.", headers=CLOSE)
+    async with _time_limit(settings):
+        sent = b"".join([chunk async for chunk in _arriving(request, limits.sent_bytes)])
+    held_bytes_of(request).hold(len(sent) + limits.held_bytes)
+    return inflate(sent, limits.inflated_bytes) if encoding == DEFLATE else sent
+
+
+def inflate(sent: bytes, limit_bytes: int) -> bytes:
+    """What was deflated (RFC 1950); never more than the limit is inflated of it."""
+    inflation = zlib.decompressobj()
+    try:
+        data = inflation.decompress(sent, limit_bytes + 1)
+    except zlib.error:
+        raise bad_request("The body is not deflated as `Content-Encoding: deflate` says (zlib, RFC 1950).") from None
+    if len(data) > limit_bytes:
+        detail = f"Inflated, this request may have {limit_bytes} bytes. Send a smaller one."
+        raise Problem(Code.TOO_LARGE, detail, headers=CLOSE)
+    if not inflation.eof or inflation.unused_data:
+        raise bad_request("The deflated body is cut off, or something follows it.")
+    return data
 
 
 async def _read_multipart(chunks: AsyncIterator[bytes], boundary: str) -> Body:

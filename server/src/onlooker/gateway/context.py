@@ -26,7 +26,15 @@ from onlooker.gateway.meters import StreamMeters
 from onlooker.gateway.queue.backlog import Backlog
 from onlooker.gateway.queue.session_order import SessionOrder
 from onlooker.gateway.results import Results
-from onlooker.gateway.stream_limits import ByteAllowance, Holder, Holding, NewSessions, SessionTurns, SharedRoom
+from onlooker.gateway.stream_limits import (
+    ByteAllowance,
+    Holder,
+    Holding,
+    NewSessions,
+    NewVisits,
+    SessionTurns,
+    SharedRoom,
+)
 from onlooker.settings import Settings
 from onlooker.streams.credentials import Credentials, StreamRecord
 from onlooker.streams.rate_limit import RateLimit
@@ -39,6 +47,9 @@ BODY_BURST_S, RESULT_BURST_S = 2, 60
 
 CONDITION_EVERY_S = 30
 """How often an agent may report its condition."""
+
+BATCHES_BURST, VISITS_BURST_S = 5, 100
+"""Batches that a device may send at once, and of how many seconds it may send visits: it may have been offline."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -66,6 +77,10 @@ class GatewayContext:
     requests: SharedRoom
     body_bytes: SharedRoom
     new_sessions: NewSessions
+    new_visits: NewVisits
+    device_batches: RateLimit
+    device_visits: ByteAllowance
+    """Of devices that compute by themselves: batches, and visits in them."""
     read_bytes: ByteAllowance
     result_bytes: ByteAllowance
     jobs: SharedRoom
@@ -146,6 +161,11 @@ async def open_context(settings: Settings) -> AsyncIterator[GatewayContext]:
             body_bytes=SharedRoom(settings.body_memory_bytes, "bytes of requests in memory", settings=settings),
             jobs=SharedRoom(settings.gateway_jobs_limit, "jobs in progress", settings=settings),
             new_sessions=NewSessions(per_second=settings.new_sessions_per_second, burst=settings.new_sessions_burst),
+            new_visits=NewVisits(),
+            device_batches=RateLimit(
+                per_second=settings.device_batches_per_second, burst=BATCHES_BURST, what="batches of visits"
+            ),
+            device_visits=ByteAllowance(per_second=settings.device_visits_per_second, burst_s=VISITS_BURST_S),
             read_bytes=ByteAllowance(per_second=settings.body_bytes_per_second, burst_s=BODY_BURST_S),
             result_bytes=ByteAllowance(per_second=settings.result_bytes_per_second, burst_s=RESULT_BURST_S),
             turns=SessionTurns(limit=settings.session_queue_limit, machine=shared.turns),

@@ -43,6 +43,13 @@ worker_clock_offset = Gauge(
     "How far a worker's clock is ahead, of workers whose clock is wrong",
     ["worker"],
 )
+device_items = by_labels(
+    Counter(
+        "onlooker_device_items",
+        "What devices computed by themselves, by kind (visit, slot) and outcome (accepted, or why it was refused)",
+        ["kind", "outcome"],
+    )
+)
 swept = by_labels(Counter("onlooker_swept", "What was removed after its time", ["kind"]))
 
 STREAMS_NAMED = 200

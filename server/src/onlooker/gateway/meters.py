@@ -56,9 +56,9 @@ class StreamMeters:
             self.coverage.add_computed(stream_id, reply.video_s, at=at)
             if reply.quality:
                 self.quality.add_frame(stream_id, reply.quality, reply.versions, reply.video_s, at=at)
-        self._note_picture(stream_id, fault, at=at)
+        self.note_picture(stream_id, fault, at=at)
 
-    def _note_picture(self, stream_id: int, fault: PictureFault | None, *, at: float) -> None:
+    def note_picture(self, stream_id: int, fault: PictureFault | None, *, at: float) -> None:
         """That a camera moved is an event; it sees."""
         now = time.time()
         shown = fault.value if fault and fault is not PictureFault.MOVED else ""

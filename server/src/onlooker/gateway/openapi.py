@@ -1,9 +1,13 @@
 """The gateway's OpenAPI document, made from the routes and the catalogue."""
 
+from collections.abc import Callable
+
 from onlooker.errors import KINDS
 from onlooker.gateway.condition import ConditionBody
+from onlooker.gateway.device_visits import BatchAnswer
 from onlooker.gateway.jobs import JobBody
 from onlooker.gateway.stream import StreamBody
+from onlooker.gateway.visit_batch import VisitBatch
 from onlooker.http.openapi import (
     Schema,
     describe_api,
@@ -51,7 +55,15 @@ _ANSWERS: dict[str, Schema] = {
     "create_feed": {"201": _A_JOB},
     "show_stream": {"200": reference("Stream")},
     "put_condition": {"204": None},
+    "take_visits": {"200": reference("BatchAnswer")},
 }
+
+_OF_SERVICES: dict[str, Callable[[Service], bool]] = {
+    "create_job": lambda service: True,
+    "create_feed": lambda service: True,
+    "take_visits": lambda service: service.makes_visits,
+}
+"""Handlers of which each service has a path of its own, and which services."""
 
 
 def describe_gateway(routes: tuple[RouteRow, ...], catalogue: Catalogue, public_url: str) -> Schema:
@@ -59,8 +71,8 @@ def describe_gateway(routes: tuple[RouteRow, ...], catalogue: Catalogue, public_
     paths: dict[str, Schema] = {}
     services = [service for versions in catalogue.values() for service in versions.values()]
     for row in routes:
-        if row.handler.__name__ in ("create_job", "create_feed"):
-            for service in services:
+        if row.handler.__name__ in _OF_SERVICES:
+            for service in filter(_OF_SERVICES[row.handler.__name__], services):
                 path = row.path.format(name=service.name, version=service.version)
                 paths.setdefault(path, {})[row.method.lower()] = _operation(row, path, service)
         else:
@@ -73,6 +85,8 @@ def describe_gateway(routes: tuple[RouteRow, ...], catalogue: Catalogue, public_
             "Job": schema_of(JobBody),
             "Stream": schema_of(StreamBody),
             "Condition": schema_of(ConditionBody),
+            "VisitBatch": schema_of(VisitBatch),
+            "BatchAnswer": schema_of(BatchAnswer),
         },
         security={"stream": {"type": "http", "scheme": "basic"}},
     )
@@ -92,7 +106,9 @@ def _operation(row: RouteRow, path: str, service: Service | None) -> Schema:
     }
     if row.open:
         operation["security"] = []
-    if service:
+    if service and name == "take_visits":
+        operation["requestBody"] = {"required": True, "content": json_content(reference("VisitBatch"))}
+    elif service:
         operation["summary"] = f"{row.summary} of {service.name}"
         operation["description"] = service.description
         operation["requestBody"] = _body(_fields(service, with_media=name == "create_job"))

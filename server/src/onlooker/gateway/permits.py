@@ -15,10 +15,14 @@ RETRY_AFTER_CLOCK_S = 30
 
 def permit_job(context: GatewayContext, stream: StreamRecord, service: Service) -> None:
     """A job without picture or sound costs next to nothing: only a wrong clock stands in its way."""
-    if not context.clock.is_right:
-        raise overloaded(context.clock.reason, retry_after_s=RETRY_AFTER_CLOCK_S)
+    permit_clock(context)
     if service.takes_media:
         permit_compute(context, stream)
+
+
+def permit_clock(context: GatewayContext) -> None:
+    if not context.clock.is_right:
+        raise overloaded(context.clock.reason, retry_after_s=RETRY_AFTER_CLOCK_S)
 
 
 def permit_compute(context: GatewayContext, stream: StreamRecord) -> None:
@@ -36,6 +40,14 @@ def permit_compute(context: GatewayContext, stream: StreamRecord) -> None:
             "or at once as an enterprise stream.",
             members={"resets_at": resets_at.isoformat()},
         )
+
+
+def permit_visits(context: GatewayContext, stream: StreamRecord) -> None:
+    """Refuse what a device computed while its stream is disabled; each month is looked at for itself."""
+    permit_clock(context)
+    if state_of(context, stream) != stream.logged_state:
+        context.meters.states.look_at(stream.id)
+    permit_stream(stream)
 
 
 def state_of(context: GatewayContext, stream: StreamRecord) -> State:

@@ -49,6 +49,9 @@ class StreamBody(msgspec.Struct, frozen=True, kw_only=True):
     enabled: bool
     state: Annotated[str, Meta(extra_json_schema={"enum": list(STATES.values())})]
     month: StreamMonth
+    compute: Annotated[
+        str, Meta(description="Where its agent is to compute", extra_json_schema={"enum": ["server", "device"]})
+    ]
     retention_days: int
     reads: StreamReads
     console_url: str
@@ -76,6 +79,7 @@ def describe_stream(context: GatewayContext, stream: StreamRecord, client_id: st
             nearly_used_up=is_nearly_used_up(used_s, quota_s),
             resets_at=month_end(now).isoformat(),
         ),
+        compute=stream.compute,
         retention_days=stream.retention_days,
         reads=StreamReads(age=stream.reads_age, gender=stream.reads_gender, expression=stream.reads_expression),
         console_url=context.settings.console_url,

@@ -1,4 +1,4 @@
-"""What a stream or session may have of one gateway at once: turns, shares of its room, bytes a second, new sessions."""
+"""What a stream or session may have of one gateway at once: turns, room, bytes a second, new sessions, visits."""
 
 import asyncio
 import math
@@ -14,6 +14,7 @@ from starlette.types import Scope
 from onlooker.errors import Code, Problem, overloaded
 from onlooker.gateway.machine_turns import MachineTurns
 from onlooker.settings import Settings
+from onlooker.slots import SLOT_S
 from onlooker.streams.rate_limit import RateLimit
 
 
@@ -181,7 +182,10 @@ STREAMS_REMEMBERED = 50_000
 
 
 class ByteAllowance:
-    """Fills up over time. How much something takes shows when it is there, so a stream may owe for a while."""
+    """Of bytes or other amounts. Fills up over time.
+
+    How much something takes shows when it is there, so a stream may owe for a while.
+    """
 
     def __init__(self, *, per_second: float, burst_s: float) -> None:
         self.per_second = per_second
@@ -223,3 +227,32 @@ class NewSessions:
             if len(self._known) > SESSIONS_REMEMBERED:
                 self._known.popitem(last=False)
         self._known.move_to_end(session)
+
+
+VISITS_PER_SLOT = 5 * SLOT_S
+"""Five people a second for a quarter of an hour: more than pass any camera, and more than can be followed."""
+VISITS_REMEMBERED = 100_000
+
+
+class NewVisits:
+    """Remembers which visits devices told of, by slot; a slot that was forgotten starts to count from none."""
+
+    def __init__(self, *, per_slot: int = VISITS_PER_SLOT, remembered: int = VISITS_REMEMBERED) -> None:
+        self._per_slot = per_slot
+        self._remembered = remembered
+        self._held = 0
+        self._known: OrderedDict[tuple[int, int], set[str]] = OrderedDict()
+
+    def permit(self, stream_id: int, slot: int, visit_id: str) -> bool:
+        """False if the stream has as many visits in the slot as it may; a known one is always permitted."""
+        known = self._known.setdefault((stream_id, slot), set())
+        self._known.move_to_end((stream_id, slot))
+        if visit_id in known:
+            return True
+        if len(known) >= self._per_slot:
+            return False
+        known.add(visit_id)
+        self._held += 1
+        while self._held > self._remembered and len(self._known) > 1:
+            self._held -= len(self._known.popitem(last=False)[1])
+        return True

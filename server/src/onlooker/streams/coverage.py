@@ -3,7 +3,7 @@
 import enum
 import time
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 from psycopg import AsyncConnection
@@ -44,6 +44,12 @@ class Reason(enum.StrEnum):
     """Not newer than the session's last frame."""
     FAILED = "failed"
     """A fault of the server: a time limit, a worker's death, an internal error."""
+    JOURNAL_FULL = "journal_full"
+    """From here on, of devices that compute by themselves: there was no room to keep what was computed."""
+    CLOCK_UNKNOWN = "clock_unknown"
+    """The device did not know the time, and could not find it out later."""
+    COMPUTE_BUSY = "compute_busy"
+    """The device was still computing the frame before."""
 
 
 _REASONS = {
@@ -93,12 +99,14 @@ class CoverageMeter(Meter[Key]):
         refused = [(*key, int(amount)) for key, amount in batch.items() if isinstance(key[2], Reason)]
         async with connection.transaction():
             if computed:
-                await connection.execute(_queries["add_coverage"], _columns(computed, "stream_ids", "slots", "video_s"))
+                await connection.execute(
+                    _queries["add_coverage"], columns_by_name(computed, "stream_ids", "slots", "video_s")
+                )
             if blind:
-                columns = _columns(blind, "stream_ids", "slots", "faults", "video_s")
+                columns = columns_by_name(blind, "stream_ids", "slots", "faults", "video_s")
                 await connection.execute(_queries["add_blindness"], columns)
             if refused:
-                columns = _columns(refused, "stream_ids", "slots", "reasons", "frames")
+                columns = columns_by_name(refused, "stream_ids", "slots", "reasons", "frames")
                 await connection.execute(_queries["add_refusals"], columns)
 
 
@@ -118,6 +126,10 @@ class QualitySum(enum.Enum):
     def zero(self) -> float:
         """Of the column's type: one list can't hold numbers of both."""
         return 0.0 if self.value.endswith("_s") else 0
+
+
+QUALITY_COLUMNS = ("stream_ids", "slots", "models", "pipelines", *(one.value for one in QualitySum), "faces")
+"""As the query `add_quality` takes them."""
 
 
 class QualitySlot(NamedTuple):
@@ -160,15 +172,19 @@ class QualityMeter(Meter[tuple[QualitySlot, QualitySum | int]]):
         for (slot, what), amount in batch.items():
             sums[slot][what] = amount
         rows = [
-            (*slot, *(found.get(one, one.zero) for one in QualitySum), _array_of(found)) for slot, found in sums.items()
+            (*slot, *(found.get(one, one.zero) for one in QualitySum), array_text(_faces_of(found)))
+            for slot, found in sums.items()
         ]
-        names = ("stream_ids", "slots", "models", "pipelines", *(one.value for one in QualitySum), "faces")
-        await connection.execute(_queries["add_quality"], _columns(rows, *names))
+        await connection.execute(_queries["add_quality"], columns_by_name(rows, *QUALITY_COLUMNS))
 
 
-def _array_of(found: dict[QualitySum | int, float]) -> str:
+def _faces_of(found: dict[QualitySum | int, float]) -> Iterable[float]:
+    return (found.get(number, 0) for number in range(FACE_BINS))
+
+
+def array_text(faces: Iterable[float]) -> str:
     """The faces by bin as PostgreSQL writes an array: a list of lists would have to be unnested whole."""
-    return "{" + ",".join(str(int(found.get(number, 0))) for number in range(FACE_BINS)) + "}"
+    return "{" + ",".join(str(int(count)) for count in faces) + "}"
 
 
 def slot_number_of(at: float) -> int:
@@ -177,5 +193,6 @@ def slot_number_of(at: float) -> int:
     return int((at if now - EARLIEST_S <= at <= now + LATEST_S else now) // SLOT_S)
 
 
-def _columns(rows: Sequence[tuple[object, ...]], *names: str) -> dict[str, list[object]]:
+def columns_by_name(rows: Sequence[tuple[object, ...]], *names: str) -> dict[str, list[object]]:
+    """The values of a query that unnests arrays, from rows."""
     return {name: list(column) for name, column in zip(names, zip(*rows, strict=True), strict=True)}

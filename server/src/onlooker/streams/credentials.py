@@ -43,6 +43,8 @@ class StreamRecord:
     reads_expression: bool
     retention_days: int
     time_zone: str
+    compute: str = "server"
+    """Where its agent is to compute: `server` or `device`."""
     is_trial: bool = False
     """Whether it was opened with a trial token: nothing that it sends may be stored."""
 

@@ -20,6 +20,13 @@ class StreamKind(models.TextChoices):
     ENTERPRISE = "enterprise"
 
 
+class ComputePlace(models.TextChoices):
+    """Where the frames of a camera become visits."""
+
+    SERVER = "server"
+    DEVICE = "device"
+
+
 class Stream(models.Model):
     """One camera's way into the product, with its own credentials and numbers."""
 
@@ -37,6 +44,10 @@ class Stream(models.Model):
     reads_gender = models.BooleanField(default=True, db_default=True)
     reads_expression = models.BooleanField(default=False, db_default=False)
     """Off by default: the people in front of the camera must be told, and it is forbidden at work and in schools."""
+    compute = models.CharField(
+        max_length=10, choices=ComputePlace.choices, default=ComputePlace.SERVER, db_default=ComputePlace.SERVER
+    )
+    """What its agent is told; what arrives is taken either way."""
     retention_days = models.PositiveSmallIntegerField(default=365, db_default=365)
     coverage_since = models.DateTimeField(null=True, editable=False)
     """What was watched before is not known: earlier releases deleted it with the visits. NULL: all of it is there."""
@@ -233,6 +244,34 @@ class Quality(models.Model):
 
     def __str__(self) -> str:
         return f"{self.slot_at:%Y-%m-%d %H:%M} of {self.stream_id}"
+
+
+class DeviceCoverage(models.Model):
+    """What a device that computes by itself last told of a slot: sums that are part of the tables above."""
+
+    id = models.BigAutoField(primary_key=True)
+    stream = models.ForeignKey(Stream, on_delete=models.CASCADE, related_name="device_coverage", db_index=False)
+    slot_at = models.DateTimeField()
+    device = models.UUIDField()
+    """Of its journal."""
+    revision = models.IntegerField()
+    """A lower one, or the same again, changes nothing."""
+    watched_s = models.FloatField()
+    counted_s = models.FloatField()
+    """How much of it counts towards the month: that never shrinks."""
+    sums = models.JSONField()
+    """Blind seconds, refused frames and quality; see `onlooker.streams.device_coverage`."""
+    first_at = models.DateTimeField()
+    last_at = models.DateTimeField()
+    """When the first and the newest revision arrived."""
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["stream", "slot_at", "device"], name="one_device_coverage_per_slot")
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.slot_at:%Y-%m-%d %H:%M} of {self.stream_id} by {self.device}"
 
 
 class StateChange(models.Model):

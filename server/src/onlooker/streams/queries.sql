@@ -1,7 +1,7 @@
 -- name: find_stream  a stream by its client_id, with its live tokens, this month's use and the state the log has
 SELECT stream.id, stream.kind, stream.enabled AND owner.is_active AS enabled,
        stream.reads_age, stream.reads_gender, stream.reads_expression, stream.retention_days, stream.time_zone,
-       coalesce(usage.video_s, 0) AS video_s,
+       stream.compute, coalesce(usage.video_s, 0) AS video_s,
        (SELECT change.state FROM streams_statechange change
         WHERE change.stream_id = stream.id ORDER BY change.id DESC LIMIT 1) AS logged_state,
        tokens.hashes AS token_hashes, tokens.trial_hashes
@@ -116,6 +116,29 @@ ON CONFLICT (stream_id, slot_at, models_version, pipeline_version) DO UPDATE SET
     face_video_s = streams_quality.face_video_s + excluded.face_video_s,
     faces = ARRAY(SELECT one + other FROM unnest(streams_quality.faces, excluded.faces) WITH ORDINALITY
                   AS added (one, other, place) ORDER BY place);
+
+-- name: read_device_slots  what devices told of some slots before
+SELECT extract(epoch FROM slot_at)::bigint / $slot_s AS slot, device, revision, watched_s, counted_s, sums
+FROM streams_devicecoverage
+WHERE stream_id = %(stream_id)s
+  AND slot_at = ANY(ARRAY(SELECT to_timestamp(unnest(%(slots)s::bigint[]) * $slot_s)));
+
+-- name: read_usage  how much of some months a stream has used
+SELECT month, video_s FROM streams_usage WHERE stream_id = %(stream_id)s AND month = ANY(%(months)s::date[]);
+
+-- name: put_device_slots  what a device told of some slots; only a higher revision replaces another
+INSERT INTO streams_devicecoverage AS known
+       (stream_id, slot_at, device, revision, watched_s, counted_s, sums, first_at, last_at)
+SELECT stream.id, to_timestamp(told.slot * $slot_s), %(device)s::uuid, told.revision, told.watched_s, told.counted_s,
+       told.sums::jsonb, now(), now()
+FROM unnest(%(slots)s::bigint[], %(revisions)s::int[], %(watched_s)s::float8[], %(counted_s)s::float8[],
+            %(sums)s::text[]) AS told (slot, revision, watched_s, counted_s, sums)
+JOIN streams_stream stream ON stream.id = %(stream_id)s
+ORDER BY 2
+ON CONFLICT (stream_id, slot_at, device) DO UPDATE SET
+    revision = excluded.revision, watched_s = excluded.watched_s, counted_s = excluded.counted_s, sums = excluded.sums,
+    last_at = excluded.last_at
+WHERE known.revision < excluded.revision;
 
 -- name: lock_stream  before its state is read; in a statement of its own, so that the next one sees what others wrote
 SELECT streams_lock(%(stream_id)s);

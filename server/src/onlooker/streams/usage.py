@@ -42,6 +42,10 @@ class UsageMeter(Meter[tuple[int, date]]):
         written, _ = self._written.get(key, (0.0, 0.0))
         return max(known_s, written) + self._unwritten.get(key, 0.0)
 
+    def note_used(self, stream_id: int, month: date, video_s: float) -> None:
+        """What another transaction of this process wrote."""
+        self._written[stream_id, month] = (video_s, time.monotonic())
+
     def is_used_up(self, stream_id: int, *, known_s: float, quota_s: float) -> bool:
         """Whether nothing is left of this month's quota."""
         used_s = self.used_s(stream_id, known_s=known_s)

@@ -120,3 +120,8 @@ DELETE FROM visits_visit WHERE (stream_id, began_at, id) IN (
 DELETE FROM visits_putaside aside
 WHERE put_aside_at < now() - interval '1 day' * least(
     %(days)s, (SELECT retention_days FROM streams_stream stream WHERE stream.id = aside.stream_id));
+
+-- name: delete_device_slots  some of what devices told of slots past their stream's retention; coverage itself stays
+DELETE FROM streams_devicecoverage WHERE id IN (
+    SELECT id FROM streams_devicecoverage
+    WHERE stream_id = %(stream_id)s AND slot_at < %(limit_at)s LIMIT %(limit)s);

@@ -1,4 +1,4 @@
-"""Deleting visits past their stream's retention, and what was put aside long ago."""
+"""Deleting visits and what devices told of slots past their stream's retention, and what was put aside long ago."""
 
 import logging
 from datetime import UTC, datetime, timedelta
@@ -35,12 +35,16 @@ async def delete_expired_visits(pool: Pool, *, now: float, at_once: int = DELETE
         streams = await (await connection.execute(_queries["list_retentions"])).fetchall()
         for stream in streams:
             values = {"stream_id": stream["id"], "limit_at": _limit(now, stream["retention_days"]), "limit": at_once}
-            if stream["retention_days"] and not await _forget(connection, values):
-                continue
-            deleted = at_once
-            while deleted == at_once:
-                deleted = (await connection.execute(_queries["delete_expired"], values)).rowcount
-                counters.removed("visit").inc(deleted)
+            await _delete_all(connection, "delete_device_slots", values, kind="device_slot")
+            if not stream["retention_days"] or await _forget(connection, values):
+                await _delete_all(connection, "delete_expired", values, kind="visit")
+
+
+async def _delete_all(connection: AsyncConnection[DictRow], name: str, values: dict[str, Any], *, kind: str) -> None:
+    deleted = values["limit"]
+    while deleted == values["limit"]:
+        deleted = (await connection.execute(_queries[name], values)).rowcount
+        counters.removed(kind).inc(deleted)
 
 
 async def _forget(connection: AsyncConnection[DictRow], values: dict[str, Any]) -> bool:

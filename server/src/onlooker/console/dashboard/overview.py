@@ -2,7 +2,7 @@
 
 import asyncio
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from zoneinfo import ZoneInfo
 
@@ -20,7 +20,7 @@ from onlooker.console.accounts.page_access import PersonRequest, signed_in
 from onlooker.console.dashboard.figures import Figure, explain_no_comparison, format_compared, make_figure, number_of
 from onlooker.console.dashboard.period import Period, parse_period
 from onlooker.console.dashboard.presentation import describe_gap, format_share
-from onlooker.console.dashboard.report import COUNTS, all_buckets, find_gap
+from onlooker.console.dashboard.report import COUNTS, all_buckets, describe_device, find_gap
 from onlooker.console.numbers import read_numbers
 from onlooker.console.streams.access import visible_streams
 from onlooker.console.streams.status import StreamStatus, read_statuses
@@ -28,6 +28,7 @@ from onlooker.database import Pool
 from onlooker.metrics.comparison import Comparison, read_comparison
 from onlooker.metrics.coverage import read_coverage
 from onlooker.metrics.definitions import Number, Value
+from onlooker.metrics.device_share import DeviceShare, read_device_share
 from onlooker.metrics.execution import run_query
 from onlooker.metrics.like_time import TimeRange
 from onlooker.metrics.query import Query, Time
@@ -73,6 +74,7 @@ class RecentDays:
     comparison: Comparison
     profile: WeekProfile
     """What ranks are computed from."""
+    device: DeviceShare = field(default_factory=DeviceShare)
 
     @property
     def is_watched(self) -> bool:
@@ -84,6 +86,11 @@ class RecentDays:
         """How much of the time was watched, by slots that were."""
         like = self.comparison.like
         return format_share(like.watched_s / like.length_s) if like.length_s else ""
+
+    @property
+    def computed(self) -> str:
+        """Where, if not on the server."""
+        return describe_device(self.device, self.comparison.like.watched_s)
 
     @property
     def compared(self) -> str:
@@ -227,6 +234,7 @@ async def read_recent_days(pool: Pool, stream: Stream, *, now: datetime) -> Rece
         numbers=_compute_numbers(counts),
         comparison=comparison,
         profile=make_profile(comparison, period.zone),
+        device=await read_device_share(pool, by_day),
     )
 
 

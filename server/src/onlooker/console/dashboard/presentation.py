@@ -276,7 +276,7 @@ def _make_row(point: Mapping[str, Any], *, is_by_day: bool) -> tuple[str, ...]:
 def explain_report(report: Report, stream: Stream, *, ever_seen: bool) -> Explanation:
     is_nobody = not any(report.values[name]["value"] for name in COUNTS)
     return Explanation(
-        watched=_describe_watched(report) if ever_seen and not report.is_before_stream else "",
+        watched=_describe_watched(report) + report.computed if ever_seen and not report.is_before_stream else "",
         zero=_explain_zero(report, ever_seen=ever_seen) if is_nobody else "",
         leads_to_setup=is_nobody and not ever_seen and not report.is_before_stream,
         advices=tuple(islice(advise(report.quality, report.values, stream), ADVICES_AT_MOST)),

@@ -13,6 +13,7 @@ from onlooker.metrics.buckets import HOURS_A_WEEK, Buckets, all_hours, count_buc
 from onlooker.metrics.comparison import Comparison, read_comparison
 from onlooker.metrics.coverage import Absence, BucketCoverage, read_coverage, read_covered, sum_coverage
 from onlooker.metrics.definitions import METRICS, Unit, Value
+from onlooker.metrics.device_share import DeviceShare, read_device_share
 from onlooker.metrics.execution import count_between, run_query
 from onlooker.metrics.hour_sums import past_buckets
 from onlooker.metrics.like_time import TimeRange
@@ -27,6 +28,10 @@ JUDGED_FROM_S = 60.0
 """A bucket that has only just begun is no gap: its coverage is not written yet."""
 WATCHED_FROM_S = 1800.0
 """Hours watched for less are left out of the week: one person in one minute would count as sixty an hour."""
+ALL_ON_DEVICE = 0.99
+"""A slot that a range cuts counts whole, so shares are rough."""
+LATE_S = 3600.0
+"""What arrives sooner is no news: a device collects for a while before it sends."""
 
 Week = tuple[tuple[float | None, ...], ...]
 """From Monday, 24 hours each: people passing by per watched hour; None where no hour was watched."""
@@ -74,6 +79,8 @@ class Report:
     quality: BucketQuality
     exact: bool
     """False where visits that a number needs were deleted when their retention ended."""
+    computed: str = ""
+    """Where, if not on the server: a sentence."""
 
 
 async def read_report(pool: Pool, stream_id: int, period: Period, *, now: datetime) -> Report:
@@ -83,7 +90,14 @@ async def read_report(pool: Pool, stream_id: int, period: Period, *, now: dateti
     whole_before = replace(whole, from_at=before.from_at, to_at=before.to_at)
     by_hour = replace(whole, metrics=COUNTS, time=Time.BY_HOUR)
     hours, buckets = all_hours(whole), all_buckets(replace(whole, time=period.time))
-    total, comparison, (counts, is_exact), (covered, (covered_s, _)), [watched_before], seen = await asyncio.gather(
+    (
+        total,
+        comparison,
+        (counts, is_exact),
+        (covered, (covered_s, _)),
+        [watched_before],
+        (seen, device),
+    ) = await asyncio.gather(
         run_query(pool, whole),
         read_comparison(pool, replace(whole, metrics=COMPARED), before, now=now),
         count_between(pool, by_hour, hours.edges),
@@ -92,7 +106,9 @@ async def read_report(pool: Pool, stream_id: int, period: Period, *, now: dateti
             read_covered(pool, stream_id, past_buckets(by_hour, hours.edges, now)),
         ),
         read_coverage(pool, whole_before, all_buckets(whole_before), now=now),
-        read_quality_and_changes(pool, whole, all_buckets(whole), now=now),
+        asyncio.gather(
+            read_quality_and_changes(pool, whole, all_buckets(whole), now=now), read_device_share(pool, whole)
+        ),
     )
     values, watched, ([quality], changes) = total.entities["global"], sum_coverage(covered), seen
     is_watched = any(values[name]["value"] for name in COUNTS) or not find_gap(watched)
@@ -110,7 +126,21 @@ async def read_report(pool: Pool, stream_id: int, period: Period, *, now: dateti
         week=draw_week(hours.of_week, counts["passing_by"], covered_s),
         quality=quality,
         exact=total.exact and is_exact,
+        computed=f" {computed}." if (computed := describe_device(device, watched.covered_s)) else "",
     )
+
+
+def describe_device(device: DeviceShare, covered_s: float) -> str:
+    """Such as `Computed on the device; part of it arrived up to 3 days later`."""
+    if device.watched_s < 1 or not covered_s:
+        return ""
+    share = min(1.0, device.watched_s / covered_s)
+    computed = "Computed on the device" if share >= ALL_ON_DEVICE else f"{100 * share:.0f} % computed on the device"
+    if device.late_s < LATE_S:
+        return computed
+    hours = round(device.late_s / 3600)
+    amount, unit = (hours, "hour") if hours < 48 else (round(hours / 24), "day")
+    return f"{computed}; part of it arrived up to {amount} {unit}{'' if amount == 1 else 's'} later"
 
 
 def make_query(stream_id: int, period: Period, time: Time, *, metrics: tuple[str, ...] = tuple(METRICS)) -> Query:

@@ -27,7 +27,7 @@ class StreamAdmin(StaffModelAdmin):
     ordering = ("-id",)
     fields = (
         *("name", "client_id", "owner", "kind", "enabled", "used_this_month", "last_frame_at", "created_at"),
-        *("time_zone", "retention_days", "silence_alert_minutes", "blind_alert_minutes"),
+        *("time_zone", "compute", "retention_days", "silence_alert_minutes", "blind_alert_minutes"),
         *("reads_age", "reads_gender", "reads_expression", "removed_at"),
     )
     readonly_fields = tuple(name for name in fields if name not in SETTABLE)

@@ -23,6 +23,10 @@ from onlooker.streams.options import (
 
 _LONGEST_GRACE_HOURS = LONGEST_GRACE.total_seconds() / 3600
 _TIME_ZONE_HELP = "Days and hours in its numbers follow this time zone."
+COMPUTE_TEXTS = {
+    "server": "On the server: the camera sends frames",
+    "device": "On the device: no frame leaves it, only visits do. Needs an agent with the device extra",
+}
 
 
 class NameField(forms.CharField):
@@ -54,6 +58,14 @@ class KindField(forms.ChoiceField):
     def __init__(self, **options: Any) -> None:
         choices = list(describe_kinds(settings.ONLOOKER).items())
         super().__init__(widget=forms.RadioSelect, choices=choices, **options)
+
+
+class ComputeField(forms.ChoiceField):
+    """Where frames become visits, with a sentence each."""
+
+    def __init__(self, **options: Any) -> None:
+        choices = list(COMPUTE_TEXTS.items())
+        super().__init__(widget=forms.RadioSelect, choices=choices, label="Where frames are computed", **options)
 
 
 class NewStreamForm(PlainForm):
@@ -97,6 +109,7 @@ class SettingsForm(PlainForm):
     reads_age = forms.BooleanField(required=False, label="Age")
     reads_gender = forms.BooleanField(required=False, label="Gender")
     reads_expression = forms.BooleanField(required=False, label="Expression")
+    compute = ComputeField(required=False)
     retention_days = forms.IntegerField(
         min_value=1,
         max_value=LONGEST_RETENTION_DAYS,
@@ -144,7 +157,9 @@ class SettingsForm(PlainForm):
     @property
     def changes(self) -> dict[str, object]:
         changed = {name: self.cleaned_data[name] for name in self.changed_data if name != "confirmed_days"}
-        return {name: value for name, value in changed.items() if name != "kind" or value}  # a form without a choice
+        return {
+            name: value for name, value in changed.items() if name not in ("kind", "compute") or value
+        }  # not chosen
 
 
 class RotationForm(PlainForm):

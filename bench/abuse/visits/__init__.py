@@ -1,0 +1,1 @@
+"""Abuse of the route that takes visits from devices."""
