@@ -41,13 +41,13 @@ PROBLEMS = {
         "Send the request again.",
     ),
     "too_large": (
-        "A body (10 MiB; 128 KiB of a batch of visits), its JSON (1 MiB, also inflated), a part or the media of one job exceeds the size limit, or the stream "
-        "stores too many bytes of blobs.",
+        "A body (10 MiB; 128 KiB of a batch of visits), its JSON (1 MiB, also inflated), a part or the media of one "
+        "job exceeds the size limit, or the stream stores too many bytes of blobs.",
         "Send less, or delete blobs.",
     ),
     "unsupported_media_type": (
-        "The body is neither `application/json` nor `multipart/form-data`, or it has a `Content-Encoding`: only a batch "
-        "of visits may be deflated. The token endpoint and that batch accept only the first.",
+        "The body is neither `application/json` nor `multipart/form-data`, or it has a `Content-Encoding`: only a "
+        "batch of visits may be deflated. The token endpoint and that batch accept only the first.",
         "Set `Content-Type`, and send the body uncompressed.",
     ),
     "bad_request": (
@@ -57,7 +57,8 @@ PROBLEMS = {
     ),
     "rate_limited": (
         "The stream sends too many requests a second, begins too many sessions, has more in progress than its share of "
-        "the gateway, its results are too large, or its devices send too many batches or visits. At the token endpoint: too many failures in the last minute.",
+        "the gateway, its results are too large, or its devices send too many batches or visits. At the token "
+        "endpoint: too many failures in the last minute.",
         "Wait `Retry-After` seconds, then continue.",
     ),
     "overloaded": (
@@ -133,8 +134,8 @@ METRICS = {
     "because of it.",
     "onlooker_standby_lag_seconds": "How old the newest moment is at which the standby for numbers had everything.",
     "onlooker_standby_in_use": "1 while numbers are read from the standby, 0 while from the primary.",
-    "onlooker_device_items": "Visits and slots that devices computed by themselves. `kind`: `visit`, `slot`. `outcome`: "
-    "`accepted`, or the code of a refusal ([visits](../concepts/visits.md#visits-from-devices)).",
+    "onlooker_device_items": "Visits and slots that devices computed by themselves. `kind`: `visit`, `slot`. "
+    "`outcome`: `accepted`, or the code of a refusal ([visits](../concepts/visits.md#visits-from-devices)).",
     "onlooker_swept": "Deleted expired items. `kind`: `result`, `blob`, `orphan` (attachment without job).",
     "onlooker_worker_jobs": "Tasks received by a worker. `outcome`: `done`, an `error_code`, `refused` (queue full), "
     "`expired` (nobody waits any more), `undecodable`, or `unanswered` (the bus connection was lost).",

@@ -33,9 +33,7 @@ class VisitServer:
     sizes: list[tuple[int, int]] = field(default_factory=list)
     """Bytes as sent, and visits."""
 
-    def request_json(
-        self, method: str, path: str, body: Body | None = None, **_: object
-    ) -> dict[str, Any]:
+    def request_json(self, method: str, path: str, body: Body | None = None, **_: object) -> dict[str, Any]:
         if method == "GET":
             assert path == "/stream"
             self._break("down")

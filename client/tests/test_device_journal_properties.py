@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 from simulated_device import NOON, SimulatedDevice
 from testkit.device_simulation import PERSON_HEX, SimulatedClocks, plan_people
 
+pytest_plugins = ["device_cleanup"]
 START_MS = round(NOON * 1000)
 LOST_S = 2.0
 STEPS = st.one_of(

@@ -11,6 +11,7 @@ from onlooker_client.device.device_clock import DeviceClock
 from onlooker_client.device.journal import Journal, JournalUnwritable
 from onlooker_client.device.recording import DeviceRecording, remembered_settings
 
+pytest_plugins = ["device_cleanup"]
 START_MS = round(NOON * 1000)
 
 
@@ -145,7 +146,8 @@ def test_visits_of_an_earlier_start_that_never_knew_the_time_are_counted(tmp_pat
     assert device.recording.status()["dropped"]["visits"] == {"clock_unknown": 1}
     assert "clock_unknown" in dict(device.said)
     refused = [slot["refused"]["clock_unknown"] for slot in device.server.coverage.values() if "refused" in slot]
-    assert refused == [200]
+    (frames,) = refused
+    assert 100 <= frames <= 200  # of 40 seconds; the last ones were not written when the power went
 
 
 def test_a_clock_on_a_battery_dates_earlier_starts(tmp_path: Path) -> None:
@@ -171,9 +173,9 @@ def test_retention_holds_on_the_device(tmp_path: Path) -> None:
 
 
 def test_a_full_journal_drops_the_oldest_with_a_count_and_a_gap(tmp_path: Path) -> None:
-    people = plan_people(900, begins_ms=START_MS, ends_ms=START_MS + 4 * SLOT_MS, seed=3)
-    device = SimulatedDevice(tmp_path / "journal", people, clocks_at_noon(), limit_bytes=400_000)
-    device.run(4 * SLOT_MS / 1000)
+    people = plan_people(500, begins_ms=START_MS, ends_ms=START_MS + 3 * SLOT_MS, seed=3)
+    device = SimulatedDevice(tmp_path / "journal", people, clocks_at_noon(), limit_bytes=160_000)
+    device.run(3 * SLOT_MS / 1000)
     device.run(120)
     assert device.recording.status()["journal_bytes"] < 2_000_000
     dropped = device.recording.status()["dropped"]["visits"]["journal_full"]
@@ -182,7 +184,9 @@ def test_a_full_journal_drops_the_oldest_with_a_count_and_a_gap(tmp_path: Path) 
     gaps = {slot["slot"] for slot in device.server.coverage.values() if "journal_full" in slot.get("refused", {})}
     assert gaps
     assert all(
-        slot["watched_s"] == 0 for (_, number), slot in device.server.coverage.items() if number in gaps and number < max(gaps)
+        slot["watched_s"] == 0
+        for (_, number), slot in device.server.coverage.items()
+        if number in gaps and number < max(gaps)
     )
     assert all(key[0] // SLOT_MS not in gaps or key[0] // SLOT_MS == max(gaps) for key in device.server.visits)
 

@@ -18,6 +18,7 @@ from onlooker_client.device.journal import Journal
 from onlooker_client.device.recording import DeviceRecording
 from onlooker_client.wire.transport import Transport
 
+pytest_plugins = ["device_cleanup"]
 START_MS = round(NOON * 1000)
 
 

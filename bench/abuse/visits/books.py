@@ -96,9 +96,7 @@ def stored_rows(stack: Stack, stream: TestStream) -> dict[str, Rows]:
         "coverage": read(f"{_SLOT}, video_s", "streams_coverage", 1),
         "blindness": read(f"{_SLOT}, fault, video_s", "streams_blindness", 2),
         "refusals": read(f"{_SLOT}, reason, frames", "streams_refusal", 2),
-        "quality": read(
-            f"{_SLOT}, models_version, pipeline_version, frames, video_s, faces[1]", "streams_quality", 3
-        ),
+        "quality": read(f"{_SLOT}, models_version, pipeline_version, frames, video_s, faces[1]", "streams_quality", 3),
         "use": {month: used for month, used in read("month, video_s", "streams_usage", 1).items() if used},
         "visits": read(visit, "visits_visit", 1),
     }

@@ -43,7 +43,9 @@ def main() -> None:
     parser.add_argument("--kills", type=int, default=100, help="of the device")
     parser.add_argument("--server-kills", type=int, default=8)
     parser.add_argument("--torn", type=int, default=100, help="journals that are torn")
-    parser.add_argument("--full-s", type=float, default=60.0, help="seconds with a disk that is full in their first half")
+    parser.add_argument(
+        "--full-s", type=float, default=60.0, help="seconds with a disk that is full in their first half"
+    )
     parser.add_argument("--only", nargs="+", choices=PARTS, default=list(PARTS))
     parser.add_argument("--seed", type=int, default=secrets.randbelow(10**6))
     chosen = parser.parse_args()

@@ -123,5 +123,10 @@ def measure_damage(*, trials: int, seed: int) -> dict[str, Any]:
         if (number + 1) % 20 == 0:
             say(f"  {number + 1} of {trials} journals torn: {dict(sums)}")
     names = ("lost_later", "doubled", "wrong", "stuck")
-    return {"ok": not any(sums[name] for name in names), **{name: sums[name] for name in (*names, "trials")},
-            "lost_of_what_was_torn": sums["lost_torn"], "damages_told": sums["damages_told"], "unsaid": sums["unsaid"]}
+    return {
+        "ok": not any(sums[name] for name in names),
+        **{name: sums[name] for name in (*names, "trials")},
+        "lost_of_what_was_torn": sums["lost_torn"],
+        "damages_told": sums["damages_told"],
+        "unsaid": sums["unsaid"],
+    }

@@ -147,7 +147,9 @@ def measure_kills(stack: Stack, folder: Path, *, kills: int, server_kills: int, 
     lives = [chance.uniform(*LIFE_S) for _ in range(kills)]
     seconds = sum(lives) + kills * 1.5
     run.plan(seconds=seconds, people=round(seconds / 4), seed=seed)
-    killer = Killer(stack, SERVER_KILLED, kills=server_kills, seed=seed, pause_s=(1.0, 1.6 * seconds / (server_kills or 1)))
+    killer = Killer(
+        stack, SERVER_KILLED, kills=server_kills, seed=seed, pause_s=(1.0, 1.6 * seconds / (server_kills or 1))
+    )
     killer.start()
     say(f"{kills} lives of a device, {seconds:.0f} s and more; {server_kills} kills of the server's processes")
     for number, lasts_s in enumerate(lives, 1):

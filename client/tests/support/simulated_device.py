@@ -15,6 +15,8 @@ from onlooker_client.device.recording import DeviceRecording, RecordingOptions
 
 NOON = 1_790_000_100.0
 FRAME_S = 0.2
+MADE: list[SimulatedDevice] = []
+"""Those that hold a journal; `device_cleanup` stops them after each test."""
 
 
 class SimulatedDevice:
@@ -28,6 +30,7 @@ class SimulatedDevice:
         """When each person was in a frame, in true time."""
         self._journal_options = journal
         self._copies = 0
+        MADE.append(self)
         self.begin()
 
     def begin(self) -> None:
@@ -64,6 +67,7 @@ class SimulatedDevice:
         self.crash()
 
     def stop(self) -> None:
+        """May be called twice."""
         self.recording.close()
 
     def _warn(self, event: str, text: str) -> None:

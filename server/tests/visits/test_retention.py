@@ -140,7 +140,10 @@ def test_what_devices_told_of_slots_goes_with_the_visits_and_coverage_stays(url:
                      '{{}}', now(), now()"""
     for stream_id, hours in ((short, 1), (short, 47), (short, 49), (gone, 1)):
         execute(url, tell.format(stream_id, hours))
-    execute(url, f"INSERT INTO streams_coverage (stream_id, slot_at, video_s) VALUES ({short}, now() - interval '3 days', 9)")
+    execute(
+        url,
+        f"INSERT INTO streams_coverage (stream_id, slot_at, video_s) VALUES ({short}, now() - interval '3 days', 9)",
+    )
     execute(url, f"UPDATE streams_stream SET removed_at = now() WHERE id = {gone}")
 
     async def act(pool: Pool) -> None:

@@ -11,6 +11,7 @@ import uuid
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
+from dataclasses import replace
 from pathlib import Path
 from typing import Callable
 
@@ -32,8 +33,11 @@ from onlooker_client.device.journal_tables import (
     add_minute,
     count_dropped,
     end_visit,
-    epoch_of,
     erase_slots,
+    put_epoch,
+    put_fact,
+    read_epochs,
+    read_fact,
     read_state,
     write_state,
     write_visit,
@@ -69,8 +73,11 @@ class Journal:
     def device(self) -> str:
         """The name under which coverage is counted: a journal that counts from nothing has another."""
         with self._transaction() as connection:
-            connection.execute("INSERT OR IGNORE INTO fact VALUES ('device', ?)", (str(uuid.uuid4()),))
-            return str(connection.execute("SELECT value FROM fact WHERE name = 'device'").fetchone()[0])
+            known = read_fact(connection, "device")
+            if known is None:
+                known = str(uuid.uuid4())
+                put_fact(connection, "device", known)
+            return known
 
     # The session
 
@@ -84,12 +91,11 @@ class Journal:
 
     def last_epoch(self) -> Epoch | None:
         with self._transaction() as connection:
-            row = connection.execute("SELECT * FROM epoch ORDER BY id DESC LIMIT 1").fetchone()
-            return epoch_of(row) if row else None
+            return max(read_epochs(connection), key=lambda epoch: epoch.id, default=None)
 
     def epochs(self) -> dict[int, Epoch]:
         with self._transaction() as connection:
-            return {row["id"]: epoch_of(row) for row in connection.execute("SELECT * FROM epoch").fetchall()}
+            return {epoch.id: epoch for epoch in read_epochs(connection)}
 
     def begin_epoch(self, epoch: Epoch) -> Epoch:
         """Store one, with the number that it gets here, and forget those that nothing refers to."""
@@ -98,13 +104,12 @@ class Journal:
                 "DELETE FROM epoch WHERE id NOT IN (SELECT epoch FROM visit UNION SELECT epoch FROM minute"
                 " UNION SELECT epoch FROM session_state)"
             )
-            done = connection.execute(
-                "INSERT INTO epoch (boot, began_ms, session_ms, battery_ms, true_ms) VALUES (?, ?, ?, ?, ?)",
-                (epoch.boot, epoch.began_ms, epoch.session_ms, epoch.battery_ms, epoch.true_ms),
-            )
-            number = int(done.lastrowid or 0)
-        self._epoch = Epoch(number, epoch.boot, epoch.began_ms, epoch.session_ms, epoch.battery_ms, epoch.true_ms)
-        return self._epoch
+            (last,) = connection.execute(
+                "SELECT coalesce(max(seq), 0) FROM sqlite_sequence WHERE name = 'epoch'"
+            ).fetchone()
+            numbered = replace(epoch, id=last + 1)
+            put_epoch(connection, numbered)
+        return self.continue_epoch(numbered)
 
     def continue_epoch(self, epoch: Epoch) -> Epoch:
         self._epoch = epoch
@@ -212,12 +217,11 @@ class Journal:
 
     def remember(self, name: str, value: str) -> None:
         with self._transaction() as connection:
-            connection.execute("INSERT OR REPLACE INTO fact VALUES (?, ?)", (name, value))
+            put_fact(connection, name, value)
 
     def recall(self, name: str) -> str | None:
         with self._transaction() as connection:
-            row = connection.execute("SELECT value FROM fact WHERE name = ?", (name,)).fetchone()
-        return str(row["value"]) if row else None
+            return read_fact(connection, name)
 
     def dropped(self) -> dict[str, dict[str, int]]:
         """How much was lost since the journal began, by what and why."""
@@ -253,8 +257,7 @@ class Journal:
     def _require_epoch(self, connection: sqlite3.Connection) -> None:
         """It is missing where the file could not be written, or was damaged, when it began."""
         if self._epoch is not None:
-            values = tuple(vars(self._epoch).values())
-            connection.execute("INSERT OR IGNORE INTO epoch VALUES (?, ?, ?, ?, ?, ?)", values)
+            put_epoch(connection, self._epoch, is_new=True)
 
     @contextmanager
     def _transaction(self) -> Iterator[sqlite3.Connection]:

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import sqlite3
 from collections import Counter
+from dataclasses import replace
 from typing import Optional
 
 from onlooker_client.device.coverage_sums import CoverageSums
 from onlooker_client.device.journal_rows import Epoch, read_sums, slot_of, slot_of_minute
-from onlooker_client.device.journal_tables import add_coverage, epoch_of
+from onlooker_client.device.journal_tables import add_coverage, put_epoch, read_epochs
 
 RIGHT_MS = 30_000
 """A clock on a battery that is off by no more is right, and was right before the last start, too."""
@@ -17,8 +18,7 @@ CLOCK_UNKNOWN = "clock_unknown"
 
 def date_rows(connection: sqlite3.Connection, *, boot: str, true_ms: int, now_ms: int) -> Counter[str]:
     """Give every epoch its true time; what is left of those that never learned it is dropped, and counted by kind."""
-    connection.execute("UPDATE epoch SET true_ms = ? WHERE boot = ?", (true_ms, boot))
-    epochs = [epoch_of(row) for row in connection.execute("SELECT * FROM epoch ORDER BY id").fetchall()]
+    epochs = [replace(epoch, true_ms=true_ms) if epoch.boot == boot else epoch for epoch in read_epochs(connection)]
     has_battery = any(one.boot == boot and _is_right(one.battery_ms, true_ms) for one in epochs)
     lost: Counter[str] = Counter()
     for epoch in epochs:
@@ -26,6 +26,7 @@ def date_rows(connection: sqlite3.Connection, *, boot: str, true_ms: int, now_ms
         if found_ms is None:
             lost += _lose(connection, epoch.id)
         else:
+            put_epoch(connection, replace(epoch, true_ms=found_ms))
             _date(connection, epoch.id, found_ms)
     if lost:
         # When it was is not known; that it was is said now.
@@ -47,7 +48,6 @@ def _is_right(battery_ms: Optional[int], true_ms: int) -> bool:
 
 
 def _date(connection: sqlite3.Connection, epoch: int, true_ms: int) -> None:
-    connection.execute("UPDATE epoch SET true_ms = ? WHERE id = ? AND true_ms IS NULL", (true_ms, epoch))
     connection.execute("UPDATE visit SET offset_ms = ? WHERE epoch = ? AND offset_ms IS NULL", (true_ms, epoch))
     for row in connection.execute("SELECT * FROM minute WHERE epoch = ?", (epoch,)).fetchall():
         sums = read_sums(row["body"], row["crc"], epoch, row["minute"])

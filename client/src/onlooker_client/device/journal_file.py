@@ -24,10 +24,10 @@ WAL_PAGES = 256
 SIDES = ("", "-wal", "-shm", "-journal")
 SCHEMA_VERSION = 1
 SCHEMA = """
-CREATE TABLE fact (name TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
+CREATE TABLE fact (name TEXT PRIMARY KEY, value TEXT NOT NULL, crc INTEGER NOT NULL) WITHOUT ROWID;
 CREATE TABLE epoch (
     id INTEGER PRIMARY KEY AUTOINCREMENT, boot TEXT NOT NULL, began_ms INTEGER NOT NULL,
-    session_ms INTEGER NOT NULL, battery_ms INTEGER, true_ms INTEGER);
+    session_ms INTEGER NOT NULL, battery_ms INTEGER, true_ms INTEGER, crc INTEGER NOT NULL);
 CREATE TABLE session_state (
     id INTEGER PRIMARY KEY CHECK (id = 1), epoch INTEGER NOT NULL, at_ms INTEGER NOT NULL,
     body BLOB NOT NULL, crc INTEGER NOT NULL);
@@ -80,6 +80,7 @@ class JournalFile:
             with _explained():
                 self._connection = _connect(self.path, self.limit_bytes)
                 self._connection.row_factory = sqlite3.Row
+                self._connection.text_factory = _read_text
         return self._connection
 
     @contextmanager
@@ -174,6 +175,11 @@ def _connect(path: Path, limit_bytes: int) -> sqlite3.Connection:
     return connection
 
 
+def _read_text(content: bytes) -> str:
+    """Text that is damaged is judged by its checksum."""
+    return content.decode(errors="replace")
+
+
 def _prepare(connection: sqlite3.Connection) -> None:
     """A file of another layout counts as damaged: what can be read of it goes into a new one."""
     (version,) = connection.execute("PRAGMA user_version").fetchone()
@@ -185,6 +191,9 @@ def _prepare(connection: sqlite3.Connection) -> None:
     found = [text for (text,) in connection.execute("PRAGMA quick_check(1)")]
     if found != ["ok"]:
         raise sqlite3.DatabaseError(str(found[:1]))
+    tables = {text for (text,) in connection.execute("SELECT sql FROM sqlite_master WHERE name NOT LIKE 'sqlite_%'")}
+    if tables != {text.strip() for text in SCHEMA.split(";") if text.strip()}:
+        raise sqlite3.DatabaseError("the tables are not as they were created")
 
 
 def _make_folder(folder: Path) -> None:

@@ -154,4 +154,6 @@ def wire_of_slot(row: sqlite3.Row) -> WaitingSlot | None:
     sums = read_sums(row["body"], row["crc"], row["slot"])
     if sums is None:
         return None
-    return WaitingSlot(row["slot"], row["revision"], {"slot": row["slot"], "revision": row["revision"], **sums.to_wire()})
+    return WaitingSlot(
+        row["slot"], row["revision"], {"slot": row["slot"], "revision": row["revision"], **sums.to_wire()}
+    )

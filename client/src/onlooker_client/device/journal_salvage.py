@@ -65,6 +65,7 @@ def salvage(path: Path) -> Salvaged:
     try:
         with closing(sqlite3.connect(str(path), isolation_level=None)) as connection:
             connection.row_factory = sqlite3.Row
+            connection.text_factory = lambda content: content.decode(errors="replace")
             connection.execute("PRAGMA locking_mode = EXCLUSIVE")
             for table, key in _KEYS.items():
                 found.tables[table] = _read_table(connection, table, key, found)
@@ -110,6 +111,9 @@ def _is_right(table: str, row: Row) -> bool:
         return row["body"] is None or bool(row["crc"] == checksum(row["slot"], row["body"]))
     if table == "minute":
         return bool(row["crc"] == checksum(row["epoch"], row["minute"], row["body"]))
+    if table in ("fact", "epoch"):
+        *values, crc = row.values()
+        return bool(crc == checksum(*values))
     if table == "session_state":
         return bool(row["crc"] == checksum(row["epoch"], row["at_ms"], bytes(row["body"]).hex()))
     return True

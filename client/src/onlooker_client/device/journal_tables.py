@@ -20,8 +20,36 @@ LATE_SLOTS = 8 * 96
 """For so long after its erasure a slot that gets more is noticed."""
 
 
-def epoch_of(row: sqlite3.Row) -> Epoch:
-    return Epoch(row["id"], row["boot"], row["began_ms"], row["session_ms"], row["battery_ms"], row["true_ms"])
+def read_epochs(connection: sqlite3.Connection) -> list[Epoch]:
+    """In their order. What is wrong with one of them would be wrong with all dates: then it raises."""
+    epochs = []
+    for row in connection.execute("SELECT * FROM epoch ORDER BY id").fetchall():
+        *values, crc = tuple(row)
+        if checksum(*values) != crc:
+            raise sqlite3.DatabaseError("an epoch is damaged")
+        epochs.append(Epoch(*values))
+    return epochs
+
+
+def put_epoch(connection: sqlite3.Connection, epoch: Epoch, *, is_new: bool = False) -> None:
+    """Replace the one with its number; `is_new`: unless there is one."""
+    values = tuple(vars(epoch).values())
+    how = "IGNORE" if is_new else "REPLACE"
+    connection.execute(
+        f"INSERT OR {how} INTO epoch VALUES (?, ?, ?, ?, ?, ?, ?)",  # noqa: S608 (one of two words)
+        (*values, checksum(*values)),
+    )
+
+
+def read_fact(connection: sqlite3.Connection, name: str) -> str | None:
+    row = connection.execute("SELECT value, crc FROM fact WHERE name = ?", (name,)).fetchone()
+    if row is not None and checksum(name, row["value"]) != row["crc"]:
+        raise sqlite3.DatabaseError("a fact is damaged")
+    return str(row["value"]) if row is not None else None
+
+
+def put_fact(connection: sqlite3.Connection, name: str, value: str) -> None:
+    connection.execute("INSERT OR REPLACE INTO fact VALUES (?, ?, ?)", (name, value, checksum(name, value)))
 
 
 def write_state(connection: sqlite3.Connection, state: SavedState) -> None:

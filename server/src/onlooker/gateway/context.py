@@ -26,7 +26,15 @@ from onlooker.gateway.meters import StreamMeters
 from onlooker.gateway.queue.backlog import Backlog
 from onlooker.gateway.queue.session_order import SessionOrder
 from onlooker.gateway.results import Results
-from onlooker.gateway.stream_limits import ByteAllowance, Holder, Holding, NewSessions, NewVisits, SessionTurns, SharedRoom
+from onlooker.gateway.stream_limits import (
+    ByteAllowance,
+    Holder,
+    Holding,
+    NewSessions,
+    NewVisits,
+    SessionTurns,
+    SharedRoom,
+)
 from onlooker.settings import Settings
 from onlooker.streams.credentials import Credentials, StreamRecord
 from onlooker.streams.rate_limit import RateLimit

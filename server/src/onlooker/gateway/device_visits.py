@@ -4,8 +4,9 @@ import asyncio
 import math
 import time
 from collections.abc import Sequence
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
-from typing import Annotated
+from typing import Annotated, Any
 
 import msgspec
 from msgspec import UNSET, Meta, UnsetType
@@ -88,20 +89,10 @@ async def take_visits(request: Request) -> Response:
     permit_batch(context, stream)
     batch = decode_batch(await read_inflated(request, context.settings, limits=LIMITS))
     context.device_visits.charge(stream.id, len(batch.visits))
-    refused = list[RefusedItem]()
-    times = BatchTimes(time.time(), stream.retention_days)
-    slots = _check_slots(batch, times, refused)
-    plausible = _check_visits(context, stream, batch, times, refused)
-    recorded = await _record(context, stream, batch, slots, plausible)
-    visits = _take_visits(stream, batch, plausible, recorded, times, refused)
-    await publish_visits(context, visits)
-    refused += [_refuse_slot(slot, (code, _MESSAGES[code])) for slot, code in recorded.verdicts.refused.items()]
-    _note_pictures(context, stream, recorded.verdicts.changes, times.now_s)
-    kept = [one for one in slots if one.number not in recorded.verdicts.refused]
-    accepted = AcceptedItems(len(visits), len(kept))
-    _count(accepted, refused)
-    now = datetime.fromtimestamp(times.now_s, UTC).isoformat(timespec="milliseconds")
-    return json_answer(BatchAnswer(now, accepted, refused))
+    intake = BatchIntake(context, stream, batch, BatchTimes(time.time(), stream.retention_days))
+    answer = await intake.take()
+    _count(answer)
+    return json_answer(answer)
 
 
 def permit_batch(context: GatewayContext, stream: StreamRecord) -> None:
@@ -114,67 +105,86 @@ def permit_batch(context: GatewayContext, stream: StreamRecord) -> None:
         raise Problem(Code.RATE_LIMITED, detail, headers={"Retry-After": str(math.ceil(owing_s))})
 
 
-def _check_slots(batch: VisitBatch, times: BatchTimes, refused: list[RefusedItem]) -> list[ToldSlot]:
-    taken = []
-    for one in batch.coverage:
-        fault = check_slot(one, times)
-        if fault:
-            refused.append(_refuse_slot(one.slot, fault))
-        else:
-            taken.append(take_slot(one))
-    return taken
+@dataclass(frozen=True)
+class BatchIntake:
+    """One batch on its way: what is refused of it is noted, what is taken is stored."""
 
+    context: GatewayContext
+    stream: StreamRecord
+    batch: VisitBatch
+    times: BatchTimes
+    refused: list[RefusedItem] = field(default_factory=list)
 
-def _check_visits(
-    context: GatewayContext, stream: StreamRecord, batch: VisitBatch, times: BatchTimes, refused: list[RefusedItem]
-) -> list[VisitBody]:
-    plausible = []
-    for one in batch.visits:
-        fault = check_visit(one, times)
-        if not fault and not context.new_visits.permit(stream.id, visit_slot(one), one.id.lower()):
-            fault = DeviceRefusal.TOO_MANY, _MESSAGES[DeviceRefusal.TOO_MANY]
-        if fault:
-            refused.append(_refuse_visit(one, fault))
-        else:
-            plausible.append(one)
-    return plausible
+    async def take(self) -> BatchAnswer:
+        """Slots first: whether a month has room for visits depends on them."""
+        slots, plausible = self._check_slots(), self._check_visits()
+        recorded = await self._record(slots, plausible)
+        visits = self._take_visits(plausible, recorded)
+        await publish_visits(self.context, visits)
+        self._note_picture(recorded.verdicts.changes)
+        kept = [one for one in slots if one.number not in recorded.verdicts.refused]
+        for slot, code in recorded.verdicts.refused.items():
+            self._refuse((code, _MESSAGES[code]), slot=slot)
+        now = datetime.fromtimestamp(self.times.now_s, UTC).isoformat(timespec="milliseconds")
+        return BatchAnswer(now, AcceptedItems(len(visits), len(kept)), self.refused)
 
+    def _refuse(self, fault: Fault, **item: Any) -> None:
+        self.refused.append(RefusedItem(code=fault[0], message=fault[1], **item))
 
-async def _record(
-    context: GatewayContext,
-    stream: StreamRecord,
-    batch: VisitBatch,
-    slots: Sequence[ToldSlot],
-    visits: Sequence[VisitBody],
-) -> RecordedReport:
-    quota_s = context.settings.developer_quota_s if stream.kind == "developer" else None
-    report = DeviceReport(stream.id, batch.device, slots, frozenset(map(visit_slot, visits)), quota_s)
-    recorded = await record_report(context.pool, report)
-    for month, used_s in recorded.used_s.items():
-        context.meters.usage.note_used(stream.id, month, used_s)
-    return recorded
+    def _check_slots(self) -> list[ToldSlot]:
+        plausible = []
+        for one in self.batch.coverage:
+            if fault := check_slot(one, self.times):
+                self._refuse(fault, slot=one.slot)
+            else:
+                plausible.append(take_slot(one))
+        return plausible
 
+    def _check_visits(self) -> list[VisitBody]:
+        plausible = []
+        for one in self.batch.visits:
+            fault = check_visit(one, self.times)
+            if not fault and not self.context.new_visits.permit(self.stream.id, visit_slot(one), one.id.lower()):
+                fault = DeviceRefusal.TOO_MANY, _MESSAGES[DeviceRefusal.TOO_MANY]
+            if fault:
+                self._refuse(fault, visit=one.id)
+            else:
+                plausible.append(one)
+        return plausible
 
-def _take_visits(
-    stream: StreamRecord,
-    batch: VisitBatch,
-    plausible: Sequence[VisitBody],
-    recorded: RecordedReport,
-    times: BatchTimes,
-    refused: list[RefusedItem],
-) -> list[Visit]:
-    """An open visit that was last seen long ago is of nobody in view: it counts as ended until more is told of it."""
-    session = f"{stream.id}.device.{batch.device.hex}"
-    live_ms = (times.now_s - LIVE_WITHIN_S) * 1000
-    taken = []
-    for one in plausible:
-        if recorded.has_room(visit_slot(one)):
-            is_open = not one.ended and one.present[-1][1] >= live_ms
-            taken.append(take_visit(one, stream, session=session, is_open=is_open))
-        else:
-            fault = DeviceRefusal.QUOTA_EXCEEDED, _MESSAGES[DeviceRefusal.QUOTA_EXCEEDED]
-            refused.append(_refuse_visit(one, fault))
-    return taken
+    async def _record(self, slots: Sequence[ToldSlot], visits: Sequence[VisitBody]) -> RecordedReport:
+        quota_s = self.context.settings.developer_quota_s if self.stream.kind == "developer" else None
+        began_in = frozenset(map(visit_slot, visits))
+        report = DeviceReport(self.stream.id, self.batch.device, slots, began_in, quota_s)
+        recorded = await record_report(self.context.pool, report)
+        for month, used_s in recorded.used_s.items():
+            self.context.meters.usage.note_used(self.stream.id, month, used_s)
+        return recorded
+
+    def _take_visits(self, plausible: Sequence[VisitBody], recorded: RecordedReport) -> list[Visit]:
+        """An open visit that was last seen long ago is of nobody in view: it has ended, until more is told of it."""
+        session = f"{self.stream.id}.device.{self.batch.device.hex}"
+        live_ms = (self.times.now_s - LIVE_WITHIN_S) * 1000
+        taken = []
+        for one in plausible:
+            if recorded.has_room(visit_slot(one)):
+                is_open = not one.ended and one.present[-1][1] >= live_ms
+                taken.append(take_visit(one, self.stream, session=session, is_open=is_open))
+            else:
+                self._refuse((DeviceRefusal.QUOTA_EXCEEDED, _MESSAGES[DeviceRefusal.QUOTA_EXCEEDED]), visit=one.id)
+        return taken
+
+    def _note_picture(self, changes: Sequence[SlotChange]) -> None:
+        """Whether the camera sees now, where the device tells of now."""
+        newest, now_s = max(changes, key=lambda change: change.told.number, default=None), self.times.now_s
+        if newest is None or (newest.told.number + 1) * SLOT_S < now_s - LIVE_WITHIN_S:
+            return
+        blind = {fault: blind_s for fault, blind_s in newest.added.blind_s.items() if blind_s > 0}
+        if newest.added.watched_s > 0:
+            self.context.meters.note_picture(self.stream.id, None, at=now_s)
+        elif blind:
+            fault = PictureFault(max(blind, key=lambda fault: blind[fault]))
+            self.context.meters.note_picture(self.stream.id, fault, at=now_s)
 
 
 async def publish_visits(context: GatewayContext, visits: Sequence[Visit]) -> None:
@@ -185,30 +195,8 @@ async def publish_visits(context: GatewayContext, visits: Sequence[Visit]) -> No
         await asyncio.gather(*kept)
 
 
-def _note_pictures(
-    context: GatewayContext, stream: StreamRecord, changes: Sequence[SlotChange], now_s: float
-) -> None:
-    """Whether the camera sees now, where a device tells what it sees now."""
-    newest = max(changes, key=lambda change: change.told.number, default=None)
-    if newest is None or (newest.told.number + 1) * SLOT_S < now_s - LIVE_WITHIN_S:
-        return
-    blind = {fault: blind_s for fault, blind_s in newest.added.blind_s.items() if blind_s > 0}
-    if newest.added.watched_s > 0:
-        context.meters.note_picture(stream.id, None, at=now_s)
-    elif blind:
-        context.meters.note_picture(stream.id, PictureFault(max(blind, key=lambda fault: blind[fault])), at=now_s)
-
-
-def _refuse_slot(slot: int, fault: Fault) -> RefusedItem:
-    return RefusedItem(slot=slot, code=fault[0], message=fault[1])
-
-
-def _refuse_visit(told: VisitBody, fault: Fault) -> RefusedItem:
-    return RefusedItem(visit=told.id, code=fault[0], message=fault[1])
-
-
-def _count(accepted: AcceptedItems, refused: Sequence[RefusedItem]) -> None:
-    counters.device_items("visit", "accepted").inc(accepted.visits)
-    counters.device_items("slot", "accepted").inc(accepted.coverage)
-    for one in refused:
+def _count(answer: BatchAnswer) -> None:
+    counters.device_items("visit", "accepted").inc(answer.accepted.visits)
+    counters.device_items("slot", "accepted").inc(answer.accepted.coverage)
+    for one in answer.refused:
         counters.device_items("slot" if one.visit is UNSET else "visit", one.code.value).inc()

@@ -27,7 +27,9 @@ async def show_ready(request: Request) -> Response:
 ROUTES: tuple[RouteRow, ...] = (
     # The way of a frame comes first: routes are tried in this order.
     RouteRow("POST", f"{VERSION}/jobs", jobs.create_job, "Create a job", for_trials=True),
-    RouteRow("POST", f"{VERSION}/visits", device_visits.take_visits, "Hand over visits that a device computed by itself"),
+    RouteRow(
+        "POST", f"{VERSION}/visits", device_visits.take_visits, "Hand over visits that a device computed by itself"
+    ),
     RouteRow("GET", "/livez", show_live, "Whether the process runs", open=True),
     RouteRow("GET", "/readyz", show_ready, "Whether it can serve", open=True),
     RouteRow("GET", "/openapi.json", show_openapi, "This interface, as an OpenAPI document", open=True),

@@ -130,19 +130,13 @@ class BatchTimes:
 
 def check_visit(told: VisitBody, times: BatchTimes) -> Fault | None:
     """Why it is refused for good; None if it is plausible."""
-    wrong = next(_wrong_values(told), None)
+    wrong = next(_wrong_values(told), "")
     if wrong:
         return DeviceRefusal.BAD_VALUE, f"`{wrong}` is out of range."
-    if not told.present:
-        return DeviceRefusal.BAD_INTERVALS, "`present` has no interval."
-    for name in ("present", "still", "looking"):
-        if not _are_in_order(getattr(told, name)):
-            return DeviceRefusal.BAD_INTERVALS, f"`{name}` must be ascending, apart and at most {INTERVALS_LIMIT}."
+    wrong = next(_wrong_intervals(told), "")
+    if wrong:
+        return DeviceRefusal.BAD_INTERVALS, wrong
     began_ms, end_ms = told.present[0][0], told.present[-1][1]
-    for name in ("still", "looking"):
-        pairs = getattr(told, name)
-        if pairs and not began_ms <= pairs[0][0] < pairs[-1][1] <= end_ms:
-            return DeviceRefusal.BAD_INTERVALS, f"`{name}` reaches beyond `present`."
     if end_ms - began_ms > LONGEST_VISIT_S * 1000:
         return DeviceRefusal.TOO_LONG, "A visit lasts at most 24 hours."
     if end_ms > times.latest_s * 1000:
@@ -164,6 +158,18 @@ def _wrong_values(told: VisitBody) -> Iterator[str]:
     yield from (name for name, share in shares.items() if not 0 <= share <= 1)
     if told.expression and not all(0 <= share <= 1 for share in told.expression):
         yield "expression"
+
+
+def _wrong_intervals(told: VisitBody) -> Iterator[str]:
+    """Sentences."""
+    if not told.present:
+        yield "`present` has no interval."
+    for name in ("present", "still", "looking"):
+        pairs = getattr(told, name)
+        if not _are_in_order(pairs):
+            yield f"`{name}` must be ascending, apart and at most {INTERVALS_LIMIT}."
+        elif pairs and not told.present[0][0] <= pairs[0][0] < pairs[-1][1] <= told.present[-1][1]:
+            yield f"`{name}` reaches beyond `present`."
 
 
 def _are_in_order(pairs: Sequence[Interval]) -> bool:

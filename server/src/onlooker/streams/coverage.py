@@ -99,7 +99,9 @@ class CoverageMeter(Meter[Key]):
         refused = [(*key, int(amount)) for key, amount in batch.items() if isinstance(key[2], Reason)]
         async with connection.transaction():
             if computed:
-                await connection.execute(_queries["add_coverage"], columns_by_name(computed, "stream_ids", "slots", "video_s"))
+                await connection.execute(
+                    _queries["add_coverage"], columns_by_name(computed, "stream_ids", "slots", "video_s")
+                )
             if blind:
                 columns = columns_by_name(blind, "stream_ids", "slots", "faults", "video_s")
                 await connection.execute(_queries["add_blindness"], columns)

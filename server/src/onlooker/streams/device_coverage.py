@@ -92,7 +92,10 @@ class SlotSums(msgspec.Struct, frozen=True):
         both = {**before, **now}
         return SlotSums(
             self.watched_s - known.watched_s,
-            {key: self.blind_s.get(key, 0.0) - known.blind_s.get(key, 0.0) for key in {**known.blind_s, **self.blind_s}},
+            {
+                key: self.blind_s.get(key, 0.0) - known.blind_s.get(key, 0.0)
+                for key in {**known.blind_s, **self.blind_s}
+            },
             {key: self.refused.get(key, 0) - known.refused.get(key, 0) for key in {**known.refused, **self.refused}},
             [now.get(key, one.nothing()).minus(before.get(key, one.nothing())) for key, one in both.items()],
         )
@@ -163,9 +166,8 @@ def judge_slots(told: Iterable[ToldSlot], stored: StoredSlots, *, quota_s: float
             continue
         change = _change_of(one, known)
         month = month_of(number * SLOT_S)
-        if not known.revision and stored.others.get(number, 0) >= DEVICES_PER_SLOT:
-            verdicts.refused[number] = DeviceRefusal.TOO_MANY
-        elif len(change.sums.quality) > VERSIONS_PER_SLOT:
+        is_another = not known.revision and stored.others.get(number, 0) >= DEVICES_PER_SLOT
+        if is_another or len(change.sums.quality) > VERSIONS_PER_SLOT:
             verdicts.refused[number] = DeviceRefusal.TOO_MANY
         elif quota_s is not None and change.added_s and used_s.get(month, 0.0) >= quota_s:
             verdicts.refused[number] = DeviceRefusal.QUOTA_EXCEEDED
@@ -290,7 +292,7 @@ def _encode_sums(sums: SlotSums) -> str:
 async def _add_use(
     connection: AsyncConnection[DictRow], report: DeviceReport, verdicts: SlotVerdicts
 ) -> dict[date, float]:
-    """Each second counts towards the month in which it was computed. That something came shows that a camera is there."""
+    """Each second counts towards the month in which it was computed; what comes shows that a camera is there."""
     if not verdicts.changes and not report.visit_slots:
         return {}
     added_s = {month_of(time.time()): 0.0}

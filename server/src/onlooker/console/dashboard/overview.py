@@ -2,7 +2,7 @@
 
 import asyncio
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from zoneinfo import ZoneInfo
 
@@ -74,7 +74,7 @@ class RecentDays:
     comparison: Comparison
     profile: WeekProfile
     """What ranks are computed from."""
-    device: DeviceShare = DeviceShare()
+    device: DeviceShare = field(default_factory=DeviceShare)
 
     @property
     def is_watched(self) -> bool:

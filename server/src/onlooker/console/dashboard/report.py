@@ -90,7 +90,14 @@ async def read_report(pool: Pool, stream_id: int, period: Period, *, now: dateti
     whole_before = replace(whole, from_at=before.from_at, to_at=before.to_at)
     by_hour = replace(whole, metrics=COUNTS, time=Time.BY_HOUR)
     hours, buckets = all_hours(whole), all_buckets(replace(whole, time=period.time))
-    total, comparison, (counts, is_exact), (covered, (covered_s, _)), [watched_before], (seen, device) = await asyncio.gather(
+    (
+        total,
+        comparison,
+        (counts, is_exact),
+        (covered, (covered_s, _)),
+        [watched_before],
+        (seen, device),
+    ) = await asyncio.gather(
         run_query(pool, whole),
         read_comparison(pool, replace(whole, metrics=COMPARED), before, now=now),
         count_between(pool, by_hour, hours.edges),

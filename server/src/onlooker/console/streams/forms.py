@@ -157,7 +157,9 @@ class SettingsForm(PlainForm):
     @property
     def changes(self) -> dict[str, object]:
         changed = {name: self.cleaned_data[name] for name in self.changed_data if name != "confirmed_days"}
-        return {name: value for name, value in changed.items() if name not in ("kind", "compute") or value}  # not chosen
+        return {
+            name: value for name, value in changed.items() if name not in ("kind", "compute") or value
+        }  # not chosen
 
 
 class RotationForm(PlainForm):

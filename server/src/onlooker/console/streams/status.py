@@ -36,9 +36,9 @@ REFUSAL_TEXTS = {
     Reason.BAD_TIMESTAMP: "The timestamps were in the future or too old. Set the device's clock.",
     Reason.OUT_OF_ORDER: "Frames were not newer than the frame before. Check that no two cameras share a session.",
     Reason.FAILED: "The server failed to compute them. Its log has the cause.",
-    Reason.JOURNAL_FULL: "The device had no room left to keep them. Connect it more often, or give its journal more room.",
+    Reason.JOURNAL_FULL: "The device had no room to keep them. Connect it more often, or give its journal more room.",
     Reason.CLOCK_UNKNOWN: "The device did not know the time. Let it reach a time server when it starts.",
-    Reason.COMPUTE_BUSY: "The device was still computing the frame before. Lower its frame rate, or use a faster device.",
+    Reason.COMPUTE_BUSY: "The device was too slow to compute them. Lower its frame rate, or use a faster device.",
 }
 """The first sentence says why, the second what to do."""
 FAULT_TEXTS = {
