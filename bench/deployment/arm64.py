@@ -16,7 +16,7 @@ from typing import Any
 
 from bench.accuracy.pipeline_alone import INSIDE, Frames, Visit
 from bench.accuracy.vision import as_json, print_table
-from bench.lib.arm_root import ArmRoot, unpack_arm_root
+from bench.lib.arm_root import PARTS, ArmRoot, unpack_arm_root
 from bench.lib.figures import Figure
 from bench.lib.product import ROOT, conclude, concluding, say
 from bench.lib.scenes import LabelledScene, find_scenes
@@ -135,7 +135,7 @@ def measure(scene: LabelledScene, folder: Path, *, cpu: str, seconds: float) -> 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--scene", default=SCENE, help=f"name of a labelled scene ({SCENE})")
-    parser.add_argument("--cpu", default=CPU, help=f"a processor that the emulator knows ({CPU})")
+    parser.add_argument("--cpu", default=CPU, choices=sorted(PARTS), help=f"which processor is emulated ({CPU})")
     parser.add_argument("--seconds", type=float, help="only so many seconds of the scene")
     arguments = parser.parse_args()
     if not BESIDE_THE_PROJECT.is_dir():
@@ -145,9 +145,7 @@ def main() -> None:
         raise SystemExit(f"No scene is called {arguments.scene}. There are: {', '.join(known)}.")
     scene = known[arguments.scene]
     with tempfile.TemporaryDirectory(prefix="onlooker-arm-", ignore_cleanup_errors=True) as folder:
-        conclude(
-            measure(scene, Path(folder), cpu=arguments.cpu, seconds=arguments.seconds or scene.truth.duration)
-        )
+        conclude(measure(scene, Path(folder), cpu=arguments.cpu, seconds=arguments.seconds or scene.truth.duration))
 
 
 if __name__ == "__main__":

@@ -15,7 +15,23 @@ PACKAGES = ("python3.11", "libstdc++6", "libgcc-s1")
 BUILD_LIMIT_S = 1200
 INSTALL_LIMIT_S = 600
 SITE = "/opt/site-packages"
-_ENTER = 'mount -t proc proc "$1/proc" && mount --rbind /dev "$1/dev" && mount --rbind /sys "$1/sys" && exec chroot "$@"'
+_ENTER = (
+    'mount -t proc proc "$1/proc" && mount --bind "$1/etc/cpuinfo" "$1/proc/cpuinfo" && '
+    'mount --rbind /dev "$1/dev" && mount --rbind /sys "$1/sys" && exec chroot "$@"'
+)
+PARTS = {"cortex-a72": 0xD08, "cortex-a76": 0xD0B}
+"""Processors by Arm's own number. ONNX Runtime reads it of the kernel, whose answer is about this machine."""
+_PROCESSOR = """\
+processor\t: {number}
+BogoMIPS\t: 108.00
+Features\t: fp asimd evtstrm crc32 cpuid
+CPU implementer\t: 0x41
+CPU architecture: 8
+CPU variant\t: 0x0
+CPU part\t: {part:#x}
+CPU revision\t: 3
+
+"""
 
 
 @dataclass(frozen=True)
@@ -63,9 +79,11 @@ def unpack_arm_root(folder: Path, *, cpu: str) -> ArmRoot:
     path = folder / "root"
     path.mkdir(parents=True)
     subprocess.run(["tar", "-xpf", str(ARCHIVE), "-C", str(path)], check=True, timeout=300)
-    for name in ("proc", "dev", "sys", "opt", "tmp", "root", "usr/bin"):
+    for name in ("proc", "dev", "sys", "etc", "opt", "tmp", "root", "usr/bin"):
         (path / name).mkdir(parents=True, exist_ok=True)
     shutil.copy(_find(EMULATOR, package="qemu-user-static"), path / "usr" / "bin" / EMULATOR)
+    processors = [_PROCESSOR.format(number=number, part=PARTS[cpu]) for number in range(os.cpu_count() or 1)]
+    (path / "etc" / "cpuinfo").write_text("".join(processors), encoding="ascii")
     return ArmRoot(path, cpu)
 
 

@@ -10,17 +10,18 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from bench.lib.browser import Browser, console_errors, open_browser
 from feed_reader import AT_CAMERA, AWAY, computed
 from selenium.webdriver.support.ui import WebDriverWait
 
-from bench.lib.browser import Browser, console_errors, open_browser
 from onlooker_client.device.feed import LocalFeed
 
 PAGE = Path(__file__).resolve().parents[2] / "examples" / "audience-page" / "index.html"
 TOKEN = "0123456789abcdef"
 LONGEST_LINES = 60
 pytestmark = pytest.mark.skipif(
-    not shutil.which("chromium") or not shutil.which("chromedriver"), reason="needs Debian's chromium and chromium-driver"
+    not shutil.which("chromium") or not shutil.which("chromedriver"),
+    reason="needs Debian's chromium and chromium-driver",
 )
 READ_SOCKET = """
 const [address, done] = arguments, opened = new WebSocket(address);

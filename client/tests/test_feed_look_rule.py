@@ -4,12 +4,12 @@ import math
 
 from hypothesis import assume, given
 from hypothesis import strategies as st
-
 from onlooker.metrics.definitions import AGE_BANDS
-from onlooker_client.device import audience
-from onlooker_client.device.audience import looks_at_camera
 from onlooker_pipeline.vision.eye_contact import LIMIT_RADIANS, judge_eye_contact
 from onlooker_pipeline.vision.head_pose import Direction
+
+from onlooker_client.device import audience
+from onlooker_client.device.audience import looks_at_camera
 
 WIDTH, HEIGHT = 640, 480
 ANGLES = st.floats(-1.4, 1.4)

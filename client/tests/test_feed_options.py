@@ -36,7 +36,9 @@ def test_origins_are_written_as_browsers_write_them() -> None:
     assert (options.host, options.token) == ("127.0.0.1", None)
 
 
-@pytest.mark.parametrize("url", ["*", "null", "signage.example.org", "https://a.example/page", "file:///", "http://:80"])
+@pytest.mark.parametrize(
+    "url", ["*", "null", "signage.example.org", "https://a.example/page", "file:///", "http://:80"]
+)
 def test_what_is_no_origin_is_refused(url: str) -> None:
     with pytest.raises(SystemExit):
         read("--feed-port", "8765", "--feed-origin", url)

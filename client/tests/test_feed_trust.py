@@ -41,7 +41,9 @@ def test_a_program_on_the_device_may_read_it_under_names_of_this_machine(feed: L
 
 
 @pytest.mark.parametrize("path", EVERY_PATH)
-@pytest.mark.parametrize("name", ["evil.example:{port}", "127.0.0.1:1", "127.0.0.1", "", "127.0.0.1.evil.example:{port}"])
+@pytest.mark.parametrize(
+    "name", ["evil.example:{port}", "127.0.0.1:1", "127.0.0.1", "", "127.0.0.1.evil.example:{port}"]
+)
 def test_another_name_is_refused_though_it_leads_here(feed: LocalFeed, path: str, name: str) -> None:
     assert status(feed, path, Host=name.format(port=feed.port), Origin=PAGE) == 421
 

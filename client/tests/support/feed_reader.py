@@ -54,12 +54,20 @@ class FeedConversation:
         if small:
             self._socket.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 2048)
         self._socket.settimeout(20)
-        self._socket.connect(("127.0.0.1", feed.port))
+        try:
+            self._socket.connect(("127.0.0.1", feed.port))
+        except OSError:
+            self._socket.close()
+            raise
         told = {"Host": f"127.0.0.1:{feed.port}"} | {name.replace("_", "-"): value for name, value in headers.items()}
         lines = [f"{method} {path} HTTP/1.1", *(f"{name}: {value}" for name, value in told.items() if value)]
         self._socket.sendall(("\r\n".join(lines) + "\r\n\r\n").encode())
         self._file = self._socket.makefile("rb")
-        self.status, self.headers = self._read_head()
+        try:
+            self.status, self.headers = self._read_head()
+        except OSError:
+            self.close()
+            raise
 
     def __enter__(self) -> "FeedConversation":
         return self
@@ -95,6 +103,13 @@ class FeedConversation:
                 if answer:
                     self.send(0xA, number)
                 return said
+
+    def await_frame(self, kind: int) -> bytes:
+        """The payload of the next frame of this kind; others may come before it."""
+        while True:
+            found, payload = self.frame()
+            if found == kind:
+                return payload
 
     def frame(self) -> tuple[int, bytes]:
         first, length = self._file.read(2)

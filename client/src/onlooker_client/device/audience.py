@@ -45,7 +45,7 @@ class Audience:
         self._from_ceiling = camera_position == "ceiling"
         self._clock = clock
         self._known: dict[str, Onlooker] = {}
-        self._framed_s = -math.inf
+        self._framed_s = 0.0
         self._count = 0
 
     def see(self, frame: ComputedFrame) -> dict[str, Any] | None:

@@ -14,7 +14,6 @@ from onlooker_client.device.audience import Audience
 from onlooker_client.device.computed_frame import ComputedFrame
 from onlooker_client.device.feed_connection import FeedConnection
 from onlooker_client.device.feed_options import FeedOptions
-from onlooker_client.device.feed_request import FeedRefusal, write_refusal
 from onlooker_client.device.feed_trust import FeedTrust
 from onlooker_client.device.feed_updates import FeedCounts, FeedLimits, FeedUpdates
 from onlooker_client.errors import ConfigError
@@ -95,7 +94,6 @@ class LocalFeed:
             self._set_buffers(writer)
             if len(self._connections) > self._limits.connections:
                 self._counts.refused["busy"] += 1
-                writer.write(write_refusal(FeedRefusal(503, "busy", "Too many connections.", Retry_After="5")))
                 return
             connection = FeedConnection(reader, writer, self._trust, self._updates, self._limits, self._counts)
             await connection.serve()

@@ -76,7 +76,13 @@ def read_origin(text: str) -> str:
         port = parts.port
     except ValueError:
         raise argparse.ArgumentTypeError(f"{text!r} has no port that could be one") from None
-    if parts.scheme not in DEFAULT_PORTS or not parts.hostname or parts.path.strip("/") or parts.query or parts.username:
+    if (
+        parts.scheme not in DEFAULT_PORTS
+        or not parts.hostname
+        or parts.path.strip("/")
+        or parts.query
+        or parts.username
+    ):
         raise argparse.ArgumentTypeError(f"{text!r} is not an origin such as https://signage.example.org")
     name = f"[{parts.hostname}]" if ":" in parts.hostname else parts.hostname
     return f"{parts.scheme}://{name}" + (f":{port}" if port not in (None, DEFAULT_PORTS[parts.scheme]) else "")

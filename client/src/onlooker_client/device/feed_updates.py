@@ -69,6 +69,7 @@ class FeedUpdates:
         self._is_closed = False
         self.newest = FeedUpdate(0, ABSENT)
         self._release(ABSENT)
+        self._free_at_s = self._framed_s  # the first frame need not wait
 
     def offer(self, text: bytes) -> None:
         """A frame's message: now, or as soon as the rate allows, unless a newer one comes first."""
