@@ -43,6 +43,8 @@ MEMORY_TARGET_MB = 350.0
 BYTES_TARGET = 400.0
 FEED_TARGET_S = 0.150
 ENOUGH_ROUNDS = 3
+LEAST_SHARE = 0.4
+"""Of the frames: a machine that is busy with other things drops some, and the others still have their cost."""
 
 
 @dataclass
@@ -104,7 +106,7 @@ def cost_ms(
     made, used_s = frames(), cpu_seconds(pids) + others()
     time.sleep(seconds)
     made, used_s = frames() - made, cpu_seconds(pids) + others() - used_s
-    if process.poll() is not None or made < 0.85 * FPS * seconds:
+    if process.poll() is not None or made < LEAST_SHARE * FPS * seconds:
         raise RuntimeError(f"{process.args!r} made {made} frames in {seconds:g} s")
     return 1000 * used_s / made
 

@@ -70,6 +70,7 @@ class LocalDelivery:
         self._pending: LocalFrame | None = None
         self._computation: Computation | None = None
         self._feed: Any = None
+        self._journal_status: dict[str, Any] = {}
         self._compared_at = float("-inf")
         self.stale = ""
 
@@ -131,8 +132,8 @@ class LocalDelivery:
             "confined": computation is not None and computation.is_confined,
             "restarts": computation.restarts if computation else 0,
         }
-        if self._recording:
-            said["journal"] = self._recording.status()
+        if self._options.is_stored:
+            said["journal"] = self._recording.status() if self._recording else self._journal_status
         if self._feed:
             said["feed"] = self._feed.status()
         return {"device": said}
@@ -142,7 +143,9 @@ class LocalDelivery:
         for frame in last:
             self._store(frame)
         if self._recording:
+            self._journal_status = self._recording.status()
             self._recording.close()
+            self._recording = None  # the last health report must not open it again
         if self._feed:
             self._feed.close()
 
