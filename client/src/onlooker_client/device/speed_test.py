@@ -19,6 +19,8 @@ WARM_UP_FRAMES, FRAMES = 5, 15
 LONGEST_S = 6.0
 STEP_S = 0.2
 WIDTH_PX, HEIGHT_PX, WALL = 640, 480, 120
+PERSON = (110, 480, 367, 495)
+"""Rows and columns of the photograph that show her; five fit side by side."""
 ANSWER_S = 60.0
 APART_S = 3600.0
 """Between two scenes: the next one begins with nobody."""
@@ -71,10 +73,10 @@ def draw_wall(people: int, shift_px: int = 0) -> Any:
     if not people:
         return wall
     photograph = cv2.imdecode(numpy.frombuffer(read_reference_picture(), numpy.uint8), cv2.IMREAD_GRAYSCALE)
-    height_px, width_px = photograph.shape
-    scale = min(WIDTH_PX / people / width_px, HEIGHT_PX / height_px) * 0.95
-    small = cv2.resize(photograph, None, fx=scale, fy=scale, interpolation=cv2.INTER_AREA)
+    top, bottom, left, right = PERSON
+    person = photograph[top:bottom, left:right]
     for number in range(people):
-        left = int(number * WIDTH_PX / people) + shift_px
-        wall[: small.shape[0], left : left + small.shape[1]] = small[:, : WIDTH_PX - left]
+        at = int((number + 0.5) * WIDTH_PX / people) - person.shape[1] // 2 + shift_px
+        at = min(at, WIDTH_PX - person.shape[1])
+        wall[top:bottom, at : at + person.shape[1]] = person
     return wall
