@@ -25,7 +25,7 @@ import numpy as np
 import psutil
 
 from bench.cost.drawn_scene import draw_standing
-from bench.cost.edge_bytes import measure_visit_bytes
+from bench.cost.edge_bytes import find_visits, measure_visit_bytes
 from bench.lib.figures import Figure
 from bench.lib.processes import cpu_seconds, product_cpu_seconds
 from bench.lib.product import ROOT, conclude, concluding, running_product, say
@@ -240,8 +240,10 @@ def main() -> None:
                 told = f"bare {one.bare[-1]:.1f}, device {one.device[-1]:.1f}, server mode {one.server[-1]:.1f} ms"
                 say(f"  round {turn + 1}, {scene}: {told}, {one.memory_mb[-1]:.0f} MB")
     figures = summarise(bench.costs)
+    visits = find_visits()
     figures += [
-        Figure("bytes_a_visit", measure_visit_bytes(), at_most=BYTES_TARGET, note="request of 20, with its head")
+        Figure("bytes_a_visit", measure_visit_bytes(visits), at_most=BYTES_TARGET, note="request of 20, with its head"),
+        Figure("bytes_of_a_lone_visit", measure_visit_bytes(visits, batch=1), note="its head included"),
     ]
     print_figures(figures)
     said = {figure.name: round(figure.value, 3) for figure in figures}

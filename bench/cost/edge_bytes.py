@@ -1,5 +1,6 @@
 """What a visit is on the wire: real visits of labelled or drawn people, packed as a device packs them."""
 
+import random
 import secrets
 import time
 import uuid
@@ -26,10 +27,10 @@ BATCH = 20
 OPTIONS = ComputeOptions(reads_expression=True)
 
 
-def measure_visit_bytes() -> float:
+def measure_visit_bytes(known: list[dict[str, Any]], *, batch: int = BATCH) -> float:
     """Of a request with so many visits, its head included, divided by them."""
-    known = find_visits()
-    visits = [known[number % len(known)] | {"id": secrets.token_hex(16)} for number in range(BATCH)]
+    chance = random.Random(1)
+    visits = [vary_visit(known[number % len(known)], chance) for number in range(batch)]
     waiting = [WaitingVisit(visit["id"], visit["revision"], visit) for visit in visits]
     body, _ = VisitBatch(waiting, []).encode(str(uuid.uuid4()), round(time.time() * 1000))
     client = Client("https://vision.example.org", str(uuid.uuid4()), secrets.token_urlsafe(32))
@@ -37,7 +38,20 @@ def measure_visit_bytes() -> float:
         client.transport.headers(body.content_type)
     )
     client.close()
-    return (head + len(body.content)) / BATCH
+    return (head + len(body.content)) / batch
+
+
+def vary_visit(visit: dict[str, Any], chance: random.Random) -> dict[str, Any]:
+    """Another person who does about the same: no number is that of the first, so that deflating gains nothing by it."""
+    shift_ms = chance.randrange(60_000)
+    varied = visit | {"id": secrets.token_hex(16)}
+    for name in ("present", "still", "looking"):
+        edges = [edge + shift_ms + chance.randrange(50) for pair in visit.get(name, []) for edge in pair]
+        varied[name] = [edges[at : at + 2] for at in range(0, len(edges), 2)]
+    for name in ("age_confidence", "gender_confidence", "confidence"):
+        varied[name] = round(chance.random(), 3)
+    shares = [chance.random() for _ in range(5)]
+    return varied | {"age": round(chance.uniform(5, 80), 1), "expression": [share / sum(shares) for share in shares]}
 
 
 def find_visits() -> list[dict[str, Any]]:
