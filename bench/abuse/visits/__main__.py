@@ -1,6 +1,7 @@
 """Devices that lie: no server error, nothing of another stream touched, and every number afterwards explained."""
 
 import argparse
+import math
 import random
 import time
 from functools import partial
@@ -55,9 +56,9 @@ def fill_victim(stack: Stack, stream: TestStream, tally: AnswerTally, now_s: int
     return accepted, [one["id"] for one in visits]
 
 
-def lie(devices: LyingDevices, *, batches: int, seed: int) -> None:
+def lie(devices: LyingDevices, *, batches: int, seed: int, per_second: float = math.inf) -> None:
     """So many requests, several at a time."""
-    tally, before, turn = devices.attacker.tally, devices.attacker.tally.requests, 0
+    tally, before, turn, began = devices.attacker.tally, devices.attacker.tally.requests, 0, time.monotonic()
     while tally.requests - before < batches:
         actions = []
         for _ in range(AT_ONCE):
@@ -66,11 +67,12 @@ def lie(devices: LyingDevices, *, batches: int, seed: int) -> None:
             act = devices.send_nonsense if source.random() < NONSENSE_SHARE else devices.tell
             actions.append(partial(act, source))
         run_at_once(actions)
+        time.sleep(max(0.0, began + (tally.requests - before) / per_second - time.monotonic()))
         if turn % (10 * AT_ONCE) == 0:
             say(f"  {tally.requests - before} of {batches} batches")
 
 
-def measure(stack: Stack, *, batches: int, seed: int) -> tuple[dict[str, Any], list[str]]:
+def measure(stack: Stack, *, batches: int, seed: int, per_second: float) -> tuple[dict[str, Any], list[str]]:
     """Every figure with its target; `ok` is computed from them."""
     children, now_s, tally = stack.children(), int(time.time()), AnswerTally(frozenset())
     victim, stream = stack.create_stream(), stack.create_stream()
@@ -82,7 +84,7 @@ def measure(stack: Stack, *, batches: int, seed: int) -> tuple[dict[str, Any], l
     say(f"warming up; seed {seed}")
     lie(devices, batches=WARM_UP, seed=seed - 1)
     warm_up, before_mb = tally.requests, resting_mb([stack.children()["gateway"]])
-    lie(devices, batches=batches, seed=seed)
+    lie(devices, batches=batches, seed=seed, per_second=per_second)
     after_mb = resting_mb([stack.children()["gateway"]])
     expected = expected_rows(devices.accepted)
     differences = await_rows(stack, stream, expected)
@@ -113,9 +115,12 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("batches", nargs="?", type=int, default=BATCHES_TARGET, help="how many, after the warm-up")
     parser.add_argument("seed", nargs="?", type=int, default=1)
+    parser.add_argument("--per-second", type=float, default=math.inf, help="batches, to leave room for others")
     arguments = parser.parse_args()
     with running_product(**SETTINGS) as stack:
-        figures, samples = measure(stack, batches=arguments.batches, seed=arguments.seed)
+        figures, samples = measure(
+            stack, batches=arguments.batches, seed=arguments.seed, per_second=arguments.per_second
+        )
         reasons = failure_reasons(stack)
     conclude_run(figures, samples, reasons)
 

@@ -100,30 +100,28 @@ Send = Callable[[Attacker, str, random.Random, Json], None]
 
 
 def _malformed_item(attacker: Attacker, family: str, source: random.Random, honest: Json) -> None:
-    wrong = source.choice(
-        [
-            {"id": None},
-            {"id": "zz" * 16},
-            {"id": "0" * 31},
-            {"id": "0" * 33},
-            {"revision": "1"},
-            {"revision": 1.5},
-            {"revision": None},
-            {"ended": "yes"},
-            {"present": None},
-            {"present": [[1, 2, 3]]},
-            {"present": [[1]]},
-            {"present": [["a", "b"]]},
-            {"present": [[2**60, 2**61]]},
-            {"present": {"0": 1}},
-            {"age": "old"},
-            {"age": []},
-            {"expression": [0.2] * 4},
-            {"expression": [0.2] * 6},
-            {"confidence": None},
-        ]
-    )
-    body = encode(str(DEVICES[0]), [honest, honest | {"id": "1" * 32} | wrong], [])
+    wrong: list[Json] = [
+        {"id": None},
+        {"id": "zz" * 16},
+        {"id": "0" * 31},
+        {"id": "0" * 33},
+        {"revision": "1"},
+        {"revision": 1.5},
+        {"revision": None},
+        {"ended": "yes"},
+        {"present": None},
+        {"present": [[1, 2, 3]]},
+        {"present": [[1]]},
+        {"present": [["a", "b"]]},
+        {"present": [[2**60, 2**61]]},
+        {"present": {"0": 1}},
+        {"age": "old"},
+        {"age": []},
+        {"expression": [0.2] * 4},
+        {"expression": [0.2] * 6},
+        {"confidence": None},
+    ]
+    body = encode(str(DEVICES[0]), [honest, honest | {"id": "1" * 32} | source.choice(wrong)], [])
     attacker.post(family, PATH, body, JSON, expected=MALFORMED)
 
 

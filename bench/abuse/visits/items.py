@@ -91,28 +91,27 @@ def hostile_visit(source: random.Random, now_s: int) -> DeviceItem:
     now_ms = now_s * 1000
     a, b = now_ms - 60_000, now_ms - 50_000
     right: Json = {"id": source.randbytes(16).hex(), "revision": 1, "ended": True, "present": [[a, b]]}
-    changes, code = source.choice(
-        [
-            *(({"revision": number}, "bad_value") for number in (0, -1, 2**31, 2**62)),
-            *(({"age": age}, "bad_value") for age in (-0.1, 150.1, 1e300)),
-            *(({name: 1.0001}, "bad_value") for name in ("age_confidence", "gender_confidence", "confidence")),
-            *(({name: -1e-9}, "bad_value") for name in ("age_confidence", "gender_confidence", "confidence")),
-            *(({"gender": text}, "bad_value") for text in ("", "MALE", "x' OR 1=1 --", "\0")),
-            ({"expression": [0.5, 0.5, 0.5, 0.5, 1.5]}, "bad_value"),
-            *(({"present": pairs}, "bad_intervals") for pairs in ([], [[b, a]], [[a, a]], [[a, b], [b, b + 9]])),
-            ({"present": [[a, b], [a + 5, b + 5]]}, "bad_intervals"),
-            ({"present": [[b, b + 5], [a, a + 5]]}, "bad_intervals"),
-            ({"present": [[a + 4 * n, a + 4 * n + 2] for n in range(258)]}, "bad_intervals"),
-            *(({name: [[a - 1, b]]}, "bad_intervals") for name in ("still", "looking")),
-            *(({name: [[a, b + 1]]}, "bad_intervals") for name in ("still", "looking")),
-            ({"present": [[now_ms - DAY_S * 1000 - 10_000, now_ms]]}, "too_long"),
-            ({"present": [[-(2**53), 2**53]]}, "too_long"),
-            ({"present": [[a, now_ms + DAY_S * 500]]}, "in_future"),
-            ({"present": [[2**53 - 5, 2**53]]}, "in_future"),
-            *(({"present": [[old, old + 5000]]}, "too_old") for old in (0, 1000, now_ms - 367 * DAY_S * 1000)),
-            ({"present": [[-5000, -1000]]}, "too_old"),
-        ]
-    )
+    lies: list[tuple[Json, str]] = [
+        *(({"revision": number}, "bad_value") for number in (0, -1, 2**31, 2**62)),
+        *(({"age": age}, "bad_value") for age in (-0.1, 150.1, 1e300)),
+        *(({name: 1.0001}, "bad_value") for name in ("age_confidence", "gender_confidence", "confidence")),
+        *(({name: -1e-9}, "bad_value") for name in ("age_confidence", "gender_confidence", "confidence")),
+        *(({"gender": text}, "bad_value") for text in ("", "MALE", "x' OR 1=1 --", "\0")),
+        ({"expression": [0.5, 0.5, 0.5, 0.5, 1.5]}, "bad_value"),
+        *(({"present": pairs}, "bad_intervals") for pairs in ([], [[b, a]], [[a, a]], [[a, b], [b, b + 9]])),
+        ({"present": [[a, b], [a + 5, b + 5]]}, "bad_intervals"),
+        ({"present": [[b, b + 5], [a, a + 5]]}, "bad_intervals"),
+        ({"present": [[a + 4 * n, a + 4 * n + 2] for n in range(258)]}, "bad_intervals"),
+        *(({name: [[a - 1, b]]}, "bad_intervals") for name in ("still", "looking")),
+        *(({name: [[a, b + 1]]}, "bad_intervals") for name in ("still", "looking")),
+        ({"present": [[now_ms - DAY_S * 1000 - 10_000, now_ms]]}, "too_long"),
+        ({"present": [[-(2**53), 2**53]]}, "too_long"),
+        ({"present": [[a, now_ms + DAY_S * 500]]}, "in_future"),
+        ({"present": [[2**53 - 5, 2**53]]}, "in_future"),
+        *(({"present": [[old, old + 5000]]}, "too_old") for old in (0, 1000, now_ms - 367 * DAY_S * 1000)),
+        ({"present": [[-5000, -1000]]}, "too_old"),
+    ]
+    changes, code = source.choice(lies)
     return DeviceItem(right | changes, code)
 
 
@@ -121,32 +120,31 @@ def hostile_slot(source: random.Random, now_s: int) -> DeviceItem:
     number = now_s // SLOT_S - 10_000 - source.randrange(10_000)
     right: Json = {"slot": number, "revision": 1, "watched_s": 10}
     quality = {"models": "1", "pipeline": "1", "frames": 10, "video_s": 2}
-    changes, code = source.choice(
-        [
-            *(({"revision": wrong}, "bad_value") for wrong in (0, -1, 2**31)),
-            *(({"watched_s": wrong}, "bad_value") for wrong in (-0.001, 1801, 1e308)),
-            *(({"blind_s": wrong}, "bad_value") for wrong in ({"night": 1}, {"dark": -1}, {"dark": 1e9}, {"\0": 1})),
-            *(({"refused": wrong}, "bad_value") for wrong in ({"failed": -1}, {"failed": 10**9})),
-            ({"refused": {f"reason {n}": 1 for n in range(40)}}, "bad_value"),
-            *(
-                ({"quality": [quality | wrong]}, "bad_value")
-                for wrong in (
-                    {"models": "\0"},
-                    {"models": "x" * 41},
-                    {"frames": -1},
-                    {"frames": 10**9},
-                    {"dark_frames": 11},
-                    {"face_frames": 11},
-                    {"face_video_s": 3},
-                    {"faces": [1] * 15},
-                    {"faces": [2001] + [0] * 15},
-                    {"faces": [-1] + [0] * 15},
-                )
-            ),
-            ({"quality": [quality, quality]}, "bad_value"),
-            ({"quality": [quality | {"models": str(n)} for n in range(5)]}, "bad_value"),
-            *(({"slot": wrong}, "too_old") for wrong in (0, -1, -(2**53), now_s // SLOT_S - 367 * 96)),
-            *(({"slot": wrong}, "in_future") for wrong in (2**53, now_s // SLOT_S + 50)),
-        ]
-    )
+    lies: list[tuple[Json, str]] = [
+        *(({"revision": wrong}, "bad_value") for wrong in (0, -1, 2**31)),
+        *(({"watched_s": wrong}, "bad_value") for wrong in (-0.001, 1801, 1e308)),
+        *(({"blind_s": wrong}, "bad_value") for wrong in ({"night": 1}, {"dark": -1}, {"dark": 1e9}, {"\0": 1})),
+        *(({"refused": wrong}, "bad_value") for wrong in ({"failed": -1}, {"failed": 10**9})),
+        ({"refused": {f"reason {n}": 1 for n in range(40)}}, "bad_value"),
+        *(
+            ({"quality": [quality | wrong]}, "bad_value")
+            for wrong in (
+                {"models": "\0"},
+                {"models": "x" * 41},
+                {"frames": -1},
+                {"frames": 10**9},
+                {"dark_frames": 11},
+                {"face_frames": 11},
+                {"face_video_s": 3},
+                {"faces": [1] * 15},
+                {"faces": [2001] + [0] * 15},
+                {"faces": [-1] + [0] * 15},
+            )
+        ),
+        ({"quality": [quality, quality]}, "bad_value"),
+        ({"quality": [quality | {"models": str(n)} for n in range(5)]}, "bad_value"),
+        *(({"slot": wrong}, "too_old") for wrong in (0, -1, -(2**53), now_s // SLOT_S - 367 * 96)),
+        *(({"slot": wrong}, "in_future") for wrong in (2**53, now_s // SLOT_S + 50)),
+    ]
+    changes, code = source.choice(lies)
     return DeviceItem(right | changes, code)

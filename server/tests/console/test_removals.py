@@ -14,7 +14,7 @@ from onlooker.console.streams import purge
 from onlooker.console.streams.purge import purge_removed_streams
 from onlooker.gateway.models import Blob, Job
 from onlooker.streams.administration import create_stream, remove_stream
-from onlooker.streams.models import Coverage, Member, Refusal, StateChange, Stream, Usage
+from onlooker.streams.models import Coverage, DeviceCoverage, Member, Refusal, StateChange, Stream, Usage
 from onlooker.visits.models import PutAside
 
 pytest_plugins = ["pages"]
@@ -31,6 +31,8 @@ def stream(owner: Account, viewer: Account) -> Stream:
     Usage.objects.create(stream=made, month=NOW.date().replace(day=1))
     Refusal.objects.create(stream=made, slot_at=NOW, reason="failed", frames=1)
     PutAside.objects.create(stream=made, reason="refused", detail="", payload=b"", put_aside_at=NOW)
+    sums = {"revision": 1, "watched_s": 9, "counted_s": 9, "sums": {}, "first_at": NOW, "last_at": NOW}
+    DeviceCoverage.objects.create(stream=made, slot_at=NOW, device=uuid.uuid4(), **sums)
     for number in range(7):
         Coverage.objects.create(stream=made, slot_at=NOW - number * timedelta(minutes=15), video_s=1)
     return made

@@ -258,7 +258,7 @@ def test_it_is_described(stack: Stack, stream: TestStream) -> None:
         document = client.get("/openapi.json").json()
     operation = document["paths"][PATH]["post"]
     assert {"200", "400", "401", "403", "413", "415", "429", "503"} <= operation["responses"].keys()
-    schema = document["components"]["schemas"]["VisitBatch"]
+    schema = document["components"]["schemas"]["DeviceBatch"]
     assert schema["required"] == ["device"]
     assert schema["properties"]["visits"]["maxItems"] == 500
     assert "/services/dummy/1/visits" not in document["paths"]

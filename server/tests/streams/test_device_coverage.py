@@ -19,7 +19,7 @@ from onlooker.streams.device_coverage import (
     DeviceRefusal,
     DeviceReport,
     KnownSlot,
-    QualitySums,
+    QualityTotals,
     RecordedReport,
     SlotSums,
     StoredSlots,
@@ -67,8 +67,8 @@ def told(number: int = 0, revision: int = 1, watched_s: float = 0.0, **more: Any
     return ToldSlot(FIRST + number, revision, SlotSums(watched_s=watched_s, **more))
 
 
-def quality(frames: int, version: str = "1") -> QualitySums:
-    return QualitySums(version, "2", frames, frames / 5, 0, frames, frames / 5, [frames] + [0] * 15)
+def quality(frames: int, version: str = "1") -> QualityTotals:
+    return QualityTotals(version, "2", frames, frames / 5, 0, frames, frames / 5, [frames] + [0] * 15)
 
 
 def all_rows(url: str, stream_id: int) -> dict[str, list[tuple[Any, ...]]]:
@@ -159,7 +159,7 @@ def test_the_same_batch_five_times_changes_nothing(tables: str) -> None:
 
 def used_s(url: str, stream_id: int) -> dict[date, float]:
     rows = read(url, "SELECT month, video_s FROM streams_usage WHERE stream_id = %s AND video_s > 0", stream_id)
-    return dict(rows)  # type: ignore[arg-type]
+    return {row[0]: row[1] for row in rows}
 
 
 def test_batches_at_the_same_moment_are_added_one_after_the_other(tables: str) -> None:

@@ -23,8 +23,8 @@ from onlooker.gateway.meters import LIVE_WITHIN_S
 from onlooker.gateway.permits import permit_visits
 from onlooker.gateway.visit_batch import (
     BatchTimes,
+    DeviceBatch,
     Fault,
-    VisitBatch,
     VisitBody,
     check_slot,
     check_visit,
@@ -111,7 +111,7 @@ class BatchIntake:
 
     context: GatewayContext
     stream: StreamRecord
-    batch: VisitBatch
+    batch: DeviceBatch
     times: BatchTimes
     refused: list[RefusedItem] = field(default_factory=list)
 

@@ -7,7 +7,7 @@ from onlooker.gateway.condition import ConditionBody
 from onlooker.gateway.device_visits import BatchAnswer
 from onlooker.gateway.jobs import JobBody
 from onlooker.gateway.stream import StreamBody
-from onlooker.gateway.visit_batch import VisitBatch
+from onlooker.gateway.visit_batch import DeviceBatch
 from onlooker.http.openapi import (
     Schema,
     describe_api,
@@ -85,7 +85,7 @@ def describe_gateway(routes: tuple[RouteRow, ...], catalogue: Catalogue, public_
             "Job": schema_of(JobBody),
             "Stream": schema_of(StreamBody),
             "Condition": schema_of(ConditionBody),
-            "VisitBatch": schema_of(VisitBatch),
+            "DeviceBatch": schema_of(DeviceBatch),
             "BatchAnswer": schema_of(BatchAnswer),
         },
         security={"stream": {"type": "http", "scheme": "basic"}},
@@ -107,7 +107,7 @@ def _operation(row: RouteRow, path: str, service: Service | None) -> Schema:
     if row.open:
         operation["security"] = []
     if service and name == "take_visits":
-        operation["requestBody"] = {"required": True, "content": json_content(reference("VisitBatch"))}
+        operation["requestBody"] = {"required": True, "content": json_content(reference("DeviceBatch"))}
     elif service:
         operation["summary"] = f"{row.summary} of {service.name}"
         operation["description"] = service.description

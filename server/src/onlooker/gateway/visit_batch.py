@@ -16,7 +16,7 @@ from onlooker.errors import bad_request
 from onlooker.slots import SLOT_S
 from onlooker.streams.coverage import LATEST_S, LONGEST_VERSION, fault_of, reason_of
 from onlooker.streams.credentials import StreamRecord
-from onlooker.streams.device_coverage import VERSIONS_PER_SLOT, DeviceRefusal, QualitySums, SlotSums, ToldSlot
+from onlooker.streams.device_coverage import VERSIONS_PER_SLOT, DeviceRefusal, QualityTotals, SlotSums, ToldSlot
 from onlooker_pipeline.face_size import FACE_BINS
 from onlooker_pipeline.service_call import FACES_AT_MOST
 from onlooker_pipeline.visits.intervals import INTERVALS_AT_MOST
@@ -86,7 +86,7 @@ class CoverageBody(msgspec.Struct, frozen=True, kw_only=True):
     quality: list[QualityBody] = []
 
 
-class VisitBatch(msgspec.Struct, frozen=True, kw_only=True):
+class DeviceBatch(msgspec.Struct, frozen=True, kw_only=True):
     """What a device has computed and not yet handed over."""
 
     device: Annotated[uuid.UUID, Meta(description="Of its journal")]
@@ -95,10 +95,10 @@ class VisitBatch(msgspec.Struct, frozen=True, kw_only=True):
     coverage: Annotated[list[CoverageBody], Meta(max_length=ITEMS_LIMIT)] = []
 
 
-_decode = msgspec.json.Decoder(VisitBatch).decode
+_decode = msgspec.json.Decoder(DeviceBatch).decode
 
 
-def decode_batch(data: bytes) -> VisitBatch:
+def decode_batch(data: bytes) -> DeviceBatch:
     """The batch, or a bad request that says what is wrong. Fields that only a newer device knows are ignored."""
     data = data.removeprefix(BOM_UTF8)
     if data.count(b",") + data.count(b"[") + data.count(b"{") > VALUES_LIMIT:
@@ -266,8 +266,8 @@ def take_slot(told: CoverageBody) -> ToldSlot:
     return ToldSlot(told.slot, told.revision, sums)
 
 
-def _take_quality(told: QualityBody) -> QualitySums:
-    return QualitySums(
+def _take_quality(told: QualityBody) -> QualityTotals:
+    return QualityTotals(
         told.models,
         told.pipeline,
         told.frames,

@@ -38,7 +38,7 @@ class DeviceRefusal(enum.StrEnum):
     BAD_VALUE = "bad_value"
 
 
-class QualitySums(msgspec.Struct, frozen=True, array_like=True):
+class QualityTotals(msgspec.Struct, frozen=True, array_like=True):
     """How well the frames of a slot could be looked at, by what computed them."""
 
     models: str
@@ -55,17 +55,21 @@ class QualitySums(msgspec.Struct, frozen=True, array_like=True):
     def versions(self) -> Versions:
         return Versions(self.models, self.pipeline)
 
-    def minus(self, known: "QualitySums") -> "QualitySums":
-        rest = [one - other for one, other in zip(self._numbers(), known._numbers(), strict=True)]
-        faces = [one - other for one, other in zip(self.faces, known.faces, strict=True)]
-        return QualitySums(self.models, self.pipeline, *rest, faces)  # type: ignore[arg-type]
+    def minus(self, known: "QualityTotals") -> "QualityTotals":
+        return QualityTotals(
+            self.models,
+            self.pipeline,
+            self.frames - known.frames,
+            self.video_s - known.video_s,
+            self.dark_frames - known.dark_frames,
+            self.face_frames - known.face_frames,
+            self.face_video_s - known.face_video_s,
+            [one - other for one, other in zip(self.faces, known.faces, strict=True)],
+        )
 
-    def nothing(self) -> "QualitySums":
+    def nothing(self) -> "QualityTotals":
         """The same versions without frames."""
-        return QualitySums(self.models, self.pipeline, 0, 0.0, 0, 0, 0.0, [0] * len(self.faces))
-
-    def _numbers(self) -> tuple[float, ...]:
-        return self.frames, self.video_s, self.dark_frames, self.face_frames, self.face_video_s
+        return QualityTotals(self.models, self.pipeline, 0, 0.0, 0, 0, 0.0, [0] * len(self.faces))
 
 
 class SlotSums(msgspec.Struct, frozen=True):
@@ -74,7 +78,7 @@ class SlotSums(msgspec.Struct, frozen=True):
     watched_s: float = 0.0
     blind_s: dict[str, float] = {}
     refused: dict[str, int] = {}
-    quality: list[QualitySums] = []
+    quality: list[QualityTotals] = []
 
     @property
     def video_s(self) -> float:
