@@ -73,7 +73,7 @@ class PlannedPerson:
 
 def plan_people(count: int, *, begins_ms: int, ends_ms: int, seed: int) -> list[PlannedPerson]:
     """Stays of 3 to 40 seconds, at any moments, sorted by arrival."""
-    chance = random.Random(seed)
+    chance = random.Random(seed)  # noqa: S311 (a plan)
     people = []
     for number in range(count):
         arrives_ms = chance.randrange(begins_ms, max(begins_ms + 1, ends_ms - 45_000))

@@ -1,4 +1,4 @@
-"""Whether a device that computes leaves anything of a picture on its disk or on its line; and whether this check can fail."""
+"""Whether a device that computes leaves anything of a picture on its disk or its line; and whether this can fail."""
 
 import argparse
 import re
