@@ -25,7 +25,8 @@ OUTAGE_S = 600.0
 YEARS_S = 2 * 365 * DAY_S
 REPEATS = 5
 UPLOAD_LIMIT_S = 600.0
-WRITTEN_LIMIT_S = 120.0
+WRITTEN_LIMIT_S, STILL_S = 120.0, 10.0
+"""How long visits are waited for; where no more came for the second, all are there."""
 EDGE_S = 2.0
 """How far a visit's ends may lie from when the person came and left: a frame, and what a crash may cost."""
 WATCHED_SHARE = 0.002
@@ -158,10 +159,13 @@ def await_written(stack: Stack, stream: TestStream, count: int) -> list[tuple[st
         "SELECT id, extract(epoch FROM began_at), extract(epoch FROM upper(present)), ended"
         " FROM visits_visit WHERE stream_id = %s"
     )
-    give_up_at = time.monotonic() + WRITTEN_LIMIT_S
+    give_up_at, known, since = time.monotonic() + WRITTEN_LIMIT_S, -1, 0.0
     while True:
         rows = stack.execute(query, stream.id)
-        if len(rows) >= count or time.monotonic() > give_up_at:
+        if len(rows) != known:
+            known, since = len(rows), time.monotonic()
+        is_still = time.monotonic() - since > STILL_S and rows
+        if len(rows) >= count or is_still or time.monotonic() > give_up_at:
             return [(row[0].hex, float(row[1]), float(row[2]), row[3]) for row in rows]
         time.sleep(0.5)
 
