@@ -77,6 +77,8 @@ class JournalFile:
     @property
     def connection(self) -> sqlite3.Connection:
         """Opened where it is not; raises JournalDamaged or JournalUnwritable."""
+        if self._lock.closed:  # another agent may have it
+            raise JournalUnwritable("The journal is closed.")
         if self._connection is None:
             with _explained():
                 self._connection = _connect(self.path, self.limit_bytes)
