@@ -21,7 +21,7 @@ PARTS = ("month", "kills", "damage", "disk")
 def measure(stack: Stack, folder: Path, chosen: argparse.Namespace) -> dict[str, Any]:
     seed = chosen.seed
     parts: dict[str, Callable[[], dict[str, Any]]] = {
-        "month": lambda: measure_month(stack, folder / "month", days=chosen.days, visits=chosen.visits, seed=seed),
+        "month": lambda: measure_month(stack, days=chosen.days, visits=chosen.visits, seed=seed),
         "kills": lambda: measure_kills(
             stack, folder / "kills", kills=chosen.kills, server_kills=chosen.server_kills, seed=seed
         ),

@@ -2,6 +2,7 @@
 
 import json
 import shutil
+import tempfile
 import time
 from collections import Counter, defaultdict
 from dataclasses import dataclass, field
@@ -19,6 +20,8 @@ from onlooker_client.wire.transport import Transport, basic_authorization
 from testkit import Stack, TestStream
 from testkit.device_simulation import PERSON_HEX, PlannedPerson, SimulatedClocks, SimulatedSession, plan_people
 
+MEMORY = Path("/dev/shm")
+"""A month of writes in a few minutes is too much for a disk, and would measure it."""
 DAY_S = 86_400
 FRAME_S = 1.0
 OUTAGE_S = 600.0
@@ -219,7 +222,13 @@ def compare_days(month: FilmedMonth, stack: Stack, stream: TestStream) -> dict[s
     return {"days": len(buckets), "days_wrong": wrong, "watched_worst_share": round(worst, 6)}
 
 
-def measure_month(stack: Stack, folder: Path, *, days: int, visits: int, seed: int) -> dict[str, Any]:
+def measure_month(stack: Stack, *, days: int, visits: int, seed: int) -> dict[str, Any]:
+    memory = MEMORY if MEMORY.is_dir() else None
+    with tempfile.TemporaryDirectory(prefix="onlooker-month-", dir=memory) as folder:
+        return _measure(stack, Path(folder) / "journal", days=days, visits=visits, seed=seed)
+
+
+def _measure(stack: Stack, folder: Path, *, days: int, visits: int, seed: int) -> dict[str, Any]:
     began = time.monotonic()
     month = film_month(folder, days=days, visits=visits, seed=seed)
     say(f"{days} days filmed in {time.monotonic() - began:.0f} s: {json.dumps(month.recording.status())}")
