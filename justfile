@@ -288,6 +288,10 @@ cell-units:
     CELL_SYSTEMD=yes deploy/cell/try start "$PWD/var/cell-units"
     deploy/cell/try check "$PWD/var/cell-units"; verdict=$?; deploy/cell/try stop "$PWD/var/cell-units"; exit $verdict
 
+# The pipeline on 64-bit ARM, emulated: a labelled scene has the people that it has here. Needs root and qemu-user-static.
+edge-arm64 *arguments:
+    python -m bench.deployment.arm64 {{arguments}}
+
 # All that people install: release, units, containers, manifests, monitoring, drills; or only the recipes named. Needs root.
 kit *recipes:
     python -m bench.deployment.kit {{recipes}}
@@ -353,6 +357,14 @@ agent-install: agent-packages
 chaos-client *arguments:
     python -m bench.chaos.client {{arguments}}
 
+# Whether a device counts as the server does: labelled scenes through both, field by field, and against their truth.
+edge-parity *arguments:
+    python -m bench.accuracy.edge_parity {{arguments}}
+
+# What a device that computes takes: CPU beside the bare pipeline and beside server mode, memory, bytes, time.
+bench-edge *arguments:
+    python -m bench.cost.edge {{arguments}}
+
 # What the agent costs beside bare capture and JPEG encoding.
 bench-agent *arguments:
     python -m bench.cost.agent {{arguments}}
@@ -375,6 +387,7 @@ pins:
     uv pip compile --quiet --universal --generate-hashes --no-emit-index-url --no-header --python-version 3.11 pyproject.toml server/pyproject.toml pipeline/pyproject.toml --group dev --extra compute --extra machine --extra vision --no-emit-package onlooker-pipeline -c requirements/server.txt -o requirements/dev.txt
     uv pip compile --quiet --universal --generate-hashes --no-emit-index-url --no-header --python-version 3.11 pipeline/pyproject.toml --extra vision -c requirements/server.txt -o requirements/pipeline.txt
     uv pip compile --quiet --universal --generate-hashes --no-emit-index-url --no-header --python-version 3.9 client/pyproject.toml --extra camera -o requirements/client.txt
+    uv pip compile --quiet --universal --generate-hashes --no-emit-index-url --no-header --python-version 3.11 client/pyproject.toml pipeline/pyproject.toml --extra camera --extra vision -c requirements/server.txt -o requirements/device.txt
     uv pip compile --quiet --universal --generate-hashes --no-emit-index-url --no-header --python-version 3.11 requirements/conformance.in -o requirements/conformance.txt
     uv pip compile --quiet --universal --generate-hashes --no-emit-index-url --no-header --python-version 3.11 requirements/containers.in -o requirements/containers.txt
     uv pip compile --quiet --universal --generate-hashes --no-emit-index-url --no-header --python-version 3.11 requirements/models.in -o requirements/models.txt
