@@ -112,7 +112,7 @@ class SimulatedSession:
             self.stated_ms = at_ms
             state = json.dumps({"followed": self.followed, "last_ms": at_ms}).encode()
         quality = FrameQualityCounts(face_bins=[5] * len(present), models="simulated", pipeline="1")
-        entities = {visit_id: {} for visit_id in self.followed}
+        entities: dict[str, Any] = {visit_id: {} for visit_id in self.followed}
         return ComputedFrame(at_ms, {"entities": entities}, visits, video_s, quality=quality, state=state)
 
     def _present(self, true_ms: int) -> list[PlannedPerson]:
