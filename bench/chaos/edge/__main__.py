@@ -21,7 +21,7 @@ PARTS = ("month", "kills", "damage", "disk")
 def measure(stack: Stack, folder: Path, chosen: argparse.Namespace) -> dict[str, Any]:
     seed = chosen.seed
     parts: dict[str, Callable[[], dict[str, Any]]] = {
-        "month": lambda: measure_month(stack, days=chosen.days, visits=chosen.visits, seed=seed),
+        "month": lambda: measure_month(stack, days=chosen.days, hours=chosen.hours, visits=chosen.visits, seed=seed),
         "kills": lambda: measure_kills(
             stack, folder / "kills", kills=chosen.kills, server_kills=chosen.server_kills, seed=seed
         ),
@@ -40,6 +40,7 @@ def measure(stack: Stack, folder: Path, chosen: argparse.Namespace) -> dict[str,
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--days", type=int, default=30)
+    parser.add_argument("--hours", type=float, default=24.0, help="of each day in which the camera films")
     parser.add_argument("--visits", type=int, default=6000, help="people in front of the camera in these days")
     parser.add_argument("--kills", type=int, default=100, help="of the device")
     parser.add_argument("--server-kills", type=int, default=8)

@@ -113,7 +113,7 @@ class JournalFile:
     def shrink(self) -> None:
         """Give free pages back and empty the log: nothing that was erased is left in either."""
         with _explained():
-            self.connection.execute("PRAGMA incremental_vacuum").fetchall()
+            self.connection.executescript("PRAGMA incremental_vacuum")  # `execute` would give back a single page
             self.connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
 
     def erase(self) -> None:
