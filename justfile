@@ -269,6 +269,10 @@ sizing *arguments:
 chaos-scene *arguments:
     python -m bench.chaos.scene {{arguments}}
 
+# Whether a device that computes leaves anything of a picture on its disk or its line; a frame written on purpose must be found.
+edge-privacy *arguments:
+    python -m testkit with-postgresql -- python -m bench.privacy.device_traces {{arguments}}
+
 # A device that computes, without a line for 30 days, killed, torn, full, with clocks that jump; then connected.
 chaos-edge *arguments:
     python -m testkit with-postgresql -- python -m bench.chaos.edge {{arguments}}

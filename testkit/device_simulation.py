@@ -73,7 +73,7 @@ class PlannedPerson:
 
 def plan_people(count: int, *, begins_ms: int, ends_ms: int, seed: int) -> list[PlannedPerson]:
     """Stays of 3 to 40 seconds, at any moments, sorted by arrival."""
-    chance = random.Random(seed)
+    chance = random.Random(seed)  # noqa: S311 (a plan)
     people = []
     for number in range(count):
         arrives_ms = chance.randrange(begins_ms, max(begins_ms + 1, ends_ms - 45_000))
@@ -112,7 +112,7 @@ class SimulatedSession:
             self.stated_ms = at_ms
             state = json.dumps({"followed": self.followed, "last_ms": at_ms}).encode()
         quality = FrameQualityCounts(face_bins=[5] * len(present), models="simulated", pipeline="1")
-        entities = {visit_id: {} for visit_id in self.followed}
+        entities: dict[str, Any] = {visit_id: {} for visit_id in self.followed}
         return ComputedFrame(at_ms, {"entities": entities}, visits, video_s, quality=quality, state=state)
 
     def _present(self, true_ms: int) -> list[PlannedPerson]:

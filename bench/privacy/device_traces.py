@@ -1,6 +1,7 @@
-"""Whether a device that computes leaves anything of a picture on its disk or on its line; and whether this check can fail."""
+"""Whether a device that computes leaves anything of a picture on its disk or its line; and whether this can fail."""
 
 import argparse
+import base64
 import re
 import shutil
 import socket
@@ -9,6 +10,7 @@ import sys
 import tempfile
 import threading
 import time
+import zlib
 from collections import Counter
 from contextlib import suppress
 from pathlib import Path
@@ -95,7 +97,8 @@ class FileRecorder(threading.Thread):
 
 def film_frames(film: Path) -> list[Grey]:
     """As the agent hands them to the computing process."""
-    encoder, reader, frames = JpegEncoder(), cv2.VideoCapture(str(film)), []
+    frames: list[Grey] = []
+    encoder, reader = JpegEncoder(), cv2.VideoCapture(str(film))
     while True:
         is_there, picture = reader.read()
         if not is_there:
@@ -146,9 +149,6 @@ def scan(run: dict[str, Any], marks: PictureMarks) -> list[str]:
 
 def plant(frame: Grey, marks: PictureMarks) -> dict[str, bool]:
     """A frame written on purpose, in each way that a device might; whether it is found."""
-    import base64
-    import zlib
-
     small = np.asarray(cv2.resize(frame, (160, 120), interpolation=cv2.INTER_AREA), np.uint8)
     crop = np.ascontiguousarray(frame[120:220, 200:280])
     around = b"SQLite format 3\0" + bytes(5_000)

@@ -192,7 +192,7 @@ def test_a_full_journal_drops_the_oldest_with_a_count_and_a_gap(tmp_path: Path) 
 
 
 def test_only_one_agent_uses_a_journal(device: SimulatedDevice) -> None:
-    with pytest.raises(Exception, match="Another agent is using the journal in .*--journal FOLDER"):
+    with pytest.raises(Exception, match=r"Another agent is using the journal in .*--journal FOLDER"):
         Journal(device.folder)
 
 

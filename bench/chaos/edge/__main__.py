@@ -13,14 +13,15 @@ from bench.chaos.edge.month import measure_month
 from bench.lib.product import conclude, concluding, running_product, say
 from testkit import Stack
 
-SETTINGS = {"workers": 1, "log_level": "info"}
+SETTINGS = {"workers": 1, "log_level": "info", "device_batches_per_second": 1e3, "device_visits_per_second": 1e5}
+"""Each batch is sent five times as fast as it goes: rates are another matter."""
 PARTS = ("month", "kills", "damage", "disk")
 
 
 def measure(stack: Stack, folder: Path, chosen: argparse.Namespace) -> dict[str, Any]:
     seed = chosen.seed
     parts: dict[str, Callable[[], dict[str, Any]]] = {
-        "month": lambda: measure_month(stack, folder / "month", days=chosen.days, visits=chosen.visits, seed=seed),
+        "month": lambda: measure_month(stack, days=chosen.days, hours=chosen.hours, visits=chosen.visits, seed=seed),
         "kills": lambda: measure_kills(
             stack, folder / "kills", kills=chosen.kills, server_kills=chosen.server_kills, seed=seed
         ),
@@ -39,6 +40,7 @@ def measure(stack: Stack, folder: Path, chosen: argparse.Namespace) -> dict[str,
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--days", type=int, default=30)
+    parser.add_argument("--hours", type=float, default=24.0, help="of each day in which the camera films")
     parser.add_argument("--visits", type=int, default=6000, help="people in front of the camera in these days")
     parser.add_argument("--kills", type=int, default=100, help="of the device")
     parser.add_argument("--server-kills", type=int, default=8)

@@ -109,7 +109,6 @@ def _judge(device: TornDevice, before: set[str], torn_at: float) -> Counter[str]
         lost_later=len(later - arrived.keys()),
         doubled=sum(count > 1 for count in arrived.values()),
         wrong=wrong,
-        unknown=len(arrived.keys() - device.ended.keys() - {visit_id for visit_id in arrived if device.server}),
         stuck=int(status["journal_trouble"] is not None or status["waiting_visits"] > 0),
         damages_told=int(bool(device.told["journal_damaged"])),
         unsaid=int(bool(before - arrived.keys()) and not device.told["journal_damaged"] and not status["dropped"]),

@@ -1,4 +1,4 @@
-"""A device as a process of its own: planned people by the machine's clocks, recorded and uploaded until it is killed."""
+"""A device as a process: planned people by the machine's clocks, recorded and uploaded until it is killed."""
 
 import argparse
 import json

@@ -7,6 +7,7 @@ import sys
 import time
 from collections import defaultdict
 from dataclasses import dataclass, field
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -136,7 +137,7 @@ def _doubled_people(run: DeviceRun, persons: dict[str, int]) -> int:
     doubled = 0
     for person, count in persons.items():
         moments = sorted(times[person])
-        gaps = [later - earlier for earlier, later in zip(moments, moments[1:], strict=False)]
+        gaps = [later - earlier for earlier, later in pairwise(moments)]
         doubled += count > 1 and max(gaps, default=0.0) < 4.0
     return doubled
 

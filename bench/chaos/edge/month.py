@@ -2,6 +2,7 @@
 
 import json
 import shutil
+import tempfile
 import time
 from collections import Counter, defaultdict
 from dataclasses import dataclass, field
@@ -19,13 +20,16 @@ from onlooker_client.wire.transport import Transport, basic_authorization
 from testkit import Stack, TestStream
 from testkit.device_simulation import PERSON_HEX, PlannedPerson, SimulatedClocks, SimulatedSession, plan_people
 
+MEMORY = Path("/dev/shm")
+"""A month of writes in a few minutes is too much for a disk, and would measure it."""
 DAY_S = 86_400
 FRAME_S = 1.0
 OUTAGE_S = 600.0
 YEARS_S = 2 * 365 * DAY_S
 REPEATS = 5
 UPLOAD_LIMIT_S = 600.0
-WRITTEN_LIMIT_S = 120.0
+WRITTEN_LIMIT_S, STILL_S = 120.0, 10.0
+"""How long visits are waited for; where no more came for the second, all are there."""
 EDGE_S = 2.0
 """How far a visit's ends may lie from when the person came and left: a frame, and what a crash may cost."""
 WATCHED_SHARE = 0.002
@@ -39,6 +43,8 @@ class FilmedMonth:
     folder: Path
     people: list[PlannedPerson]
     clocks: SimulatedClocks
+    hours: float = 24.0
+    """That the place is open each day."""
     watched_s: Counter[str] = field(default_factory=Counter)
     """In truth, by day."""
     disturbed: list[tuple[float, float]] = field(default_factory=list)
@@ -55,7 +61,24 @@ class FilmedMonth:
         self.session = SimulatedSession.resumed(self.people, self.recording.session_state())
 
     def film(self, seconds: float) -> None:
-        for beat in range(round(seconds / FRAME_S)):
+        """While the place is open; the rest of the day the camera shows nothing, and time passes."""
+        ends_at = self.clocks.true_s() + seconds
+        while self.clocks.true_s() < ends_at:
+            closed_s = self._closed_s()
+            if closed_s:
+                self.clocks.advance(min(closed_s, max(FRAME_S, ends_at - self.clocks.true_s())))
+                continue
+            self._film(round(min(900.0, ends_at - self.clocks.true_s()) / FRAME_S))
+
+    def _closed_s(self) -> float:
+        """Until it opens, at midnight; 0 while it is open."""
+        of_day_s = self.clocks.true_s() % DAY_S
+        return 0.0 if of_day_s < self.hours * 3600 else DAY_S - of_day_s
+
+    def _film(self, frames: int) -> None:
+        for beat in range(max(1, frames)):
+            if self._closed_s():
+                return
             self.clocks.advance(FRAME_S)
             now, true_s = self.clocks.monotonic_s(), self.clocks.true_s()
             at_ms = round(self.clock.stamp(now) * 1000)
@@ -104,13 +127,23 @@ class RepeatingTransport(Transport):
         return super().request_json(method, path, body, **how)
 
 
-def film_month(folder: Path, *, days: int, visits: int, seed: int) -> FilmedMonth:
+def plan_month(begins_at: float, ends_at: float, *, hours: float, visits_a_day: int, seed: int) -> list[PlannedPerson]:
+    """Everybody comes and leaves while the place is open."""
+    people: list[PlannedPerson] = []
+    for day in range(int(begins_at // DAY_S), int(ends_at // DAY_S) + 1):
+        opens, closes = max(begins_at, day * DAY_S), min(ends_at, day * DAY_S + hours * 3600)
+        if closes - opens > 120:
+            share = (closes - opens) / (hours * 3600)
+            planned = {"begins_ms": round(opens * 1000) + 2000, "ends_ms": round(closes * 1000) - 2000}
+            people += plan_people(round(visits_a_day * share), **planned, seed=seed + day)
+    return people
+
+
+def film_month(folder: Path, *, days: int, hours: float, visits: int, seed: int) -> FilmedMonth:
     """Ends now. Two jumps of the wall clock, a crash, two restarts; after the second the time is not known."""
     began_at = time.time() - days * DAY_S - 2 * OUTAGE_S
-    people = plan_people(
-        visits, begins_ms=round(began_at * 1000), ends_ms=round((time.time() - OUTAGE_S) * 1000), seed=seed
-    )
-    month = FilmedMonth(folder, people, SimulatedClocks(boot=20.0, started_at=began_at - 20.0))
+    people = plan_month(began_at, time.time() - OUTAGE_S, hours=hours, visits_a_day=visits // days, seed=seed)
+    month = FilmedMonth(folder, people, SimulatedClocks(boot=20.0, started_at=began_at - 20.0), hours)
     part_s = days * DAY_S / 6
     month.film(part_s)
     month.jump(YEARS_S)
@@ -158,10 +191,13 @@ def await_written(stack: Stack, stream: TestStream, count: int) -> list[tuple[st
         "SELECT id, extract(epoch FROM began_at), extract(epoch FROM upper(present)), ended"
         " FROM visits_visit WHERE stream_id = %s"
     )
-    give_up_at = time.monotonic() + WRITTEN_LIMIT_S
+    give_up_at, known, since = time.monotonic() + WRITTEN_LIMIT_S, -1, 0.0
     while True:
         rows = stack.execute(query, stream.id)
-        if len(rows) >= count or time.monotonic() > give_up_at:
+        if len(rows) != known:
+            known, since = len(rows), time.monotonic()
+        is_still = time.monotonic() - since > STILL_S and rows
+        if len(rows) >= count or is_still or time.monotonic() > give_up_at:
             return [(row[0].hex, float(row[1]), float(row[2]), row[3]) for row in rows]
         time.sleep(0.5)
 
@@ -215,10 +251,15 @@ def compare_days(month: FilmedMonth, stack: Stack, stream: TestStream) -> dict[s
     return {"days": len(buckets), "days_wrong": wrong, "watched_worst_share": round(worst, 6)}
 
 
-def measure_month(stack: Stack, folder: Path, *, days: int, visits: int, seed: int) -> dict[str, Any]:
-    began = time.monotonic()
-    month = film_month(folder, days=days, visits=visits, seed=seed)
-    say(f"{days} days filmed in {time.monotonic() - began:.0f} s: {json.dumps(month.recording.status())}")
+def measure_month(stack: Stack, *, days: int, hours: float, visits: int, seed: int) -> dict[str, Any]:
+    memory = MEMORY if MEMORY.is_dir() else None
+    with tempfile.TemporaryDirectory(prefix="onlooker-month-", dir=memory) as folder:
+        month = film_month(Path(folder) / "journal", days=days, hours=hours, visits=visits, seed=seed)
+        return _measure(stack, month, days=days)
+
+
+def _measure(stack: Stack, month: FilmedMonth, *, days: int) -> dict[str, Any]:
+    say(f"{days} days filmed: {json.dumps(month.recording.status())}")
     stream = stack.create_stream()
     stack.execute("UPDATE streams_stream SET created_at = now() - interval '400 days' WHERE id = %s", stream.id)
     sent = connect(month, stack, stream)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import sqlite3
 from collections import Counter
 from dataclasses import replace
-from typing import Optional
 
 from onlooker_client.device.coverage_sums import CoverageSums
 from onlooker_client.device.journal_rows import Epoch, read_sums, slot_of, slot_of_minute
@@ -36,14 +35,14 @@ def date_rows(connection: sqlite3.Connection, *, boot: str, true_ms: int, now_ms
     return lost
 
 
-def _true_ms(epoch: Epoch, *, has_battery: bool, now_ms: int) -> Optional[int]:
+def _true_ms(epoch: Epoch, *, has_battery: bool, now_ms: int) -> int | None:
     if epoch.true_ms is not None or epoch.battery_ms is None or not has_battery:
         return epoch.true_ms
     began_ms = epoch.began_ms - epoch.session_ms + epoch.battery_ms
     return epoch.battery_ms if began_ms <= now_ms else None
 
 
-def _is_right(battery_ms: Optional[int], true_ms: int) -> bool:
+def _is_right(battery_ms: int | None, true_ms: int) -> bool:
     return battery_ms is not None and abs(battery_ms - true_ms) <= RIGHT_MS
 
 

@@ -36,7 +36,8 @@ CREATE TABLE visit (
     began_ms INTEGER NOT NULL, revision INTEGER NOT NULL, sent INTEGER NOT NULL DEFAULT 0,
     ended INTEGER NOT NULL, body TEXT NOT NULL, crc INTEGER NOT NULL);
 CREATE TABLE coverage (
-    slot INTEGER PRIMARY KEY, revision INTEGER NOT NULL, sent INTEGER NOT NULL DEFAULT 0, body TEXT, crc INTEGER NOT NULL);
+    slot INTEGER PRIMARY KEY, revision INTEGER NOT NULL, sent INTEGER NOT NULL DEFAULT 0,
+    body TEXT, crc INTEGER NOT NULL);
 CREATE TABLE minute (
     epoch INTEGER NOT NULL, minute INTEGER NOT NULL, body TEXT NOT NULL, crc INTEGER NOT NULL,
     PRIMARY KEY (epoch, minute)) WITHOUT ROWID;
@@ -76,6 +77,8 @@ class JournalFile:
     @property
     def connection(self) -> sqlite3.Connection:
         """Opened where it is not; raises JournalDamaged or JournalUnwritable."""
+        if self._lock.closed:  # another agent may have it
+            raise JournalUnwritable("The journal is closed.")
         if self._connection is None:
             with _explained():
                 self._connection = _connect(self.path, self.limit_bytes)
@@ -110,7 +113,7 @@ class JournalFile:
     def shrink(self) -> None:
         """Give free pages back and empty the log: nothing that was erased is left in either."""
         with _explained():
-            self.connection.execute("PRAGMA incremental_vacuum").fetchall()
+            self.connection.executescript("PRAGMA incremental_vacuum")  # `execute` would give back a single page
             self.connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
 
     def erase(self) -> None:

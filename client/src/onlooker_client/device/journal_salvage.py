@@ -87,8 +87,7 @@ def _read_table(connection: sqlite3.Connection, table: str, key: str, found: Sal
         if is_whole:
             break
         found.is_complete = False
-    right = list(_right(table, rows.values(), found))
-    return right
+    return list(_right(table, rows.values(), found))
 
 
 def _right(table: str, rows: Any, found: Salvaged) -> Iterator[Row]:

@@ -74,7 +74,8 @@ def write_visit(connection: sqlite3.Connection, visit: VisitChange) -> None:
     """
     connection.execute(
         """INSERT INTO visit (id, epoch, offset_ms, began_ms, revision, ended, body, crc)
-           VALUES (:id, :epoch, (SELECT true_ms FROM epoch WHERE id = :epoch), :began_ms, :revision, :ended, :body, :crc)
+           VALUES (:id, :epoch, (SELECT true_ms FROM epoch WHERE id = :epoch), :began_ms,
+                   :revision, :ended, :body, :crc)
            ON CONFLICT (id) DO UPDATE SET revision = max(excluded.revision, visit.revision + 1),
                ended = excluded.ended, body = excluded.body, crc = excluded.crc""",
         {

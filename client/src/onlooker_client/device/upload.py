@@ -21,11 +21,13 @@ PATH = "/services/scene_analysis/1/visits"
 LIMIT_S = 30.0
 ASK_EVERY_S = 600.0
 """How often the stream's settings are read again."""
+BATCH_EVERY_S = 1.1
+"""Between two batches: a server takes one a second of a stream."""
 FIRST_PAUSE_S = 5.0
 LONGEST_PAUSE_S = 300.0
 MALFORMED = (400, 413, 422)
 SINGLES_AT_MOST = 20
-"""Items in a row that the server calls malformed: if there are more, the fault is not theirs, and nothing is dropped."""
+"""Items in a row that the server calls malformed: with more, the fault is not theirs, and nothing is dropped."""
 
 
 class Uploader:
@@ -82,15 +84,15 @@ class Uploader:
         if self._thread is not None:
             self._thread.join(timeout_s)
 
-    def round(self) -> bool:
-        """Send all that waits; False where the server could not be asked, or refused."""
+    def round(self, *, pause_s: float = 0.0) -> bool:
+        """Send all that waits, with pauses between batches; False where the server could not be asked, or refused."""
         transport = self._transport
         if transport is None:
             return False
         try:
             self._ask_stream(transport)
-            while self._send_batch(transport):
-                pass
+            while self._send_batch(transport) and not (pause_s and self._is_closing):
+                time.sleep(pause_s)
         except JournalUnwritable as error:
             self._fail(error)
         except OnlookerError as error:
@@ -106,18 +108,19 @@ class Uploader:
             self._wake_up.wait(max(pause_s, self._not_before - time.monotonic()))
             self._wake_up.clear()
             if time.monotonic() >= self._not_before:
-                self.round()
+                self.round(pause_s=BATCH_EVERY_S)
             pause_s = 0.0 if self._failures else self._every_s
             if self._is_closing:
                 return
 
     def _fail(self, error: Exception) -> None:
         asked_s = error.retry_after_s if isinstance(error, NotNow) else None
+        is_paced = isinstance(error, NotNow) and error.status == 429
         self._failures += 1
         pause_s = min(FIRST_PAUSE_S * 2.0 ** min(self._failures - 1, 10), LONGEST_PAUSE_S)
         pause_s *= random.uniform(0.5, 1.0)  # noqa: S311 (no secret)
         self._not_before = time.monotonic() + max(asked_s or 0.0, pause_s)
-        if self.error is None:
+        if self.error is None and not is_paced:
             self._warn("upload", f"{in_words(error)} Visits are kept on the device and sent later.")
         self.error = error
 
