@@ -23,7 +23,7 @@ from bench.lib.scenes import LabelledScene, find_scenes
 from bench.lib.testdata import BESIDE_THE_PROJECT
 
 SCENE = "intel_walk_and_pause_extended"
-"""Three people who come together, two of whom look; 11.4 seconds."""
+"""Three people who come together; 11.4 seconds."""
 CPU = "cortex-a72"
 """That of a Raspberry Pi 4; cortex-a76 is that of a Raspberry Pi 5."""
 FRAMES_PER_SECOND = 5.0

@@ -58,32 +58,6 @@ def test_all_three_ways_say_the_same(feed: LocalFeed) -> None:
         assert events.headers["content-type"] == "text/event-stream"
 
 
-def test_an_independent_implementation_of_web_sockets_agrees(feed: LocalFeed) -> None:
-    wsproto = pytest.importorskip("wsproto")
-    from wsproto import events
-
-    side = wsproto.WSConnection(wsproto.ConnectionType.CLIENT)
-    texts: list[str] = []
-    with socket.create_connection(("127.0.0.1", feed.port), timeout=10) as opened:
-        opened.sendall(side.send(events.Request(host=f"127.0.0.1:{feed.port}", target="/socket")))
-        while len(texts) < 3:
-            side.receive_data(opened.recv(65536))
-            for event in side.events():
-                if isinstance(event, events.TextMessage):
-                    texts.append(event.data)
-                    people = {f"p{number}": AT_CAMERA for number in range(40)}  # longer than a short frame can be
-                    feed.publish(computed(len(texts), **people))
-                elif isinstance(event, events.Ping):
-                    opened.sendall(side.send(event.response()))
-        opened.sendall(side.send(events.CloseConnection(code=1000)))
-        closed = []
-        while not closed:
-            side.receive_data(opened.recv(65536))
-            closed = [event.code for event in side.events() if isinstance(event, events.CloseConnection)]
-    assert closed == [1000]
-    assert len(texts[2]) > 1000
-
-
 @pytest.mark.alone
 @pytest.mark.parametrize("path", ["/events", "/socket"])
 def test_readers_get_at_most_15_updates_a_second_and_the_last_one(feed: LocalFeed, path: str) -> None:
