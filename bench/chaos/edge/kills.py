@@ -1,9 +1,11 @@
 """Devices that are killed at random moments while they record and upload, and a server that is killed meanwhile."""
 
 import json
+import os
 import random
 import subprocess
 import sys
+import threading
 import time
 from collections import defaultdict
 from dataclasses import dataclass, field
@@ -36,6 +38,8 @@ class DeviceRun:
     stream: TestStream
     kills: list[float] = field(default_factory=list)
     """When it was killed, in Unix time."""
+    seen_by: str = "seen.jsonl"
+    """The file to which it says what it saw."""
 
     def plan(self, *, seconds: float, people: int, seed: int, full_bytes: int = 0) -> None:
         began_ms = round(time.time() * 1000)
@@ -53,7 +57,7 @@ class DeviceRun:
 
     def start(self, until: float, *options: str) -> "subprocess.Popen[bytes]":
         program = [sys.executable, "-m", "bench.chaos.edge.device_program"]
-        files = [str(self.folder / "plan.json"), str(self.folder / "seen.jsonl")]
+        files = [str(self.folder / "plan.json"), str(self.folder / self.seen_by)]
         with (self.folder / "device.log").open("ab") as log:
             return subprocess.Popen(
                 [*program, *files, "--until", str(until), *options], stdout=log, stderr=subprocess.STDOUT
@@ -118,6 +122,7 @@ def judge(run: DeviceRun, written: list[tuple[str, float, float, bool]]) -> dict
         persons[visit_id[:PERSON_HEX]] += 1
     return {
         "visits_seen": len(seen),
+        "lost_spans_s": [round(seen[one][-1] - seen[one][0], 1) for one in lost],
         "visits_written": len(written),
         "lost": len(lost),
         "doubled": sum(len(times) > 1 for times in found.values()),
@@ -165,11 +170,21 @@ def measure_kills(stack: Stack, folder: Path, *, kills: int, server_kills: int, 
     return {"ok": ok, "kills": len(run.kills), "server_kills": dict(killer.killed), **figures}
 
 
+def _copy(folder: Path) -> None:
+    with (folder / "seen.fifo").open() as source, (folder / "seen.jsonl").open("a") as sink:
+        for line in source:
+            sink.write(line)
+            sink.flush()
+
+
 def measure_full_disk(stack: Stack, folder: Path, *, seconds: float, seed: int) -> dict[str, Any]:
     """The disk takes nothing for the first half; the process goes on, and everything arrives."""
     run = DeviceRun(folder, stack, stack.create_stream())
     run.plan(seconds=seconds, people=round(seconds / 3), seed=seed, full_bytes=20_000)
+    os.mkfifo(run.folder / "seen.fifo")  # what the device says it saw is not subject to the limit
+    threading.Thread(target=_copy, args=(run.folder,), daemon=True).start()
     ends = time.time() + seconds + 45
+    run.seen_by = "seen.fifo"
     run.finish(ends, "--full-until", str(time.time() + seconds / 2))
     figures = judge(run, await_written(stack, run.stream, len(run.seen())))
     said = [line.split()[0] for line in run.log().splitlines() if line.startswith("journal ")]
