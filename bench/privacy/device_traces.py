@@ -18,6 +18,7 @@ from typing import Any
 
 import cv2
 import numpy as np
+import psutil
 
 from bench.lib.product import ROOT, conclude, concluding, running_product, say
 from bench.privacy.picture_traces import Grey, PictureMarks, find_traces
@@ -132,7 +133,8 @@ def run_agent(stack: Stack, stream: TestStream, film: Path, folder: Path, *, sec
     with (home / "agent.log").open("wb") as log:
         agent = subprocess.Popen([*before, *command, *options], env=variables, stdout=log, stderr=log)
     time.sleep(seconds)
-    agent.terminate()
+    for process in psutil.Process(agent.pid).children() if before else [agent]:  # strace keeps signals to itself
+        process.terminate()
     agent.wait(60)
     disk.stop()
     line.close()

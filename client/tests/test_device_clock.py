@@ -50,6 +50,16 @@ def test_where_kernel_and_server_disagree_the_server_is_right() -> None:
     assert clock.now_ms() == round(clocks.true_s() * 1000)
 
 
+def test_a_slow_answer_confirms_a_wall_clock_that_is_right() -> None:
+    clocks = SimulatedClocks(started_at=NOON, synchronised=False)
+    clock = DeviceClock(clocks)
+    asked_s = clock.boot_s()
+    said_s = clocks.true_s()
+    clocks.advance(8)  # all of it on the way back
+    assert clock.learn(said_s, asked_s=asked_s, answered_s=clock.boot_s())
+    assert clock.now_ms() == round(clocks.true_s() * 1000)
+
+
 def test_drift_and_slow_answers_do_not_move_what_is_known() -> None:
     clocks = SimulatedClocks(started_at=NOON)
     clock = DeviceClock(clocks)

@@ -18,6 +18,8 @@ STEP_MS = 2_000
 """A true time that differs by less is drift: what was dated stays as it is."""
 DISAGREEMENT_MS = 10_000
 """Where kernel and server differ by more, the server is right: it judges what is too old and what is in the future."""
+WALL_MS = 250
+"""How far a wall clock that is right may be from the server's."""
 EARLIEST_S = 1_767_225_600
 """The first of January 2026: a clock that says less has lost its battery."""
 _TIME_ERROR = 5
@@ -141,11 +143,16 @@ class DeviceClock:
             return self._adopt(offset_ms, "kernel", STEP_MS)
 
     def learn(self, server_s: float, *, asked_s: float, answered_s: float) -> bool:
-        """A server said its time, between two moments of `boot_s`; whether what is known has changed."""
+        """A server said its time, between two moments of `boot_s`; whether what is known has changed.
+
+        A slow answer says it roughly: where the wall clock is within that, it is right, and says it better.
+        """
         within_ms = (answered_s - asked_s) * 500
         if not 0 <= within_ms <= DISAGREEMENT_MS:
             return False
-        offset_ms = round((server_s - (asked_s + answered_s) / 2) * 1000)
+        offset_ms, wall_ms = round((server_s - (asked_s + answered_s) / 2) * 1000), self.wall_ms()
+        if abs(wall_ms - offset_ms) <= within_ms + WALL_MS:
+            offset_ms = wall_ms
         with self._lock:
             self._server_ms = offset_ms
             return self._adopt(offset_ms, "server", max(STEP_MS, 2 * within_ms))
