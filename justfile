@@ -269,6 +269,14 @@ sizing *arguments:
 chaos-scene *arguments:
     python -m bench.chaos.scene {{arguments}}
 
+# Whether a device that computes leaves anything of a picture on its disk or its line; a frame written on purpose must be found.
+edge-privacy *arguments:
+    python -m testkit with-postgresql -- python -m bench.privacy.device_traces {{arguments}}
+
+# A device that computes, without a line for 30 days, killed, torn, full, with clocks that jump; then connected.
+chaos-edge *arguments:
+    python -m testkit with-postgresql -- python -m bench.chaos.edge {{arguments}}
+
 # A release of an earlier commit, upgraded while cameras, sessions and accepted jobs go on.
 upgrade-drill *arguments:
     python -m testkit with-postgresql -- python -m bench.chaos.upgrade {{arguments}}
@@ -353,6 +361,14 @@ agent-install: agent-packages
 chaos-client *arguments:
     python -m bench.chaos.client {{arguments}}
 
+# Whether a device counts as the server does: labelled scenes through both, field by field, and against their truth.
+edge-parity *arguments:
+    python -m bench.accuracy.edge_parity {{arguments}}
+
+# What a device that computes takes: CPU beside the bare pipeline and beside server mode, memory, bytes, time.
+bench-edge *arguments:
+    python -m bench.cost.edge {{arguments}}
+
 # What the agent costs beside bare capture and JPEG encoding.
 bench-agent *arguments:
     python -m bench.cost.agent {{arguments}}
@@ -375,6 +391,7 @@ pins:
     uv pip compile --quiet --universal --generate-hashes --no-emit-index-url --no-header --python-version 3.11 pyproject.toml server/pyproject.toml pipeline/pyproject.toml --group dev --extra compute --extra machine --extra vision --no-emit-package onlooker-pipeline -c requirements/server.txt -o requirements/dev.txt
     uv pip compile --quiet --universal --generate-hashes --no-emit-index-url --no-header --python-version 3.11 pipeline/pyproject.toml --extra vision -c requirements/server.txt -o requirements/pipeline.txt
     uv pip compile --quiet --universal --generate-hashes --no-emit-index-url --no-header --python-version 3.9 client/pyproject.toml --extra camera -o requirements/client.txt
+    uv pip compile --quiet --universal --generate-hashes --no-emit-index-url --no-header --python-version 3.11 client/pyproject.toml pipeline/pyproject.toml --extra camera --extra vision -c requirements/server.txt -o requirements/device.txt
     uv pip compile --quiet --universal --generate-hashes --no-emit-index-url --no-header --python-version 3.11 requirements/conformance.in -o requirements/conformance.txt
     uv pip compile --quiet --universal --generate-hashes --no-emit-index-url --no-header --python-version 3.11 requirements/containers.in -o requirements/containers.txt
     uv pip compile --quiet --universal --generate-hashes --no-emit-index-url --no-header --python-version 3.11 requirements/models.in -o requirements/models.txt

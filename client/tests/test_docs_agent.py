@@ -10,7 +10,7 @@ from onlooker.streams.options import WARNED_FROM
 from onlooker_client.agent import agent, process
 from onlooker_client.agent.capture import motion, pace, timestamps
 from onlooker_client.agent.options import AgentOptions
-from onlooker_client.agent.sending import link
+from onlooker_client.agent.sending import link, server_delivery
 from onlooker_client.agent.status import health, reporter, state
 from onlooker_client.agent.status.log import AGAIN_S
 from onlooker_client.bulk.uploader import LAST_WORD_S
@@ -66,7 +66,7 @@ SENTENCES = {
         f"at the first motion {PLAN.fps:g} again",
         f"a grey JPEG of quality {PLAN.quality} that fits into {PLAN.width_px} x {PLAN.height_px}",
         f"more than {PLAN.max_kbytes:g} KB a second would be sent",
-        f"waits up to {agent.IN_FLIGHT_LIMIT_S:g} seconds for frames in flight",
+        f"waits up to {server_delivery.IN_FLIGHT_LIMIT_S:g} seconds for frames in flight",
         f"(and again every {AGAIN_S / 60:g} minutes)",
         f"after {link.SILENT_S:g} seconds, or twice as long as answers took",
         f"reads its file again every {agent.LOOK_AGAIN_S:g} seconds",

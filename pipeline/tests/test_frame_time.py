@@ -7,7 +7,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from onlooker_pipeline.frame_time import LATE_AT_MOST_MS, FrameClock, FrameOrder, read_timestamp_us, time_frame
+from onlooker_pipeline.frame_time import (
+    LATE_AT_MOST_MS,
+    FrameClock,
+    FrameOrder,
+    count_frame,
+    read_timestamp_us,
+    time_frame,
+)
 
 NOON_MS = 1_800_000_000_000
 Told = int | None
@@ -166,3 +173,12 @@ def test_without_an_offset_the_time_is_local_to_the_stream(text: str, zone: str,
 def test_what_names_no_moment_says_nothing(text: object) -> None:
     assert read_timestamp_us({"timestamp": text}, time_zone="Europe/Paris") is None
     assert read_timestamp_us({}, time_zone="Europe/Paris") is None
+
+
+@given(st.floats(allow_nan=False))
+def test_a_frame_counts_its_gap_between_a_thirtieth_of_a_second_and_a_second(gap_s: float) -> None:
+    assert count_frame(gap_s) == min(max(gap_s, 1 / 30), 1)
+
+
+def test_the_first_frame_of_a_session_counts_the_least() -> None:
+    assert count_frame(None) == 1 / 30

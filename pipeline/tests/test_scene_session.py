@@ -10,7 +10,7 @@ import pytest
 
 from onlooker_pipeline.frame_time import FrameClock
 from onlooker_pipeline.scene_session import SceneSession, find_visits
-from onlooker_pipeline.service_call import Call, ComputeError, Sender, SessionMemory
+from onlooker_pipeline.service_call import Call, ComputeError, FrameQuality, Sender, SessionMemory
 from onlooker_pipeline.services import scene_analysis
 from onlooker_pipeline.visits.fold import close_session, fold_call
 from onlooker_pipeline.visits.visit import Visit, decode_visit
@@ -128,3 +128,85 @@ def test_damaged_picture_leaves_the_session_as_it_was() -> None:
 def test_array_that_is_no_picture_is_refused(pixels: Any) -> None:
     with pytest.raises(ValueError, match="array of uint8"):
         SceneSession().add_frame(pixels, STARTED_AT)
+
+
+def restored(state: bytes, **options: Any) -> SceneSession:
+    session = SceneSession(**options)
+    assert session.restore_state(state)
+    return session
+
+
+def states_of_session() -> list[bytes]:
+    """What a session exports before its first frame and after each."""
+    session = SceneSession()
+    states = [session.export_state()]
+    for image, taken_at in FRAMES:
+        session.add_frame(image, taken_at)
+        states.append(session.export_state())
+    return states
+
+
+@pytest.mark.slow
+def test_restored_session_goes_on_as_if_it_had_never_stopped() -> None:
+    (expected,) = find_visits(FRAMES)
+    for played, state in enumerate(states_of_session()):
+        (visit,) = find_visits(FRAMES[played:], restored(state))
+        assert without_id(visit) == without_id(expected), f"after {played} frames"
+
+
+def test_restored_session_keeps_ids_and_raises_revisions() -> None:
+    session = SceneSession()
+    published = [visit for image, at in FRAMES[:12] for visit in session.add_frame(image, at).visits]
+    (last,) = find_visits(FRAMES[12:], restored(session.export_state()))
+    assert last.id == published[-1].id
+    assert last.revision > published[-1].revision
+
+
+def test_state_has_no_pixels() -> None:
+    session = SceneSession()
+    for image, taken_at in FRAMES[:8]:
+        session.add_frame(image, taken_at)
+    assert len(session.export_state()) < 4_000
+
+
+def test_state_of_another_release_begins_a_new_scene() -> None:
+    session = SceneSession()
+    assert not session.restore_state(b"\x91\xc4\x01\x00")
+    assert not session.restore_state(b"")
+    assert len(find_visits(FRAMES, session)) == 1
+
+
+def test_frames_count_video_as_a_worker_counts_it() -> None:
+    session = SceneSession()
+    moments = [0.0, 0.2, 0.21, 5.0, 4.0]
+    counted = [session.add_frame(empty_wall(), STARTED_AT + timedelta(seconds=at_s)).video_s for at_s in moments]
+    assert counted == pytest.approx([1 / 30, 0.2, 1 / 30, 1.0, 0.0])
+    assert session.add_frame(empty_wall(), STARTED_AT + timedelta(seconds=4.5)).skipped == "out_of_order"
+
+
+def test_frame_says_how_well_people_could_be_seen() -> None:
+    session = SceneSession()
+    assert session.add_frame(empty_wall(), FRAMES[0][1]).quality == FrameQuality(False, [])
+    shown = session.add_frame(SHOWN, FRAMES[1][1]).quality
+    assert shown is not None
+    assert len(shown.face_bins) == 1
+
+
+def test_idle_session_closes_its_visits_and_begins_a_new_scene() -> None:
+    session = SceneSession(idle_s=60)
+    for image, taken_at in FRAMES[:14]:
+        session.add_frame(image, taken_at)
+    assert session.has_people
+    after = session.add_frame(empty_wall(), FRAMES[13][1] + timedelta(seconds=61))
+    (closed,) = after.visits
+    assert closed.ended
+    assert after.video_s == pytest.approx(1 / 30)
+    assert [event["type"] for event in after.result["events"]] == ["disappearance"]
+    assert not session.has_people
+
+
+def test_clock_of_its_own_need_not_know_the_date() -> None:
+    early = datetime(1970, 1, 1, 0, 5, tzinfo=UTC)
+    with pytest.raises(ComputeError):
+        SceneSession().add_frame(SHOWN, early)
+    assert SceneSession(has_own_clock=True).add_frame(SHOWN, early).video_s

@@ -1,4 +1,4 @@
-"""When a frame was taken, from its timestamp and arrival, and its order within the session."""
+"""When a frame was taken, from its timestamp and arrival, its order within the session, and what it counts."""
 
 import enum
 from collections.abc import Mapping
@@ -12,6 +12,8 @@ STEP_US = 1_000
 """The minimum distance between two frames: tracking works in milliseconds."""
 CATCH_UP = 0.5
 """A session that is ahead of its timestamps advances at this share of real time until they catch up."""
+SHORTEST_FRAME_S, LONGEST_FRAME_S = 1 / 30, 1.0
+"""Video that one frame counts, at least and at most."""
 
 
 class FrameOrder(enum.Enum):
@@ -80,3 +82,10 @@ def time_frame(told_us: int | None, arrived_us: int, clock: FrameClock | None) -
     if at_us < clock.at_us + STEP_US:
         at_us = clock.at_us + max(round(CATCH_UP * (arrived_us - clock.arrived_us)), STEP_US)
     return FrameTime(at_us, FrameOrder.NEXT, FrameClock(said_us, since_us, arrived_us, at_us))
+
+
+def count_frame(gap_s: float | None) -> float:
+    """Seconds of video that one frame counts, given the gap to its session's previous frame."""
+    if gap_s is None:
+        return SHORTEST_FRAME_S
+    return min(max(gap_s, SHORTEST_FRAME_S), LONGEST_FRAME_S)

@@ -102,6 +102,8 @@ class Call:
     """The frame's time, where it is known already."""
     idle_state: Any = None
     """State of an earlier session with the same id that timed out; only the first call after it gets this."""
+    has_own_clock: bool = False
+    """Whether the time is of the clock that runs beside this program, which may not know the date yet."""
 
     @cached_property
     def time(self) -> FrameTime:

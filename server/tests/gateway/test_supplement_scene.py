@@ -18,8 +18,8 @@ from coverage_frames import await_refusals
 from onlooker.bus.messages import Reply, Task
 from onlooker.gateway.context import open_engine
 from onlooker.settings import read_settings
-from onlooker.streams.video_time import LONGEST_FRAME_S, SHORTEST_FRAME_S
 from onlooker_pipeline.catalogue import read_catalogue
+from onlooker_pipeline.frame_time import LONGEST_FRAME_S, SHORTEST_FRAME_S
 from onlooker_pipeline.service_call import Sender
 from scene_camera import (
     CONFIDENCES,

@@ -1,4 +1,4 @@
-"""What a frame counts, and the months it is counted in."""
+"""The months in which video is counted."""
 
 from datetime import UTC, datetime
 
@@ -6,16 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from onlooker.streams.video_time import count_frame, month_end, month_of
-
-
-@given(st.floats(allow_nan=False))
-def test_a_frame_counts_its_gap_between_a_thirtieth_of_a_second_and_a_second(gap_s: float) -> None:
-    assert count_frame(gap_s) == min(max(gap_s, 1 / 30), 1)
-
-
-def test_the_first_frame_of_a_session_counts_the_least() -> None:
-    assert count_frame(None) == 1 / 30
+from onlooker.streams.video_time import month_end, month_of
 
 
 @given(st.datetimes(datetime(2000, 1, 1), datetime(2100, 1, 1), timezones=st.just(UTC)))

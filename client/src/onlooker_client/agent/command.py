@@ -8,11 +8,13 @@ import sys
 from pathlib import Path
 from typing import Callable
 
-from onlooker_client.agent.options import AgentOptions
+from onlooker_client.agent.options import DEVICE_FPS, SERVER_FPS, AgentOptions, JournalOptions
 from onlooker_client.command.options import add_picture_options, add_server_options, number, read_config, whole
+from onlooker_client.device.command_options import ComputePlan, add_device_options, plan_computing
+from onlooker_client.device.feed_options import add_feed_options, read_feed_options
 from onlooker_client.errors import ConfigError
 
-SUMMARY = "Send a camera's frames to the server, until it is stopped."
+SUMMARY = "Count a camera's people, until it is stopped: send its frames to the server, or compute them here."
 EPILOG = """\
 SOURCE is one of:
   0, usb:0, /dev/video0      a camera on this machine
@@ -30,9 +32,11 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     parser.formatter_class = argparse.RawDescriptionHelpFormatter
     parser.epilog = EPILOG
     parser.add_argument("source", nargs="?", metavar="SOURCE", help="the camera, if not the one that setup saved")
-    pictures = add_picture_options(parser)
+    pictures = add_picture_options(parser, fps=None, fps_said="10; 5 where this device computes")
     pictures.add_argument("--loop", action="store_true", help="repeat a video or folder")
     _add_sending_options(parser)
+    add_device_options(parser)
+    add_feed_options(parser)
     _add_watching_options(parser)
     add_server_options(parser)
 
@@ -68,9 +72,13 @@ def run(arguments: argparse.Namespace) -> int:
     from onlooker_client.agent.status.log import AgentLog, LogLevel
     from onlooker_client.terminal import Terminal
 
-    options = read_options(arguments)
     level = LogLevel.DEBUG if arguments.verbose else LogLevel.WARNING if arguments.quiet else LogLevel.INFO
     agent_log = AgentLog(Terminal.of(sys.stderr), least=level, as_json=arguments.json)
+
+    config = read_config(arguments)
+    check_source(config.source)
+    plan = plan_computing(arguments, config)
+    options = read_options(arguments, plan)
 
     # OpenCV is behind these.
     from onlooker_client.agent.agent import Agent
@@ -80,21 +88,28 @@ def run(arguments: argparse.Namespace) -> int:
         agent_log.warning("preview", text)
 
     preview = open_preview(show=arguments.show, save=arguments.save, fps=options.fps, warn=warn)
-    agent = Agent(options, lambda: read_config(arguments), agent_log, preview=preview)
+    agent = Agent(options, lambda: read_config(arguments), agent_log, preview=preview, stream=plan.stream)
     _stop_on_signals(agent.stop)
     return agent.run()
 
 
-def read_options(arguments: argparse.Namespace) -> AgentOptions:
-    source = read_config(arguments).source
+def check_source(source: str | None) -> str:
     if not source:
         raise ConfigError(
             "No camera is set. Name one (onlooker-agent run 0), set ONLOOKER_SOURCE, or run: onlooker-agent setup"
         )
+    return source
+
+
+def read_options(arguments: argparse.Namespace, plan: ComputePlan) -> AgentOptions:
+    fps = arguments.fps or (DEVICE_FPS if plan.computes_here else SERVER_FPS)
+    feed = read_feed_options(arguments)
+    if feed is not None and not plan.computes_here:
+        raise ConfigError("--feed-port needs --compute device: the feed says what this device computes.")
     return AgentOptions(
-        source=source,
-        fps=arguments.fps,
-        idle_fps=min(arguments.idle_fps, arguments.fps),
+        source=check_source(read_config(arguments).source),
+        fps=fps,
+        idle_fps=min(arguments.idle_fps, fps),
         width_px=arguments.width,
         height_px=arguments.height,
         quality=arguments.quality,
@@ -105,6 +120,12 @@ def read_options(arguments: argparse.Namespace) -> AgentOptions:
         is_looped=arguments.loop,
         health_file=arguments.health_file,
         health_port=arguments.health_port,
+        computes_here=plan.computes_here,
+        compute=plan.compute,
+        journal=JournalOptions(plan.folder, arguments.journal_limit * 1_000_000),
+        is_compute_fixed=arguments.compute is not None,
+        is_stream_known=plan.is_stream_known,
+        feed=feed,
     )
 
 

@@ -12,7 +12,7 @@ class Drop(str, enum.Enum):
     """A reason; its value is what logs and the health report say."""
 
     BUSY = "busy"
-    """The frames in flight already fill what the link and the server can take; a newer one comes soon."""
+    """Frames in flight fill what the link and the server, or this device, can take; a newer one comes soon."""
     BANDWIDTH_CAP = "bandwidth_cap"
     """Sending more would exceed the allowed kilobytes a second."""
     SERVER_BUSY = "server_busy"
@@ -34,7 +34,7 @@ class Drop(str, enum.Enum):
     REFUSED = "refused"
     """For any other reason that the server gave."""
     COMPUTATION_FAILED = "computation_failed"
-    """The server accepted it but could not compute it."""
+    """It was accepted but could not be computed."""
     BROKEN_PICTURE = "broken_picture"
     """The camera gave something that can't be encoded as JPEG."""
     STOPPED = "stopped"

@@ -7,6 +7,7 @@ import re
 from pathlib import Path
 
 from onlooker_client.command.options import add_picture_options, add_server_options
+from onlooker_client.device.compute_options import DEVICE, SERVER
 from onlooker_client.errors import BadArgument
 
 SUMMARY = "Send a recorded video as fast as the server takes it, and show its numbers."
@@ -24,6 +25,15 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         type=_positive,
         default=10.0,
         help="how long to wait for a server that does not answer (default: %(default)g)",
+    )
+    group.add_argument(
+        "--compute",
+        choices=[DEVICE, SERVER],
+        default=SERVER,
+        help="where frames are computed; device: here, and only visits are sent (default: %(default)s)",
+    )
+    group.add_argument(
+        "--confinement", choices=["on", "off"], default="on", help="off: compute here even where Linux can't confine it"
     )
     group.add_argument("--add", action="store_true", help="continue even if the stream already has people at that time")
     group = parser.add_argument_group("output")

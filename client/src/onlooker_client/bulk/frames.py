@@ -31,10 +31,13 @@ class VideoFrame:
 class FramesAhead:
     """Iterates once; `close` ends the thread."""
 
-    def __init__(self, pictures: Iterable[tuple[float, Any]], encoder: JpegEncoder, *, keep: bool) -> None:
+    def __init__(
+        self, pictures: Iterable[tuple[float, Any]], encoder: JpegEncoder, *, keep: bool, encodes: bool = True
+    ) -> None:
         self._pictures = pictures
         self._encoder = encoder
         self._keep = keep
+        self._encodes = encodes
         self._ready: queue.Queue[VideoFrame | OnlookerError | None] = queue.Queue(AHEAD_FRAMES)
         self._is_closed = threading.Event()
         self._thread = threading.Thread(target=self._fill, name="encode", daemon=True)
@@ -71,4 +74,5 @@ class FramesAhead:
 
     def _frame(self, seconds: float, pixels: Any) -> VideoFrame:
         scaled = self._encoder.scaled(pixels)
-        return VideoFrame(seconds, self._encoder.encode_scaled(scaled), scaled if self._keep else None)
+        image = self._encoder.encode_scaled(scaled) if self._encodes else b""
+        return VideoFrame(seconds, image, scaled if self._keep else None)

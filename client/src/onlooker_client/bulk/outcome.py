@@ -9,11 +9,11 @@ import time
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Callable, Protocol
 
 from onlooker_client.bulk.frames import VideoFrame
 from onlooker_client.bulk.progress import Progress
-from onlooker_client.bulk.uploader import FrameUploader
+from onlooker_client.bulk.uploader import Answered
 from onlooker_client.errors import BadArgument, ComputationFailed, OnlookerError
 from onlooker_client.preview import Preview
 from onlooker_client.scene import ids_in_view
@@ -63,9 +63,20 @@ class Outcome:
     """None: all of it was sent."""
 
 
-def send_all(
-    frames: Iterable[VideoFrame], sender: FrameUploader, progress: Progress, preview: Preview | None
-) -> Outcome:
+class FilmSender(Protocol):
+    """Takes the frames of a recording: the server, or this device."""
+
+    overtaken: int
+    on_wait: Callable[[OnlookerError, float], None]
+
+    def answers(self, frames: Iterable[VideoFrame]) -> Iterator[Answered]: ...
+
+    def stop(self) -> None: ...
+
+    def close(self) -> None: ...
+
+
+def send_all(frames: Iterable[VideoFrame], sender: FilmSender, progress: Progress, preview: Preview | None) -> Outcome:
     """Until the last frame, or until the server says no, or somebody stops it."""
     outcome, began = Outcome(), time.monotonic()
     try:
@@ -98,7 +109,7 @@ def _count_failure(outcome: Outcome, answer: dict[str, Any]) -> None:
 
 
 @contextmanager
-def stop_on_signals(sender: FrameUploader) -> Iterator[list[int]]:
+def stop_on_signals(sender: FilmSender) -> Iterator[list[int]]:
     """Ctrl-C and SIGTERM stop the sender; the same once more ends the program. Gives the signals that came."""
     came: list[int] = []
     reader, writer = os.pipe()
@@ -122,6 +133,6 @@ def stop_on_signals(sender: FrameUploader) -> Iterator[list[int]]:
         os.close(reader)
 
 
-def _stop_when_told(reader: int, sender: FrameUploader) -> None:
+def _stop_when_told(reader: int, sender: FilmSender) -> None:
     if os.read(reader, 1):
         sender.stop()

@@ -27,10 +27,12 @@ def read_config(arguments: argparse.Namespace) -> Config:
     return load_config(given, arguments.config)
 
 
-def add_picture_options(parser: argparse.ArgumentParser) -> argparse._ArgumentGroup:
-    """The group, for callers that add more options to it."""
+def add_picture_options(
+    parser: argparse.ArgumentParser, *, fps: float | None = 10.0, fps_said: str = "10"
+) -> argparse._ArgumentGroup:
+    """The group, for callers that add more options to it; `fps_said` is the default in words."""
     group = parser.add_argument_group("pictures")
-    group.add_argument("--fps", type=number(0.1, 60), default=10.0, metavar="N", help="frames a second (10)")
+    group.add_argument("--fps", type=number(0.1, 60), default=fps, metavar="N", help=f"frames a second ({fps_said})")
     group.add_argument("--width", type=whole(16, 7680), default=640, metavar="PX", help="maximum width (640)")
     group.add_argument("--height", type=whole(16, 4320), default=480, metavar="PX", help="maximum height (480)")
     group.add_argument("--quality", type=whole(1, 100), default=80, metavar="N", help="of the JPEG, 1 to 100 (80)")

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Callable
 
-from onlooker_client.doctor import camera, clock, server
+from onlooker_client.doctor import camera, clock, compute_speed, server
 from onlooker_client.doctor.examination import Examination
 from onlooker_client.doctor.findings import Finding, Severity, finding_of_error, unchecked
 from onlooker_client.errors import OnlookerError
@@ -40,6 +40,7 @@ CHECKS = (
     Check("clock", "Clock", clock.check_clock, ("server",), doing="comparing"),
     Check("network", "Network", server.check_network, ("credentials",), doing="measuring"),
     Check("analysis", "Analysis", server.check_analysis, ("credentials", "stream", "quota"), doing="sending frames"),
+    Check("computing", "Computing", compute_speed.check_compute_speed, doing="computing for some seconds"),
 )
 
 

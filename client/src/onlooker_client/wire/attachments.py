@@ -27,6 +27,8 @@ class Body(NamedTuple):
 
     content: bytes
     content_type: str
+    encoding: str = ""
+    """How the content is compressed, as HTTP says it."""
 
 
 def json_body(fields: Fields) -> Body:

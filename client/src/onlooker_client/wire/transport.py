@@ -76,11 +76,13 @@ class Transport:
         """A bare connection, for callers with several requests in flight on one."""
         return dial(self.address, self._trust, proxy=self._proxy, timeout_s=timeout_s)
 
-    def headers(self, content_type: str | None, authorization: str | None = None) -> bytes:
+    def headers(self, content_type: str | None, authorization: str | None = None, *, encoding: str = "") -> bytes:
         """Lines of headers, as `Connection.exchange` takes them."""
         lines = self._headers
         if content_type:
             lines += f"Content-Type: {content_type}\r\n"
+        if encoding:
+            lines += f"Content-Encoding: {encoding}\r\n"
         if authorization:
             lines += f"Authorization: {authorization}\r\n"
         return lines.encode("latin-1")
@@ -96,7 +98,9 @@ class Transport:
         authorization: str | None = None,
     ) -> Answer:
         """The answer, where it is a success; everything else is raised. The time holds for all tries together."""
-        headers = self.headers(body.content_type if body else None, authorization)
+        headers = self.headers(
+            body.content_type if body else None, authorization, encoding=body.encoding if body else ""
+        )
         content = body.content if body else b""
         deadline = time.monotonic() + (timeout_s or self.timeout_s)
 

@@ -17,9 +17,16 @@ from onlooker.compute.fair_turns import Crowded
 from onlooker.compute.service_process import ComputedTooLong, ProcessEnded
 from onlooker.compute.sessions import REMEMBERED_JOBS, Session, Sessions, StateConflict, StateNotKept
 from onlooker.logs import fields
-from onlooker.streams.video_time import SINGLE_JOB_S, count_frame
+from onlooker.streams.video_time import SINGLE_JOB_S
 from onlooker_pipeline.catalogue.service import Service
-from onlooker_pipeline.frame_time import FrameClock, FrameTime, as_milliseconds, read_timestamp_us, time_frame
+from onlooker_pipeline.frame_time import (
+    FrameClock,
+    FrameTime,
+    as_milliseconds,
+    count_frame,
+    read_timestamp_us,
+    time_frame,
+)
 from onlooker_pipeline.service_call import BAD_TIMESTAMP
 from onlooker_pipeline.versions import Versions, read_versions
 from onlooker_pipeline.visits.fold import close_session, fold_call

@@ -1,18 +1,10 @@
-"""Computed video time: what a frame counts, and the calendar months (UTC) it is counted in. Pure."""
+"""Computed video time: the calendar months (UTC) it is counted in. Pure."""
 
 from datetime import UTC, date, datetime
 from functools import lru_cache
 
-SHORTEST_FRAME_S = 1 / 30
-LONGEST_FRAME_S = 1.0
 SINGLE_JOB_S = 0.1
-
-
-def count_frame(gap_s: float | None) -> float:
-    """Seconds that one frame counts, given the gap to its session's previous frame."""
-    if gap_s is None:
-        return SHORTEST_FRAME_S
-    return min(max(gap_s, SHORTEST_FRAME_S), LONGEST_FRAME_S)
+"""What a job without a session counts."""
 
 
 def month_of(unix_time: float) -> date:

@@ -1,4 +1,4 @@
-"""Reads pictures at a steady rate, and decides for each whether it is sent."""
+"""Reads pictures at a steady rate, and decides for each whether it is delivered."""
 
 from __future__ import annotations
 
@@ -9,13 +9,10 @@ from typing import Any, Callable
 
 from onlooker_client.agent.capture.motion import MotionDetector
 from onlooker_client.agent.capture.pace import Pace
-from onlooker_client.agent.capture.timestamps import Timestamps, format_timestamp
+from onlooker_client.agent.delivery import Delivery, PreparedFrame
 from onlooker_client.agent.frame_counts import Drop, Tally
-from onlooker_client.agent.sending.link import Bandwidth
-from onlooker_client.agent.sending.sender import Sender
 from onlooker_client.agent.status.state import CameraMonitor
 from onlooker_client.errors import SourceError
-from onlooker_client.jpeg import JpegEncoder
 from onlooker_client.sources.condition import ConditionMonitor
 from onlooker_client.sources.opencv import load_opencv
 from onlooker_client.sources.source import Picture, Source
@@ -32,15 +29,11 @@ class Grabber:
 
     source: Source
     camera: CameraMonitor
-    encoder: JpegEncoder
+    delivery: Delivery
     pace: Pace
-    bandwidth: Bandwidth
-    sender: Sender
     tally: Tally
     ended: Callable[[], None]
     """Called when there are no more pictures, for whatever reason."""
-    keeps_pixels: bool = False
-    """Whether somebody wants to see them."""
     is_over: bool = False
     failure: str = ""
     """Why it is over, where that was no end of a video."""
@@ -51,7 +44,6 @@ class Grabber:
     def start(self) -> None:
         cv2.setNumThreads(1)  # more would wait for one another by spinning: a fifth of all CPU time
         self._detector = MotionDetector()
-        self._timestamps = Timestamps()
         self._judged_at = float("-inf")
         self._monitor = ConditionMonitor(time.monotonic(), is_live=self.source.is_live)
         self._thread = threading.Thread(target=self._run, name="grab", daemon=True)
@@ -87,15 +79,14 @@ class Grabber:
             self.ended()
 
     def _take(self, picture: Picture) -> None:
-        """Each picture is counted once: idle, dropped for a reason, or sent."""
+        """Each picture is counted once: idle, dropped for a reason, or delivered."""
         now = time.monotonic()
-        reason, scaled, image = None, None, b""
+        reason, frame = None, PreparedFrame(None)
         try:
             is_wanted = self._look(picture.pixels, now)
-            reason = self._refusal(now) if is_wanted else None
+            reason = self.delivery.refusal(now) if is_wanted else None
             if is_wanted and reason is None:
-                scaled = self.encoder.scaled(picture.pixels)
-                image = self.encoder.encode_scaled(scaled)
+                frame = self.delivery.prepare(picture.pixels)
         except (cv2.error, SourceError):
             is_wanted, reason = True, Drop.BROKEN_PICTURE
         if not is_wanted:
@@ -103,10 +94,11 @@ class Grabber:
         elif reason is not None:
             self.tally.drop(reason)
         else:
-            self._send(picture, now, image, scaled)
+            self.pace.send(now)
+            self.delivery.take(picture, frame, now)
 
     def _look(self, pixels: Any, now: float) -> bool:
-        """Whether the picture is worth sending."""
+        """Whether the picture is worth computing."""
         size_px = (pixels.shape[1], pixels.shape[0])
         if self.camera.now.state != "open" or size_px != self.camera.now.size_px:
             self.camera.take_size(size_px)
@@ -116,17 +108,3 @@ class Grabber:
         if self.pace.needs_motion and self._detector.see(pixels):
             self.pace.see_motion(now)
         return self.pace.wants(now)
-
-    def _refusal(self, now: float) -> Drop | None:
-        reason = self.sender.refusal(now)
-        if reason is None and not self.bandwidth.has_room(now):
-            return Drop.BANDWIDTH_CAP
-        return reason
-
-    def _send(self, picture: Picture, now: float, image: bytes, scaled: Any) -> None:
-        # Both clocks are read together, and the picture is a little older than that.
-        age_s = max(0.0, time.time() - picture.taken_at)  # the clock may have been set back in between
-        stamp = self._timestamps.stamp(picture.taken_at, time.monotonic() - age_s)
-        self.pace.send(now)
-        self.bandwidth.spend(len(image))
-        self.sender.send(now, format_timestamp(stamp), image, scaled if self.keeps_pixels else None)

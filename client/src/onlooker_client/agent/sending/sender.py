@@ -5,8 +5,9 @@ from __future__ import annotations
 import random
 import threading
 import time
-from typing import Any, Protocol
+from typing import Any
 
+from onlooker_client.agent.delivery import DeliveryObserver
 from onlooker_client.agent.frame_counts import Drop, Tally
 from onlooker_client.agent.sending.backoff import Backoff
 from onlooker_client.agent.sending.channel import Channel, PendingFrame, Uplink
@@ -17,18 +18,10 @@ MOST_CHANNELS = 20
 """More than may be in flight: one that was given up while its server's name was looked up comes back later."""
 
 
-class Observer(Protocol):
-    """Hears how each frame ended, from the threads that sent them; must be quick."""
-
-    def answered(self, frame: PendingFrame, *, latency_s: float) -> None: ...
-
-    def lost(self, frame: PendingFrame, reason: Drop) -> None: ...
-
-
 class Sender:
     """Decides whether a frame may go, and sends it over the first idle channel."""
 
-    def __init__(self, uplink: Uplink, tally: Tally, observer: Observer) -> None:
+    def __init__(self, uplink: Uplink, tally: Tally, observer: DeliveryObserver) -> None:
         self._uplink = uplink
         self._tally = tally
         self._observer = observer

@@ -159,14 +159,15 @@ def format_drops(dropped: dict[str, int]) -> str:
     return ", ".join(f"{count:,} {name}" for name, count in sorted(dropped.items(), key=lambda item: -item[1]) if count)
 
 
-def format_minute(before: Counts, after: Counts, over_s: float, latencies_s: list[float]) -> str:
-    """What happened between two readings."""
+def format_minute(before: Counts, after: Counts, over_s: float, latencies_s: list[float], *, here: bool = False) -> str:
+    """What happened between two readings; `here`: on a device that computes itself."""
     answered, idle = after.answered - before.answered, after.idle - before.idle
     dropped = {name: count - before.dropped.get(name, 0) for name, count in after.dropped.items()}
-    said = f"{answered / over_s:.1f} frames/s answered"
+    said = f"{answered / over_s:.1f} frames/s {'computed here' if here else 'answered'}"
     if latencies_s:
         said += f" in {format_latency(latencies_s[len(latencies_s) // 2])}"
-    said += f", {(after.sent_bytes - before.sent_bytes) / over_s / 1000:.0f} KB/s"
+    if not here:
+        said += f", {(after.sent_bytes - before.sent_bytes) / over_s / 1000:.0f} KB/s"
     if idle:
         said += f"; {format_frames(idle)} not needed"
     if any(dropped.values()):
@@ -174,9 +175,10 @@ def format_minute(before: Counts, after: Counts, over_s: float, latencies_s: lis
     return said
 
 
-def format_summary(counts: Counts, over_s: float) -> str:
+def format_summary(counts: Counts, over_s: float, *, here: bool = False) -> str:
     """The last line."""
-    said = f"Stopped after {format_duration(over_s)}: {format_frames(counts.grabbed)}, {counts.answered:,} answered"
+    done = "computed here" if here else "answered"
+    said = f"Stopped after {format_duration(over_s)}: {format_frames(counts.grabbed)}, {counts.answered:,} {done}"
     if counts.idle:
         said += f", {counts.idle:,} not needed"
     lost = {name: count for name, count in counts.dropped.items() if name != Drop.STOPPED.value or count}

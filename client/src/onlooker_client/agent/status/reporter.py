@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from dataclasses import asdict
 from datetime import datetime
-from typing import Any
+from typing import Any, Callable
 
 from onlooker_client.agent.frame_counts import Drop
 from onlooker_client.agent.options import AgentOptions
@@ -45,12 +45,14 @@ class Reporter:
         source: str,
         server: str,
         reports: ReportCounts,
+        read_delivery: Callable[[], dict[str, Any]] = dict,
     ) -> None:
         self._tracker = tracker
         self._options = options
         self._log = log
         self._source, self.server = source, server
         self._reports = reports
+        self._read_delivery = read_delivery
         self._systemd = Systemd()
         now = time.monotonic()
         self._state, self._since = "", datetime.now().astimezone()
@@ -98,6 +100,7 @@ class Reporter:
             "version": VERSION,
             "uptime_s": round(now - self._tracker.began_at, 1),
             "server": self.server,
+            "compute": "device" if self._options.computes_here else "server",
             "source": self._source,
             "people_in_view": status.people,
             "newest_answered_frame_age_s": _rounded(status.answer_age_s),
@@ -112,6 +115,7 @@ class Reporter:
             "trouble": {"reason": trouble.reason.value, "text": trouble.text} if trouble else None,
             "counts": {**asdict(counts), "adds_up": counts.adds_up},
             "condition_reports": {"delivered": self._reports.delivered, "failed": self._reports.failed},
+            **self._read_delivery(),
         }
 
     def write_health(self) -> None:
@@ -152,6 +156,8 @@ class Reporter:
     def _why(self, status: AgentStatus) -> str:
         if self._tracker.refused is not None:
             return f"{explain_refusal(self._tracker.refused)} {ASKS_AGAIN}"
+        if self._options.computes_here:
+            return "The computing process does not answer. No frames are counted until it does."
         if status.trouble is None:
             return f"{self.server} does not answer. No frames are stored; the agent keeps trying."
         return f"{status.trouble.text} No frames are stored; the agent keeps trying."
@@ -159,7 +165,8 @@ class Reporter:
     def _report_failures(self, status: AgentStatus) -> None:
         trouble = status.trouble
         if trouble is not None and trouble.reason is Drop.COMPUTATION_FAILED:
-            self._log.warn_once("computation_failed", f"The server could not compute a frame: {trouble.text}")
+            where = "This device" if self._options.computes_here else "The server"
+            self._log.warn_once("computation_failed", f"{where} could not compute a frame: {trouble.text}")
 
     def _report_rates(self, status: AgentStatus, now: float) -> None:
         counts = self._tracker.tally.read()
@@ -170,7 +177,8 @@ class Reporter:
         self._log.show_status(_status(status, self._rate))
         elapsed_s = now - self._minute_began_at
         if elapsed_s >= STATUS_EVERY_S:
-            text = format_minute(self._minute_counts, counts, elapsed_s, self._tracker.take_latencies())
+            latencies_s, here = self._tracker.take_latencies(), self._options.computes_here
+            text = format_minute(self._minute_counts, counts, elapsed_s, latencies_s, here=here)
             self._log.info("status", f"{format_people(status.people)}; {text}", **asdict(counts))
             self._minute_began_at, self._minute_counts = now, counts
 

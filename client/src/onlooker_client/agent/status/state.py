@@ -8,8 +8,8 @@ from collections import deque
 from dataclasses import dataclass, field, replace
 
 from onlooker_client.agent.capture.pace import TRUSTED_S
+from onlooker_client.agent.delivery import DeliveredFrame
 from onlooker_client.agent.frame_counts import Drop, Tally
-from onlooker_client.agent.sending.channel import PendingFrame
 from onlooker_client.agent.status.log import AgentLog, format_duration
 from onlooker_client.errors import ComputationFailed, Refused
 from onlooker_client.scene import count_people
@@ -118,7 +118,7 @@ class AgentStatus:
 
 @dataclass
 class StatusTracker:
-    """Hears of every frame's end (it is the sender's observer) and of the camera."""
+    """Hears of every frame's end (it is told by the delivery) and of the camera."""
 
     tally: Tally
     camera: CameraMonitor
@@ -138,7 +138,7 @@ class StatusTracker:
     _latencies: deque[float] = field(default_factory=lambda: deque(maxlen=LATENCIES))
     _lock: threading.Lock = field(default_factory=threading.Lock)
 
-    def answered(self, frame: PendingFrame, *, latency_s: float) -> bool:
+    def answered(self, frame: DeliveredFrame, *, latency_s: float) -> bool:
         """Whether it is the newest frame that was answered so far."""
         people = count_people(frame.answer)
         with self._lock:
@@ -152,7 +152,7 @@ class StatusTracker:
             self._people = people
             return True
 
-    def lost(self, frame: PendingFrame, reason: Drop) -> None:
+    def lost(self, frame: DeliveredFrame, reason: Drop) -> None:
         said = str(frame.error) if frame.error is not None else str(ComputationFailed(frame.answer))
         with self._lock:
             self.trouble = Trouble(reason, said)

@@ -1,0 +1,1 @@
+"""Devices that compute by themselves: without a line, killed, torn, full, and with clocks that jump."""

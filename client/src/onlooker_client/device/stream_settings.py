@@ -1,0 +1,51 @@
+"""The stream's settings that matter to a device: asked for when it starts, remembered for a start without a line."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from onlooker_client.device.compute_options import DEVICE, SERVER
+from onlooker_client.device.journal import Journal
+from onlooker_client.device.recording import remembered_settings
+from onlooker_client.errors import ConfigError
+
+
+@dataclass(frozen=True)
+class StreamSettings:
+    """As `GET /stream` has them; the defaults are those of a new stream."""
+
+    compute: str = SERVER
+    """Where frames are computed: `device` or `server`."""
+    reads_age: bool = True
+    reads_gender: bool = True
+    reads_expression: bool = False
+
+    @classmethod
+    def of(cls, said: Mapping[str, Any]) -> StreamSettings:
+        """Of an answer; an older server names no `compute`."""
+        reads = said.get("reads")
+        allowed = reads if isinstance(reads, dict) else {}
+        return cls(
+            compute=DEVICE if said.get("compute") == DEVICE else SERVER,
+            reads_age=allowed.get("age", True) is True,
+            reads_gender=allowed.get("gender", True) is True,
+            reads_expression=allowed.get("expression", False) is True,
+        )
+
+
+def recall_settings(folder: Path) -> StreamSettings | None:
+    """What the journal in this folder remembers of the stream; None where there is none, or nothing in it."""
+    if not folder.is_dir():
+        return None
+    try:
+        journal = Journal(folder)
+    except ConfigError:  # another agent has it open, and is the one that counts
+        return None
+    try:
+        said = remembered_settings(journal)
+    finally:
+        journal.close()
+    return StreamSettings.of(said) if said else None
