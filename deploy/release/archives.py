@@ -19,6 +19,7 @@ print(build_wheel(*map(Path, sys.argv[1:])))
 INSTALLED_BY = {
     "requirements-server.txt": ("server.txt", ("onlooker", "onlooker_models", "onlooker_pipeline")),
     "requirements-client.txt": ("client.txt", ("onlooker_client",)),
+    "requirements-traces.txt": ("traces.txt", ()),
 }
 """Files of pins in a release: the pins they begin with, and the wheels of ours that they add."""
 
