@@ -85,7 +85,7 @@ def test_a_job_in_a_session_is_one_trace_over_gateway_and_worker(
     parents = {span.name: next((one.name for one in spans if one.span_id == span.parent_id), "") for span in spans}
     assert parents == {
         "request": "",
-        **dict.fromkeys(("accept", "wait for turn", "engine"), "request"),
+        **dict.fromkeys(("accept", "wait for turn", "engine", "keep result"), "request"),
         "task": "engine",
         **dict.fromkeys(("queue", "compute", "write state", "publish visit"), "task"),
     }
@@ -93,7 +93,17 @@ def test_a_job_in_a_session_is_one_trace_over_gateway_and_worker(
     assert {span.name: span.process for span in spans} == {
         name: WORKER if name in in_worker else GATEWAY for name in by_name
     }
-    order = ["accept", "wait for turn", "engine", "task", "queue", "compute", "write state", "publish visit"]
+    order = [
+        "accept",
+        "wait for turn",
+        "engine",
+        "task",
+        "queue",
+        "compute",
+        "write state",
+        "publish visit",
+        "keep result",
+    ]
     began = [by_name[name].began_ns for name in order]
     assert began == sorted(began)
     assert all(
@@ -104,7 +114,7 @@ def test_a_job_in_a_session_is_one_trace_over_gateway_and_worker(
     assert by_name["task"].attributes["onlooker.stream"] == sender.id
 
 
-def test_a_job_without_a_session_says_that_its_result_is_kept(receiver: TraceReceiver, camera: httpx2.Client) -> None:
+def test_a_job_without_a_session_writes_no_state(receiver: TraceReceiver, camera: httpx2.Client) -> None:
     answer = camera.post("/services/dummy/1/jobs", json={"echo": "x", "async": False})
     spans = trace_with(receiver, answer.headers["X-Request-Id"], until={"request", "task", "keep result"})
     assert {span.name for span in spans} == {

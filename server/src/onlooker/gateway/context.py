@@ -162,9 +162,9 @@ async def open_context(settings: Settings) -> AsyncIterator[GatewayContext]:
             blobs=BlobStore(open_store(settings)),
         )
         if settings.traces_url:
-            from onlooker.gateway.traces import trace_context
+            from onlooker.gateway.traces import trace_requests
 
-            trace_context(context)
+            trace_requests(context.turns, context.results)
         running = [start_background_task(context.meters.run()), start_background_task(clock.run(pool))]
         try:
             yield context

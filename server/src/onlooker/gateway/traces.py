@@ -14,8 +14,8 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from onlooker.bus.messages import Reply, Task
 from onlooker.bus.traces import add_span, current_span, describe_task, record_span, span, trace_header
-from onlooker.gateway.context import GatewayContext
 from onlooker.gateway.engine.engine import Engine
+from onlooker.gateway.results import Results
 from onlooker.gateway.stream_limits import SessionTurns
 from onlooker_pipeline.catalogue.service import Service
 
@@ -53,10 +53,10 @@ async def _note_answer(request: Span, send: Send, message: Message) -> None:
     await send(message)
 
 
-def trace_context(context: GatewayContext) -> None:
+def trace_requests(turns: SessionTurns, results: Results) -> None:
     """The parts of a request besides the engine's."""
-    _trace_turns(context.turns)
-    add_span(context.results, "keep", "keep result")
+    _trace_turns(turns)
+    add_span(results, "keep", "keep result")
 
 
 def _trace_turns(turns: SessionTurns) -> None:
