@@ -92,4 +92,4 @@ def trace_engine(engine: Engine) -> None:
                 one.set_attribute("onlooker.error_code", reply.error_code)
             return reply
 
-    engine.run = traced  # type: ignore[method-assign,assignment]
+    engine.run = traced  # type: ignore[method-assign]
