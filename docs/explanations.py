@@ -136,6 +136,17 @@ METRICS = {
     "onlooker_standby_in_use": "1 while numbers are read from the standby, 0 while from the primary.",
     "onlooker_device_items": "Visits and slots that devices computed by themselves. `kind`: `visit`, `slot`. "
     "`outcome`: `accepted`, or the code of a refusal ([visits](../concepts/visits.md#visits-from-devices)).",
+    "onlooker_ready": "1 when this process can serve, 0 when not: what `/readyz` says, as a number.",
+    "onlooker_ready_check": "What a process needs before it can serve: 1 where it is there. `check`: `bus`, "
+    "`database`, `clock`, `computing` (of a worker), `migrations` (while it waits for them).",
+    "onlooker_database_connections": "Connections to the database that the pools of this process have. `state`: "
+    "`in_use`, `idle`.",
+    "onlooker_database_connections_limit": "Connections that these pools may have.",
+    "onlooker_database_waiting": "Requests in this process that wait for a connection.",
+    "onlooker_certificate_days": "Days until a certificate expires that this process shows, or one above it in its "
+    "file; as the file was when the process started. `setting`: `tls_certificate_file` (HTTPS), "
+    "`nats_certificate_file` (the bus). Nothing where a proxy does HTTPS, or the bus has no TLS.",
+    "onlooker_trace_spans": "Spans of traces. `outcome`: `sent`, `lost` (the collector did not take them).",
     "onlooker_swept": "Deleted expired items. `kind`: `result`, `blob`, `orphan` (attachment without job).",
     "onlooker_worker_jobs": "Tasks received by a worker. `outcome`: `done`, an `error_code`, `refused` (queue full), "
     "`expired` (nobody waits any more), `undecodable`, or `unanswered` (the bus connection was lost).",
@@ -171,6 +182,8 @@ METRICS = {
     "`visits` (visits that wait for a recorder).",
     "onlooker_bucket_short_seconds": "By how many seconds the oldest record of a full bucket is younger than records "
     "are to be kept: results vanish early. 0 otherwise.",
+    "onlooker_bucket_leader": "1 while a server of the bus leads the stream of a bucket and answers, 0 while none "
+    "does: then nothing is read or written. Buckets are those above.",
     "onlooker_metrics_slots_filled": "Slots of 15 minutes whose roll-up a recorder filled.",
     "onlooker_metrics_slots_marked": "Slots whose visits changed since, and which wait to be filled. Numbers are still "
     "correct: queries read the visits of such slots one by one, which is slower.",

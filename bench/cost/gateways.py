@@ -75,7 +75,7 @@ def _read_answer(connection: socket.socket) -> None:
         body += connection.recv(65536)
 
 
-def _loads(stack: Stack, stream: TestStream) -> dict[str, GatewayLoad]:
+def gateway_loads(stack: Stack, stream: TestStream) -> dict[str, GatewayLoad]:
     head = f"Host: localhost\r\nAuthorization: Basic {b64encode(':'.join(stream.auth).encode()).decode()}\r\n"
 
     def job(session: bool) -> bytes:
@@ -100,7 +100,7 @@ def _measure(rounds: int) -> dict[str, tuple[GatewayLoad, GatewayLoad]]:
         running_stack(first_url, gateways=1, **ROOMY) as one,
         running_stack(second_url, gateways=2, **ROOMY) as two,
     ):
-        loads = [_loads(stack, stack.create_stream()) for stack in (one, two)]
+        loads = [gateway_loads(stack, stack.create_stream()) for stack in (one, two)]
         pairs = {name: (loads[0][name], loads[1][name]) for name in loads[0]}
         for number in range(-1, rounds):
             for pair in pairs.values():

@@ -6,12 +6,15 @@ from contextlib import suppress
 from importlib import resources
 from string import Template
 from typing import Any
+from weakref import WeakSet
 
 import psycopg
 from psycopg import AsyncConnection
 from psycopg.rows import DictRow, dict_row
 from psycopg_pool import AsyncConnectionPool, PoolClosed, PoolTimeout
+from psycopg_pool.base import BasePool
 
+from onlooker import counters
 from onlooker.settings import Settings
 from onlooker.slots import SLOT_IN_SQL
 
@@ -63,7 +66,7 @@ def open_direct_pool(
 
 
 def _open_pool(url: str, session: dict[str, Any], size: int) -> Pool:
-    return AsyncConnectionPool(
+    pool: Pool = AsyncConnectionPool(
         url,
         connection_class=AsyncConnection[DictRow],
         kwargs={"row_factory": dict_row, "autocommit": True} | VANISHED_SERVER | session,
@@ -75,6 +78,26 @@ def _open_pool(url: str, session: dict[str, Any], size: int) -> Pool:
         check=AsyncConnectionPool.check_connection,
         open=False,
     )
+    watch_pool(pool)
+    return pool
+
+
+def watch_pool(pool: BasePool) -> None:
+    """Report its connections, as long as it is there."""
+    _watched.add(pool)
+
+
+def _sum_over_pools(figure: str) -> int:
+    return sum(pool.get_stats().get(figure, 0) for pool in list(_watched))
+
+
+_watched: WeakSet[BasePool] = WeakSet()
+counters.pool_waiting.set_function(lambda: _sum_over_pools("requests_waiting"))
+counters.pool_limit.set_function(lambda: _sum_over_pools("pool_max"))
+counters.pool_connections.labels("idle").set_function(lambda: _sum_over_pools("pool_available"))
+counters.pool_connections.labels("in_use").set_function(
+    lambda: _sum_over_pools("pool_size") - _sum_over_pools("pool_available")
+)
 
 
 async def _ask_again(pool: Pool) -> None:

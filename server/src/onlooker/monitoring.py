@@ -5,9 +5,11 @@ import ipaddress
 import re
 import signal
 import socket
+import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from functools import lru_cache
+from pathlib import Path
 from typing import TypeVar
 
 import uvicorn
@@ -19,6 +21,7 @@ from starlette.responses import JSONResponse, PlainTextResponse, Response
 from starlette.routing import Route
 from starlette.types import ASGIApp, Receive, Scope, Send
 
+from onlooker import counters
 from onlooker.settings import Settings, SettingsError, variable_name
 
 Metric = TypeVar("Metric", bound=MetricWrapperBase)
@@ -89,9 +92,28 @@ def monitoring_app(readiness: Readiness, facts: Facts = _no_facts) -> Starlette:
         return JSONResponse({"ready": ready, "checks": checks, **facts()}, status_code=200 if ready else 503)
 
     async def metrics(request: Request) -> Response:
+        show_readiness(readiness())
         return Response(generate_latest(), media_type=CONTENT_TYPE_LATEST)
 
     return Starlette(routes=[Route("/livez", live), Route("/readyz", ready), Route("/metrics", metrics)])
+
+
+def show_readiness(checks: dict[str, bool]) -> None:
+    """As metrics; checks of before, such as the wait for migrations, are gone."""
+    counters.ready.set(all(checks.values()))
+    counters.checks.clear()
+    for name, holds in checks.items():
+        counters.checks.labels(name).set(holds)
+
+
+def watch_certificate(setting: str, path: str) -> None:
+    """Report how long the chain in a file is valid, as it is now: it is read once, when its process starts."""
+    from cryptography import x509
+
+    with suppress(OSError, ValueError):  # what loads it for TLS says so
+        chain = x509.load_pem_x509_certificates(Path(path).read_bytes())
+        expires_at = min(one.not_valid_after_utc for one in chain).timestamp()
+        counters.certificate_days.labels(setting).set_function(lambda: (expires_at - time.time()) / 86_400)
 
 
 class KnownHost:

@@ -142,6 +142,16 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
         _about("Host names, separated by commas, that monitoring answers to besides localhost and loopback addresses."),
     ] = ""
 
+    traces_url: Annotated[
+        str,
+        _about(
+            "Where traces of jobs are sent, with OTLP over HTTP, such as http://127.0.0.1:4318/v1/traces; empty: no "
+            "job is traced. Needs the packages of the extra `traces` (docs/guides/monitoring.md).",
+            pattern=r"^$|^https?://[^/@\s]+/[^@\s]*$",
+        ),
+    ] = ""
+    traces_ratio: Annotated[float, _about("Part of the jobs that are traced, 0 to 1.", ge=0, le=1)] = 0.1
+
     body_limit_bytes: Annotated[int, _about("Largest request body.", ge=1024)] = 10 * 1024**2
     gateways: Annotated[
         int,

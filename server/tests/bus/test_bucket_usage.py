@@ -124,3 +124,22 @@ def test_records_are_missed_only_where_a_bucket_is_full(said: bytes, expected: B
 def test_every_shard_is_watched() -> None:
     names = [bucket.name for bucket in watched_buckets(Settings(bucket_shards=2))]
     assert names == ["session-states-0", "session-states-1", "results-0", "results-1", "visits"]
+
+
+@pytest.mark.parametrize(
+    ("cluster", "has_leader"), [(None, True), ({"leader": "bus-1"}, True), ({"leader": ""}, False), ({}, False)]
+)
+def test_a_bucket_of_a_cluster_without_a_leader_is_noticed(cluster: dict[str, str] | None, has_leader: bool) -> None:
+    said = msgspec.json.decode(answer(filled=0.5, oldest_s=10)) | ({} if cluster is None else {"cluster": cluster})
+    assert usage_of(KEPT, msgspec.json.encode(said)).has_leader is has_leader
+
+
+def test_a_bucket_that_nobody_answers_for_has_no_leader_and_one_that_answers_has(recording: Recording) -> None:
+    async def measure(bus: Bus) -> None:
+        watch = BucketWatch(bus, recording.settings)
+        await watch.measure()
+        watch._buckets = [WatchedBucket("feeds-0", "KV_feeds-0", "results_disk_bytes", 60.0)]
+        await watch.measure()
+
+    asyncio.run(recording.with_bus("recorder", measure))
+    assert [counters.bucket_leader(name)._value.get() for name in ("results-0", "visits", "feeds-0")] == [1, 1, 0]

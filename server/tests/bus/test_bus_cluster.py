@@ -18,7 +18,9 @@ from nats.js.client import JetStreamContext
 from nats.micro.request import Request
 from nats.micro.service import ServiceConfig
 
+from onlooker.bus import counters
 from onlooker.bus.bucket_setup import disk_needed
+from onlooker.bus.bucket_usage import BucketWatch, WatchedBucket
 from onlooker.bus.buckets import Bucket, Entry, PastEntry
 from onlooker.bus.connection import Bus, BusError, connect, publish_kept
 from onlooker.bus.subjects import COMPUTE, RESULTS, VISITS, ping_subject, visits_subject, worker_subject
@@ -184,6 +186,37 @@ def test_a_record_is_read_from_its_leader_as_soon_as_it_is_written(cluster: Clus
         await client.close()
 
     asyncio.run(run())
+
+
+def test_a_stream_that_lost_its_leader_is_measured_as_such(cluster: Cluster) -> None:
+    """Two of the three servers that keep it are dead: the third leads nothing."""
+
+    async def run() -> None:
+        settings = cluster.settings(bus_replicas=3)
+        jetstream, client = await prepared(cluster, settings)
+        leader = await leader_of(jetstream)
+        alone = settings_of_server(settings, (leader + 1) % SERVERS)
+        bus = await connect(alone, name="test")
+        watch = BucketWatch(bus, settings)
+        watch._buckets = [WatchedBucket("visits", VISITS, "visits_disk_bytes")]
+        await watch.measure()
+        assert counters.bucket_leader("visits")._value.get() == 1
+        for number in (leader, (leader + 2) % SERVERS):
+            cluster.servers[number].kill()
+            cluster.servers[number].wait()
+        give_up_at = time.monotonic() + 60
+        while counters.bucket_leader("visits")._value.get() and time.monotonic() < give_up_at:
+            await watch.measure()
+        assert counters.bucket_leader("visits")._value.get() == 0
+        await bus.close()
+        await client.close()
+
+    asyncio.run(run())
+
+
+def settings_of_server(settings: Settings, number: int) -> Settings:
+    """For a process that knows one server only."""
+    return msgspec.structs.replace(settings, nats_url=settings.nats_url.split(", ")[number])
 
 
 def test_a_bus_with_certificates_is_checked_by_its_authority(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:

@@ -3,6 +3,7 @@
 import os
 import re
 import subprocess
+import tomllib
 from pathlib import Path
 
 import pytest
@@ -141,6 +142,23 @@ def test_pins_of_a_release_name_our_wheels_with_their_hashes(tmp_path: Path) -> 
     ours = [path for path in tmp_path.glob("*.whl") if not path.name.startswith("onlooker_client")]
     assert wheels == {path.name: sha256_of(path) for path in ours}
     assert pins.endswith((ROOT / "requirements" / "server.txt").read_text(encoding="utf-8"))
+
+
+def test_pins_for_traces_add_to_those_of_the_server_and_change_none() -> None:
+    server, traces = (
+        dict(
+            re.findall(
+                r"^([a-z0-9-]+)==(\S+)", (ROOT / "requirements" / name).read_text(encoding="utf-8"), re.MULTILINE
+            )
+        )
+        for name in ("server.txt", "traces.txt")
+    )
+    assert {name: traces[name] for name in traces.keys() & server.keys()} == {
+        name: server[name] for name in traces.keys() & server.keys()
+    }
+    extra = tomllib.loads((ROOT / "server" / "pyproject.toml").read_text(encoding="utf-8"))
+    listed = (ROOT / "requirements" / "traces.in").read_text(encoding="utf-8").split()
+    assert extra["project"]["optional-dependencies"]["traces"] == listed
 
 
 def test_nets_that_were_not_reviewed_are_not_released(tmp_path: Path) -> None:

@@ -9,7 +9,7 @@ import msgspec
 
 from onlooker.bus import counters
 from onlooker.bus.bucket_setup import bucket_limits
-from onlooker.bus.connection import ANSWER_LIMIT_S, Bus, BusError
+from onlooker.bus.connection import ANSWER_LIMIT_S, Bus, BusError, BusLost
 from onlooker.bus.roles import info_subject
 from onlooker.bus.subjects import RESULTS, SESSION_STATES, VISITS
 from onlooker.logs import fields
@@ -33,11 +33,17 @@ class _StreamState(msgspec.Struct):
     first_ts: datetime
 
 
+class _Cluster(msgspec.Struct):
+    leader: str = ""
+
+
 class _StreamInfo(msgspec.Struct):
     config: _StreamConfig
     state: _StreamState
     ts: datetime
     """Now, by the clock that `first_ts` is of."""
+    cluster: _Cluster | None = None
+    """None where the bus is one server."""
 
 
 _decode_info = msgspec.json.Decoder(_StreamInfo).decode
@@ -70,16 +76,17 @@ class BucketUsage:
 
     filled: float
     short_s: float
+    has_leader: bool = True
 
 
 def usage_of(bucket: WatchedBucket, answer: bytes) -> BucketUsage:
     """A young bucket has no old records either: they are missing only where it is full."""
     info = _decode_info(answer)
-    filled = info.state.bytes / info.config.max_bytes
+    filled, has_leader = info.state.bytes / info.config.max_bytes, info.cluster is None or bool(info.cluster.leader)
     oldest_s = (info.ts - info.state.first_ts).total_seconds()
     if bucket.kept_s is None or filled < FULL_FROM or not info.state.messages:
-        return BucketUsage(filled, 0.0)
-    return BucketUsage(filled, max(0.0, bucket.kept_s - oldest_s))
+        return BucketUsage(filled, 0.0, has_leader)
+    return BucketUsage(filled, max(0.0, bucket.kept_s - oldest_s), has_leader)
 
 
 class BucketWatch:
@@ -99,9 +106,12 @@ class BucketWatch:
                 usage = usage_of(bucket, answer.data)
             except (BusError, msgspec.MsgspecError) as error:
                 self._warn(bucket, UNREADABLE, True, error=repr(error))
+                if not isinstance(error, BusLost):  # a bus that is away is another matter
+                    counters.bucket_leader(bucket.name).set(0)
                 continue
             self._warn(bucket, UNREADABLE, False)
             found[bucket.name] = usage
+            counters.bucket_leader(bucket.name).set(usage.has_leader)
             counters.bucket_filled(bucket.name).set(usage.filled)
             counters.bucket_short(bucket.name).set(usage.short_s)
             said = {"filled": round(usage.filled, 3), "raise_setting": variable_name(bucket.setting)}

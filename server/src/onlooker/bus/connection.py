@@ -15,6 +15,7 @@ from nats.errors import Error as ClientError
 
 from onlooker.bus.roles import inbox_of
 from onlooker.logs import fields
+from onlooker.monitoring import watch_certificate
 from onlooker.settings import Settings, SettingsError, variable_name
 
 log = logging.getLogger(__name__)
@@ -145,6 +146,7 @@ def tls_of(settings: Settings) -> ssl.SSLContext | None:
         context = ssl.create_default_context(cafile=settings.nats_authority_file)
         if settings.nats_certificate_file:
             context.load_cert_chain(settings.nats_certificate_file, settings.nats_key_file or None)
+            watch_certificate("nats_certificate_file", settings.nats_certificate_file)
     except OSError as error:  # also what OpenSSL can't read
         names = ", ".join(map(variable_name, ("nats_authority_file", "nats_certificate_file", "nats_key_file")))
         raise SettingsError(f"The certificates for the bus can't be read ({error}). Check {names}.") from None

@@ -10,3 +10,8 @@ bucket_filled = by_labels(
 bucket_short = by_labels(
     Gauge("onlooker_bucket_short_seconds", "By how much the oldest record of a full bucket left too early", ["bucket"])
 )
+bucket_leader = by_labels(
+    Gauge(
+        "onlooker_bucket_leader", "Whether one of the bus's servers leads the bucket's stream, and answers", ["bucket"]
+    )
+)

@@ -29,6 +29,8 @@ class Task(msgspec.Struct, frozen=True, array_like=True, gc=False):
     sender: Sender = Sender()
     left_s: float | None = None
     """Time until the deadline when it was sent, since clocks differ; none from a gateway of the release before."""
+    trace: str = ""
+    """Its place in a trace, as W3C's `traceparent`; empty where the job is not traced."""
 
 
 class Outcome(enum.IntEnum):

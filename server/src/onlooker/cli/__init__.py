@@ -18,6 +18,9 @@ from onlooker.cli.secrets import secrets
 from onlooker.settings import Settings, SettingsError, describe_settings, read_settings
 from onlooker_pipeline.model_runtime import ModelsUnavailable
 
+TRACED = ("gateway", "dispatcher", "worker")
+"""Processes that a job passes through."""
+
 
 class Onlooker(click.Group):
     """Turns errors that its user can fix into one line and exit code 2."""
@@ -129,6 +132,10 @@ def _run(process: str, start: Any, migrations: dict[str, Path] | None = None) ->
     name = names.get(process, process)
     hide_process(name)
     logs.write_logs(name, level=settings.log_level)
+    if settings.traces_url and process in TRACED:
+        from onlooker.bus.traces import start_traces
+
+        start_traces(settings, process, name)
     uvloop.run(start(settings) if process == "worker" else _start_migrated(settings, start, migrations))
 
 

@@ -23,8 +23,8 @@ from onlooker.bus.subjects import COMPUTE, worker_subject
 from onlooker.bus.worker_announcement import announcement, name_of
 from onlooker.compute import counters
 from onlooker.compute.process_launch import StartedProcess
-from onlooker.compute.process_pool import processes_of
-from onlooker.compute.processor import Processor
+from onlooker.compute.process_pool import Processes, processes_of
+from onlooker.compute.processor import Processor, Publish
 from onlooker.compute.service_loader import chosen_services
 from onlooker.compute.sessions import Sessions
 from onlooker.logs import fields
@@ -190,7 +190,7 @@ async def run_worker(settings: Settings, launching: Awaitable[StartedProcess]) -
     bus = await connect(settings, name=name)
     stop = stop_signal()
     sessions = Sessions(SessionBucket(bus, settings), idle_s=settings.session_idle_s)
-    processor = Processor(sessions, partial(publish_kept, bus), computing)
+    processor = _processor_of(settings, sessions, partial(publish_kept, bus), computing)
     worker = Worker(processor, computing.send_away, queue_limit=settings.worker_queue_limit)
     described = ServiceConfig(
         name=COMPUTE,
@@ -219,6 +219,14 @@ async def run_worker(settings: Settings, launching: Awaitable[StartedProcess]) -
     await computing.stop()
     await _within_limit(bus.client.drain())
     log.info("worker stopped")
+
+
+def _processor_of(settings: Settings, sessions: Sessions, publish: Publish, computing: Processes) -> Processor:
+    if not settings.traces_url:
+        return Processor(sessions, publish, computing)
+    from onlooker.compute.traces import traced_processor
+
+    return traced_processor(sessions, publish, computing)
 
 
 async def _within_limit(leaving: Awaitable[object]) -> None:

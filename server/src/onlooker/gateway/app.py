@@ -43,7 +43,12 @@ def build_app(context: GatewayContext) -> ASGIApp:
         release=admission.release,
         unavailable=(*DATABASE_UNAVAILABLE, BusError, StoreError),
     )
-    return Gate(build_router(ROUTES, guard_trials), rules)
+    gate = Gate(build_router(ROUTES, guard_trials), rules)
+    if not context.settings.traces_url:
+        return gate
+    from onlooker.gateway.traces import TracedApp
+
+    return TracedApp(gate)
 
 
 def open_gateway_listeners(settings: Settings, *, shared: bool = False) -> list[Listener]:

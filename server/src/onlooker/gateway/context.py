@@ -102,7 +102,12 @@ async def open_engine(
     await workers.start()
     tasks = [start_background_task(workers.run()), start_background_task(exchange.watch())]
     try:
-        yield Engine(bus, workers, exchange, suspects), workers
+        engine = Engine(bus, workers, exchange, suspects)
+        if settings.traces_url:
+            from onlooker.gateway.traces import trace_engine
+
+            trace_engine(engine)
+        yield engine, workers
     finally:
         for task in tasks:
             task.cancel()
@@ -176,6 +181,10 @@ async def open_context(settings: Settings) -> AsyncIterator[GatewayContext]:
             feeds=Bucket(bus, FEEDS, shards=1, from_leader=replicated),
             blobs=BlobStore(open_store(settings)),
         )
+        if settings.traces_url:
+            from onlooker.gateway.traces import trace_requests
+
+            trace_requests(context.turns, context.results)
         running = [start_background_task(context.meters.run()), start_background_task(clock.run(pool))]
         try:
             yield context

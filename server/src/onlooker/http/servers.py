@@ -9,7 +9,7 @@ from starlette.types import ASGIApp
 
 from onlooker.http.connections import ConnectionLimits, LimitedServer
 from onlooker.http.limits import BoundedProtocol, RequiredHost
-from onlooker.monitoring import listen
+from onlooker.monitoring import listen, watch_certificate
 from onlooker.settings import Settings
 
 GRACE_S = 5
@@ -37,6 +37,8 @@ def connection_limits(settings: Settings) -> ConnectionLimits:
 
 
 def make_server(settings: Settings, app: ASGIApp, listener: Listener, limits: ConnectionLimits) -> LimitedServer:
+    if listener.tls:
+        watch_certificate("tls_certificate_file", settings.tls_certificate_file)
     return LimitedServer(
         uvicorn.Config(
             RequiredHost(app),

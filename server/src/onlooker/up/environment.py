@@ -50,6 +50,8 @@ PASSED_TO_WORKERS = (
     "person_model",
     "session_idle_s",
     "session_result_retention_s",
+    "traces_ratio",
+    "traces_url",
     "worker_queue_limit",
     "worker_services",
     "worker_threads",

@@ -7,7 +7,9 @@ from typing import Any, cast
 from asgiref.sync import sync_to_async
 from django.conf import settings as django_settings
 from django.core.asgi import get_asgi_application
+from django.db import connection
 from starlette.applications import Starlette
+from starlette.middleware import Middleware
 from starlette.middleware.gzip import GZipMiddleware
 from starlette.responses import Response
 from starlette.routing import Mount, Route
@@ -15,6 +17,7 @@ from starlette.staticfiles import StaticFiles
 from starlette.types import ASGIApp
 
 from onlooker.clock_check import ClockCheck
+from onlooker.console.agent.rate_limit import AgentRateLimit
 from onlooker.console.agent.views import FILES_PATH, send_wheel
 from onlooker.console.agent.wheels import require_agent_packages
 from onlooker.console.billing.configuration import require_billing_settings
@@ -24,7 +27,7 @@ from onlooker.console.web.chores import run_chores
 from onlooker.console.web.health import is_database_there
 from onlooker.console.web.request_limits import RequestLimits
 from onlooker.console.web.secret_key import require_secret_key
-from onlooker.database import open_pool
+from onlooker.database import open_pool, watch_pool
 from onlooker.http.servers import connection_limits, make_server, open_listeners
 from onlooker.logs import fields
 from onlooker.monitoring import serve_monitoring, stop_signal
@@ -55,7 +58,8 @@ def build_app(settings: Settings, numbers: NumbersPool) -> Starlette:
     live = EventStreams(pages, limit=settings.console_live_limit, account_limit=settings.console_live_limit_per_account)
     tokens = [Route(path, allow_all_origins(live)) for path in TOKEN_PATHS]
     wheels = Route(FILES_PATH + "{name}", send_wheel)
-    app = Starlette(routes=[Mount("/static", static), wheels, *tokens, Mount("/", live)])
+    routes = [Mount("/static", static), wheels, *tokens, Mount("/", live)]
+    app = Starlette(routes=routes, middleware=[Middleware(AgentRateLimit)])
     app.state.numbers, app.state.live = numbers, live
     return app
 
@@ -101,6 +105,7 @@ def _share_connections(settings: Settings) -> None:
     """Each request runs on a new thread, so connections come from a pool."""
     database: dict[str, Any] = django_settings.DATABASES["default"]
     database["OPTIONS"]["pool"] = {"min_size": 1, "max_size": settings.database_pool_size, "timeout": 5}
+    watch_pool(cast(Any, connection).pool)
 
 
 async def _watch_database(checks: dict[str, bool], clock: ClockCheck) -> None:
