@@ -58,7 +58,8 @@ class DeviceRecording:
         self._unsealed: dict[str, VisitChange] = {}
         """Visits that wait for a state that knows them: without it they would begin a second time after a crash."""
         self._unsealed_at = 0.0
-        self._written_at = self._looked_at = self._bounded_at = clock.monotonic_s()
+        self._looked_at = self._bounded_at = clock.monotonic_s()
+        self._written_at = float("-inf")  # what an agent that is killed again and again saw first is written at once
         self._is_busy = False
         self._ended = 0
         self._damages = journal.damages
