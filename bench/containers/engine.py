@@ -14,7 +14,7 @@ from bench.lib.product import ROOT
 
 IMAGE = ROOT / "deploy" / "image"
 TOOLS = ROOT / ".containers-venv" / "bin"
-PROGRAMS = ("buildah", "debootstrap", "podman")
+PROGRAMS = ("buildah", "mmdebstrap", "podman")
 ISOLATED = Path(__file__).with_name("isolated")
 """Containers are run within it; images are built outside, with the machine's network."""
 PID_MAX = Path("/proc/sys/kernel/pid_max")
