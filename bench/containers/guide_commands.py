@@ -1,4 +1,4 @@
-"""The commands of docs/guides/compose.md, word for word, on an empty Debian whose `docker compose` is podman-compose."""
+"""The commands of docs/guides/compose.md, word for word, on an empty Debian with podman-compose as `docker compose`."""
 
 import re
 import shlex

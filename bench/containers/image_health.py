@@ -28,7 +28,7 @@ def main() -> None:
     began = time.monotonic()
     with fresh_database() as url, running_stack(url, ImageLaunch(engine=engine)) as stack:
         ready_s = round(time.monotonic() - began, 1)
-        healthy = {process: False for process in PROCESSES}
+        healthy = dict.fromkeys(PROCESSES, False)
         while not all(healthy.values()) and time.monotonic() - began < ready_s + LIMIT_S:
             healthy = {process: is_healthy(engine, stack, process) for process in PROCESSES}
     print(json.dumps({"ready_s": ready_s, "healthy": healthy}))

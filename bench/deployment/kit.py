@@ -55,7 +55,7 @@ PARTS = (
 
 @contextmanager
 def clean_clone(folder: Path) -> Iterator[Path]:
-    """HEAD with an environment of its own, as somebody gets it who follows the README; what is beside us is beside it."""
+    """HEAD with an environment of its own, as the README says; what is beside us is beside it too."""
     clone = folder / "onlooker"
     subprocess.run(["git", "clone", "--quiet", "--no-hardlinks", str(ROOT), str(clone)], check=True)
     if BESIDE_THE_PROJECT.is_dir():
@@ -74,9 +74,7 @@ def just(clone: Path, *words: str, check: bool = True) -> str:
     """What a recipe prints there, in its own environment."""
     environment = {name: value for name, value in os.environ.items() if name not in OF_THE_CALLER}
     say(f"--- just {' '.join(words)}")
-    done = subprocess.run(
-        ["just", *words], cwd=clone, env=environment, stdout=subprocess.PIPE, text=True, check=check
-    )
+    done = subprocess.run(["just", *words], cwd=clone, env=environment, stdout=subprocess.PIPE, text=True, check=check)
     return done.stdout
 
 
@@ -101,7 +99,10 @@ def main() -> None:
     only = parser.parse_args().only
     KEPT.mkdir(parents=True, exist_ok=True)
     began = time.monotonic()
-    with tempfile.TemporaryDirectory(dir=KEPT, ignore_cleanup_errors=True) as folder, clean_clone(Path(folder)) as clone:
+    with (
+        tempfile.TemporaryDirectory(dir=KEPT, ignore_cleanup_errors=True) as folder,
+        clean_clone(Path(folder)) as clone,
+    ):
         clone_s = round(time.monotonic() - began)
         found = {part.name: run(part, clone) for part in PARTS if not only or part.name in only}
     passed = [name for name, figures in found.items() if figures["ok"]]

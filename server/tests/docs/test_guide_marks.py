@@ -8,7 +8,7 @@ from bench.containers.guide_commands import PLAYED, blocks_of
 from doc_pages import ROOT
 
 GUIDES = ROOT / "docs" / "guides"
-BLOCK = re.compile(r"(?:^ *<!-- (?P<mark>.+) -->\n)?^ *```sh\n(?P<commands>.*?)^ *```$", re.MULTILINE | re.DOTALL)
+BLOCK = re.compile(r"(?:^ *<!-- (?P<mark>[^\n]+) -->\n)?^ *```sh\n(?P<commands>.*?)^ *```$", re.MULTILINE | re.DOTALL)
 RECIPE = re.compile(r"^([a-z][\w-]*)(?: [^:\n]*)?:", re.MULTILINE)
 INSIDE = "# not tested: "
 """How the guide to Kubernetes marks its blocks."""
