@@ -39,7 +39,8 @@ def look_inside(engine: ContainerEngine, name: str) -> dict[str, Any]:
     """What a process finds that is run as compose.yaml runs it."""
     run = [str(ISOLATED), "podman", "run", *CONTAINED, name]
     found = dict(json.loads(engine.run([*run, "python", "-c", _CONFINES])))
-    found["commands"] = [one for one in PROCESSES if engine.succeeds([*run, "onlooker", one, "--help"])]
+    help_of_all = 'for one; do onlooker "$one" --help >/dev/null && echo "$one"; done'
+    found["commands"] = engine.run([*run, "sh", "-c", help_of_all, "sh", *PROCESSES]).split()
     return found
 
 
