@@ -15,7 +15,7 @@ from typing import Any
 from bench.accuracy.scene_report import COUNT_ERROR
 from bench.containers.container_files import compose_findings
 from bench.containers.engine import ISOLATED, NAME, STAND_INS, ContainerEngine
-from bench.containers.guide_commands import PLAYED, GuideShell, blocks_of
+from bench.containers.guide_commands import GuideShell, blocks_of
 from bench.journeys.product.device import Device
 from bench.journeys.product.films import FILMED, Film, choose_clip
 from bench.journeys.product.numbers import Numbers, ask_numbers
@@ -228,6 +228,7 @@ def main() -> None:
     if not chosen.isolated:
         sys.exit(prepare_and_isolate(chosen.folder, chosen.clip))
     engine = ContainerEngine(chosen.folder)
+    engine.clear()  # of what a run before left
     findings = compose_findings()
     with tempfile.TemporaryDirectory(prefix="onlooker-compose-") as temporary, unpacked_root(Path(temporary)) as root:
         folder = Path(temporary)
@@ -241,15 +242,14 @@ def main() -> None:
             figures |= {"reaching_too_far": too_far}
             figures |= play_film(run, choose_clip(chosen.clip, folder), folder)
             figures |= upgrade(run, since)
-            for title in ("Certificates", "Backup"):
+            for title in ("Certificates", "Backup", "Remove it"):
                 for block in blocks_of(title):
                     shell.run(block)
         except Exception:
             run.say_logs()
             raise
         finally:
-            for block in blocks_of(PLAYED[-1]):
-                shell.run(block)
+            engine.clear()
     ok = (
         figures["first_person"] == 1
         and figures["first_person_s"] <= FIRST_PERSON_TARGET_S

@@ -123,6 +123,11 @@ class ContainerEngine:
             containerfile = Path(__file__).with_name("stand_ins") / f"{packages[0]}.Containerfile"
             self.run(["buildah", "build", "--tag", name, "--file", containerfile, containerfile.parent])
 
+    def clear(self) -> None:
+        """All containers with their volumes and networks; images stay. For use within `isolated`."""
+        for what in (["rm", "--all", "--force"], ["volume", "rm", "--all", "--force"], ["network", "prune", "--force"]):
+            self.succeeds(["podman", *what])
+
     def remove(self) -> None:
         """Everything, also what a broken run left."""
         for command in (["buildah", "rm", "--all"], ["buildah", "rmi", "--all", "--force"]):

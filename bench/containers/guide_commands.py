@@ -34,7 +34,7 @@ _PODMAN = """#!/bin/bash
 # Debian 12's podman 4.3 can't start a container that requires one which has ended, and waits without end, or 20 seconds
 # at a time, for one that has ended already: podman-compose would not get past `prepare`.
 if [ "$1 $2" = "wait --condition=stopped" ]; then
-    until [ "$({podman} inspect --format '{{{{.State.Status}}}}' "$3")" = exited ]; do sleep 0.5; done
+    until {podman} inspect --format '{{{{.State.Status}}}}' "$3" | grep -qxE "exited|stopped"; do sleep 0.5; done
     exit 0
 fi
 words=()
