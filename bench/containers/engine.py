@@ -124,9 +124,14 @@ class ContainerEngine:
             self.run(["buildah", "build", "--tag", name, "--file", containerfile, containerfile.parent])
 
     def clear(self) -> None:
-        """All containers with their volumes and networks; images stay. For use within `isolated`."""
-        for what in (["rm", "--all", "--force"], ["volume", "rm", "--all", "--force"], ["network", "prune", "--force"]):
-            self.succeeds(["podman", *what])
+        """All containers with their volumes and networks, also what a broken run left; images stay.
+
+        For use within `isolated`, where podman's locks are gone with the run that took them: they are numbered again.
+        """
+        kinds = (["pod", "rm"], ["rm"], ["volume", "rm"])
+        commands = [["system", "renumber"], *([*kind, "--all", "--force"] for kind in kinds)]
+        for command in (*commands, ["network", "prune", "--force"]):
+            self.succeeds(["podman", *command])
 
     def remove(self) -> None:
         """Everything, also what a broken run left."""

@@ -27,6 +27,8 @@ _DOCKER = """#!/bin/sh
 # The guide's `docker compose`: podman-compose of the machine around this Debian.
 [ "$1" = compose ] || { echo "only compose is played here: $*" >&2; exit 2; }
 shift
+# Docker's compose turns on the profile of a service that it is told to run.
+[ "$1" != run ] || set -- --profile administration "$@"
 exec nsenter --target 1 --mount -- env -i -C "%(root)s$PWD" %(variables)s podman-compose "$@"
 """
 
