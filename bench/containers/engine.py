@@ -128,7 +128,7 @@ class ContainerEngine:
 
         For use within `isolated`, where podman's locks are gone with the run that took them: they are numbered again.
         """
-        kinds = (["pod", "rm"], ["rm"], ["volume", "rm"])
+        kinds = (["pod", "rm", "--time=2"], ["rm", "--time=2"], ["volume", "rm"])
         commands = [["system", "renumber"], *([*kind, "--all", "--force"] for kind in kinds)]
         for command in (*commands, ["network", "prune", "--force"]):
             self.succeeds(["podman", *command])
