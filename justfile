@@ -301,6 +301,7 @@ edge-arm64 *arguments:
     python -m bench.deployment.arm64 {{arguments}}
 
 # All that people install: release, units, containers, manifests, monitoring, drills; or only the recipes named. Needs root.
+# All that people install, from a clean clone: release, image, units, manifests, monitoring, drills; or the recipes named. Needs root.
 kit *recipes:
     python -m bench.deployment.kit {{recipes}}
 
@@ -317,6 +318,10 @@ container-files: container-tools
 # Build the image from the working tree, and look at what it is; with --folder, keep it there. Needs root.
 image *arguments: container-tools
     python -m bench.containers.container_image {{arguments}}
+
+# `just journey` with the product in a container, from the image that `just image --folder` left there. Needs root.
+image-journey folder *arguments: browsing
+    bench/containers/isolated env --unset=TEST_DATABASE_URL python -m testkit with-postgresql -- python -m bench.journeys.product --image {{folder}} {{arguments}}
 
 # From nothing to the first counted person by the guide to compose, with the image; then a film and an upgrade. Needs root.
 compose *arguments: container-tools

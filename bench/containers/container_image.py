@@ -2,6 +2,7 @@
 
 import argparse
 import json
+import sys
 import tempfile
 import time
 from pathlib import Path
@@ -9,12 +10,13 @@ from typing import Any
 
 from bench.containers.container_files import containerfile_findings
 from bench.containers.engine import ISOLATED, NAME, ContainerEngine
+from bench.containers.image_launch import CLOSED
 from bench.lib.product import conclude, concluding, say
 
 BYTES_TARGET = 450_000_000
 LARGE_BYTES = 5_000_000
 PROCESSES = ("gateway", "dispatcher", "recorder", "worker", "console", "data", "up")
-CONTAINED = ("--rm", "--read-only", "--cap-drop=all", "--security-opt=no-new-privileges", "--network=none")
+CONTAINED = (*CLOSED, "--network=none")
 """As compose.yaml runs it; /tmp is in memory."""
 _CONFINES = """
 import json, os, pathlib
@@ -37,8 +39,18 @@ def look_inside(engine: ContainerEngine, name: str) -> dict[str, Any]:
     """What a process finds that is run as compose.yaml runs it."""
     run = [str(ISOLATED), "podman", "run", *CONTAINED, name]
     found = dict(json.loads(engine.run([*run, "python", "-c", _CONFINES])))
-    found["commands"] = [one for one in PROCESSES if engine.succeeds([*run, "onlooker", one, "--help"])]
+    help_of_all = 'for one; do onlooker "$one" --help >/dev/null && echo "$one"; done'
+    found["commands"] = engine.run([*run, "sh", "-c", help_of_all, "sh", *PROCESSES]).split()
     return found
+
+
+def ask_health(engine: ContainerEngine, folder: Path) -> dict[str, Any]:
+    """Of all processes, run from the image beside a PostgreSQL of their own."""
+    python = [sys.executable, "-m"]
+    command = ["env", "--unset=TEST_DATABASE_URL", *python, "testkit", "with-postgresql", "--"]
+    command += [*python, "bench.containers.image_health", str(folder)]
+    said = engine.run([ISOLATED, *command], limit_s=300)
+    return dict(json.loads(said.strip().splitlines()[-1]))
 
 
 def measure_parts(engine: ContainerEngine, name: str) -> dict[str, int]:
@@ -72,6 +84,7 @@ def main() -> None:
         seconds = time.monotonic() - began
         image = engine.inspect_image(NAME)
         inside = look_inside(engine, NAME)
+        health = ask_health(engine, folder)
         parts = measure_parts(engine, NAME)
     finally:
         if chosen is None:
@@ -79,6 +92,7 @@ def main() -> None:
     for part, megabytes in parts.items():
         say(f"{megabytes:>5} MB  {part}")
     is_confined = inside["uid"] != 0 and not inside["writable"] and not inside["capabilities"]
+    unhealthy = [process for process, is_healthy in health["healthy"].items() if not is_healthy]
     figures = {
         "bytes": image["Size"],
         "bytes_target": BYTES_TARGET,
@@ -88,11 +102,16 @@ def main() -> None:
         "landlock_under_the_default_filter": inside["filtered"],
         "commands": len(inside["commands"]),
         "commands_target": len(PROCESSES),
+        "ready_s": health["ready_s"],
+        "healthy": len(health["healthy"]) - len(unhealthy),
+        "healthy_target": len(health["healthy"]),
+        "unhealthy": unhealthy,
         "labels": len(image["Labels"] or {}),
         "hadolint_findings": len(findings),
         "hadolint_findings_target": 0,
     }
-    ok = image["Size"] <= BYTES_TARGET and is_confined and not findings and len(inside["commands"]) == len(PROCESSES)
+    has_all = len(inside["commands"]) == len(PROCESSES) and not unhealthy
+    ok = image["Size"] <= BYTES_TARGET and is_confined and not findings and has_all
     conclude({"ok": ok} | figures)
 
 

@@ -14,7 +14,7 @@ from bench.lib.product import ROOT
 
 IMAGE = ROOT / "deploy" / "image"
 TOOLS = ROOT / ".containers-venv" / "bin"
-PROGRAMS = ("buildah", "debootstrap", "podman")
+PROGRAMS = ("buildah", "mmdebstrap", "podman")
 ISOLATED = Path(__file__).with_name("isolated")
 """Containers are run within it; images are built outside, with the machine's network."""
 PID_MAX = Path("/proc/sys/kernel/pid_max")
@@ -122,6 +122,16 @@ class ContainerEngine:
             self.run([IMAGE / "base", assembled, *packages], limit_s=900)
             containerfile = Path(__file__).with_name("stand_ins") / f"{packages[0]}.Containerfile"
             self.run(["buildah", "build", "--tag", name, "--file", containerfile, containerfile.parent])
+
+    def clear(self) -> None:
+        """All containers with their volumes and networks, also what a broken run left; images stay.
+
+        For use within `isolated`, where podman's locks are gone with the run that took them: they are numbered again.
+        """
+        kinds = (["pod", "rm", "--time=2"], ["rm", "--time=2"], ["volume", "rm"])
+        commands = [["system", "renumber"], *([*kind, "--all", "--force"] for kind in kinds)]
+        for command in (*commands, ["network", "prune", "--force"]):
+            self.succeeds(["podman", *command])
 
     def remove(self) -> None:
         """Everything, also what a broken run left."""

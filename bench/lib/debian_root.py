@@ -73,7 +73,7 @@ def _as_user(user: str) -> Sequence[str]:
 @contextmanager
 def unpacked_root(folder: Path) -> Iterator[DebianRoot]:
     """A fresh copy, which is gone afterwards. Whatever makes pip work on this machine holds in it too."""
-    _require_archive()
+    require_archive()
     path = folder / "root"
     path.mkdir(parents=True)
     try:
@@ -86,7 +86,7 @@ def unpacked_root(folder: Path) -> Iterator[DebianRoot]:
         shutil.rmtree(path, ignore_errors=True)
 
 
-def _require_archive() -> None:
+def require_archive() -> None:
     """Fetched from Debian once: its smallest variant with systemd, and the packages that come later beside it."""
     if os.geteuid() != 0:
         raise SystemExit("Only root can enter another root: run this as root.")

@@ -11,17 +11,18 @@ from functools import wraps
 from pathlib import Path
 from typing import Any, NoReturn
 
-from testkit import Stack, fresh_database, running_stack
+from testkit import Launch, Stack, fresh_database, running_stack
 
 ROOT = Path(__file__).parents[2]
 EXTRA_SERVICES = ROOT / "server" / "tests" / "support"
 
 
 @contextmanager
-def running_product(**settings: object) -> Iterator[Stack]:
+def running_product(launch: Launch | None = None, /, **settings: object) -> Iterator[Stack]:
     """`onlooker up` with services that only tests host, on a database of its own."""
+    product = {"extra_services": "extra.measure"} | settings
     os.environ["PYTHONPATH"] = str(EXTRA_SERVICES)
-    with fresh_database() as url, running_stack(url, **{"extra_services": "extra.measure"} | settings) as stack:
+    with fresh_database() as url, running_stack(url, launch or Launch(), **product) as stack:
         yield stack
 
 

@@ -7,6 +7,8 @@ import time
 from contextlib import ExitStack
 from pathlib import Path
 
+from bench.containers.engine import ContainerEngine
+from bench.containers.image_launch import ImageLaunch
 from bench.journeys.console import steps
 from bench.journeys.console.person import OWNER, JourneySetup
 from bench.journeys.figures import JourneyFigure, as_members, why_missed
@@ -38,12 +40,17 @@ def steps_of(trip: Trip) -> list[Step]:
     ]
 
 
-def prepare_trip(open_things: ExitStack, clip: str, folder: Path) -> Trip:
+def prepare_trip(open_things: ExitStack, clip: str, folder: Path, image: Path | None) -> Trip:
     """An empty database, the product behind HAProxy, a browser that trusts the test authority, an empty device."""
     front = prepare_front(folder)
     mailbox = open_things.enter_context(running_mail_server())
     email_url = f"smtp://127.0.0.1:{mailbox.port}?tls=no"
-    stack = open_things.enter_context(running_product(email_url=email_url, **front.settings))
+    settings = {"email_url": email_url, **front.settings}
+    if image:
+        launch = ImageLaunch(engine=ContainerEngine(image), readable=(front.ca_file,))
+        stack = open_things.enter_context(running_product(launch, extra_services="", **settings))
+    else:
+        stack = open_things.enter_context(running_product(**settings))
     open_things.enter_context(running_haproxy(front))
     browser = open_things.enter_context(open_browser(authority=front.ca_file))
     device = Device(folder / "device", KEPT)
@@ -75,14 +82,15 @@ def close(trip: Trip, *, steps: int, taken: int, seconds: float) -> list[Journey
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--clip", default=FILMED, help=f"name of the labelled scene that is the camera; else {FILMED}")
-    clip = parser.parse_args().clip
+    parser.add_argument("--image", type=Path, help="of `just image --folder`: the product is run from that image")
+    chosen = parser.parse_args()
     find_haproxy()
     shutil.rmtree(KEPT, ignore_errors=True)
     KEPT.mkdir(parents=True)
     began = time.monotonic()
     with ExitStack() as open_things:
         folder = Path(open_things.enter_context(tempfile.TemporaryDirectory(prefix="onlooker-journey-")))
-        trip = prepare_trip(open_things, clip, folder)
+        trip = prepare_trip(open_things, chosen.clip, folder, chosen.image)
         say(f"the product runs behind HAProxy: {time.monotonic() - began:.1f} s")
         steps = steps_of(trip)
         travelled = travel(steps, browsers={"person": trip.person.browser}, folder=KEPT)
@@ -91,7 +99,8 @@ def main() -> None:
     missed = [figure for figure in figures if not figure.is_met]
     for figure in missed:
         say(f"missed: {figure}")
-    films = {"camera": trip.filmed.name, "recording": trip.recorded.name}
+    films: dict[str, object] = {"camera": trip.filmed.name, "recording": trip.recorded.name}
+    films["product"] = "image" if chosen.image else "working tree"
     films |= {} if BESIDE_THE_PROJECT.is_dir() else {"films": f"drawn by {DRAWN}: no labelled ones beside the project"}
     reason = {"reason": why_missed(missed)} if missed else {}
     failed = travelled.failure.as_members() if travelled.failure else {}

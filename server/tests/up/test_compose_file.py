@@ -73,9 +73,16 @@ def test_services_have_nothing_to_write_no_powers_and_limits(name: str) -> None:
 
 
 def test_only_the_proxy_and_the_console_reach_outside() -> None:
-    assert [name for name, service in SERVICES.items() if "outside" in service["networks"]] == ["console", "proxy"]
+    assert [name for name, service in SERVICES.items() if "outside" in service["networks"]] == ["proxy"]
+    assert [name for name, service in SERVICES.items() if "mail" in service["networks"]] == ["console"]
     assert [name for name, service in SERVICES.items() if "ports" in service] == ["proxy"]
-    assert {name for name, network in KNOWN["networks"].items() if not network.get("internal")} == {"outside"}
+    assert {name for name, network in KNOWN["networks"].items() if not network.get("internal")} == {"mail", "outside"}
+
+
+def test_the_proxy_reaches_services_only_from_the_address_that_they_trust() -> None:
+    shared = {name: set(service["networks"]) & set(SERVICES["proxy"]["networks"]) for name, service in SERVICES.items()}
+    assert {name for name, networks in shared.items() if networks} == {"proxy", "gateway", "console", "data"}
+    assert all(shared[name] == {"edge"} for name in ("gateway", "console", "data"))
 
 
 def test_a_worker_has_no_way_to_the_database() -> None:

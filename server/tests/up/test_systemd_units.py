@@ -1,12 +1,15 @@
 """The units for systemd: valid, tight, and not too tight for the product."""
 
+import os
 import re
+import shlex
 import shutil
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
+import yaml
 
 from clients import client_of
 from testkit import Launch, fresh_database, running_stack
@@ -125,3 +128,24 @@ def test_the_product_runs_within_the_unit(tmp_path: Path) -> None:
         assert "onlooker_worker_confined 1.0" in stack.metrics("worker-1")
         status = Path(f"/proc/{stack.children()['gateway']}/status").read_text()
         assert re.search(r"^Seccomp:\t2$", status, re.MULTILINE)
+
+
+def worker_port(number: int, first: str) -> int:
+    """Its monitoring port, by the unit's own command."""
+    (line,) = settings_of("onlooker-worker@.service")["ExecStart"]
+    line = line.replace("/opt/onlooker/.venv/bin/onlooker worker", "printenv ONLOOKER_MONITORING_PORT")
+    command = shlex.split(line.replace("%i", str(number)).replace("$$", "$"))
+    variables = {"PATH": os.environ["PATH"], "FIRST_WORKER_PORT": first}
+    return int(subprocess.run(command, env=variables, capture_output=True, text=True, check=True).stdout)
+
+
+@pytest.mark.parametrize(
+    ("unit", "targets"),
+    [("onlooker-worker@.service", "targets/onlooker.yml"), ("cell/worker.conf", "targets-cell/cell.yml")],
+)
+def test_workers_serve_metrics_where_prometheus_looks_for_them(unit: str, targets: str) -> None:
+    (first,) = re.findall(r"FIRST_WORKER_PORT=(\d+)$", (UNITS / unit).read_text(), re.MULTILINE)
+    groups = yaml.safe_load((UNITS.parent / "prometheus" / targets).read_text())
+    (workers,) = [group["targets"] for group in groups if group["labels"]["process"] == "worker"]
+    assert {int(target.rpartition(":")[2]) for target in workers} == {worker_port(1, first)}
+    assert worker_port(12, first) == worker_port(1, first) + 11
