@@ -128,7 +128,7 @@ class RepeatingTransport(Transport):
 
 
 def plan_month(begins_at: float, ends_at: float, *, hours: float, visits_a_day: int, seed: int) -> list[PlannedPerson]:
-    """Everybody comes and leaves while the place is open."""
+    """People come and leave while the place is open."""
     people: list[PlannedPerson] = []
     for day in range(int(begins_at // DAY_S), int(ends_at // DAY_S) + 1):
         opens, closes = max(begins_at, day * DAY_S), min(ends_at, day * DAY_S + hours * 3600)
