@@ -48,7 +48,7 @@ def computing(passing: str, tmp_path: Path) -> Callable[..., AgentOptions]:
             fps=5.0,
             computes_here=True,
             is_compute_fixed=True,
-            compute=ComputeOptions(),
+            compute=ComputeOptions(reads_expression=True),  # as the stream: otherwise the agent starts itself again
             journal=JournalOptions(tmp_path / "journal"),
             **more,
         )

@@ -15,7 +15,7 @@ from onlooker_pipeline.catalogue.service import Field, FieldKind
 from onlooker_client.errors import BadArgument
 from onlooker_client.moments import read_moment
 from onlooker_client.service import timestamp_text
-from onlooker_client.wire.attachments import media_body, multipart_body, read_content
+from onlooker_client.wire.attachments import Body, media_body, multipart_body, read_content
 
 NAMES = st.text(string.ascii_letters + string.digits + "_.-", min_size=1, max_size=20)
 JSON = st.recursive(
@@ -25,13 +25,13 @@ JSON = st.recursive(
 )
 
 
-def parse(content: bytes, content_type: str) -> dict[str, bytes]:
+def parse(body: Body) -> dict[str, bytes]:
     """As the gateway does it."""
-    boundary = content_type.partition("boundary=")[2]
+    boundary = body.content_type.partition("boundary=")[2]
     found: dict[str, bytes] = {}
     with PushMultipartParser(boundary) as parser:
         name = ""
-        for event in parser.parse(content):
+        for event in parser.parse(body.content):
             if isinstance(event, MultipartSegment):
                 name = event.name
                 found[name] = b""
@@ -44,14 +44,14 @@ def parse(content: bytes, content_type: str) -> dict[str, bytes]:
 def test_a_multipart_body_is_read_back_by_the_servers_parser(
     fields: dict[str, object], attachments: dict[str, bytes]
 ) -> None:
-    parts = parse(*multipart_body(fields, attachments))
+    parts = parse(multipart_body(fields, attachments))
     assert json.loads(parts.pop("meta")) == fields
     assert parts == {f"attachment://{name}": content for name, content in attachments.items()}
 
 
 def test_a_picture_that_looks_like_a_boundary_is_still_a_picture() -> None:
     picture = b"\r\n--\r\n----\r\n--0123456789abcdef--\r\n"
-    assert parse(*multipart_body({}, {"image": picture}))["attachment://image"] == picture
+    assert parse(multipart_body({}, {"image": picture}))["attachment://image"] == picture
 
 
 @given(
@@ -76,7 +76,7 @@ def test_pictures_come_as_bytes_paths_and_open_files(tmp_path: Path) -> None:
     path = tmp_path / "picture.jpg"
     path.write_bytes(b"picture")
     for content in (b"picture", bytearray(b"picture"), memoryview(b"picture"), path, str(path), io.BytesIO(b"picture")):
-        meta = parse(*media_body({"image": content, "store": True}))
+        meta = parse(media_body({"image": content, "store": True}))
         assert json.loads(meta["meta"]) == {"image": "attachment://image", "store": True}
         assert meta["attachment://image"] == b"picture"
 

@@ -11,7 +11,10 @@ from onlooker.metrics.definitions import METRICS
 from onlooker.metrics.statements import VALUES, compile_filling, compile_quick_statement, compile_statement
 from onlooker.slots import SLOT, SLOT_IN_SQL, SLOT_S
 
-FILES = ["judged_visits", "page", "rollup", "marks", "coverage", "comparison", "in_view", "quality", "hour_sums"]
+FILES = [
+    *("judged_visits", "page", "rollup", "marks", "coverage", "comparison", "in_view", "quality", "hour_sums"),
+    "device_share",
+]
 SETS = [*combinations(METRICS, 1), ("interested", "gender"), tuple(METRICS)]
 
 
