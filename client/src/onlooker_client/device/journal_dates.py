@@ -27,6 +27,8 @@ def date_rows(connection: sqlite3.Connection, *, boot: str, true_ms: int, now_ms
         else:
             put_epoch(connection, replace(epoch, true_ms=found_ms))
             _date(connection, epoch.id, found_ms)
+    for stray in _strays(connection, {epoch.id for epoch in epochs}):
+        lost += _lose(connection, stray)
     if lost:
         # When it was is not known; that it was is said now.
         sums = CoverageSums()
@@ -46,6 +48,12 @@ def _is_right(battery_ms: int | None, true_ms: int) -> bool:
     return battery_ms is not None and abs(battery_ms - true_ms) <= RIGHT_MS
 
 
+def _strays(connection: sqlite3.Connection, known: set[int]) -> set[int]:
+    """Epochs of rows that a damage took from their own: nothing will ever date them."""
+    rows = connection.execute("SELECT epoch FROM visit WHERE offset_ms IS NULL UNION SELECT epoch FROM minute")
+    return {row["epoch"] for row in rows} - known
+
+
 def _date(connection: sqlite3.Connection, epoch: int, true_ms: int) -> None:
     connection.execute("UPDATE visit SET offset_ms = ? WHERE epoch = ? AND offset_ms IS NULL", (true_ms, epoch))
     for row in connection.execute("SELECT * FROM minute WHERE epoch = ?", (epoch,)).fetchall():
@@ -60,7 +68,7 @@ def _lose(connection: sqlite3.Connection, epoch: int) -> Counter[str]:
     for row in connection.execute("SELECT * FROM minute WHERE epoch = ?", (epoch,)).fetchall():
         sums = read_sums(row["body"], row["crc"], epoch, row["minute"])
         lost["frames"] += sums.frames if sums is not None else 0
-    done = connection.execute("DELETE FROM visit WHERE epoch = ? AND offset_ms IS NULL", (epoch,))
+    done = connection.execute("DELETE FROM visit WHERE epoch IS ? AND offset_ms IS NULL", (epoch,))
     lost["visits"] += done.rowcount
-    connection.execute("DELETE FROM minute WHERE epoch = ?", (epoch,))
+    connection.execute("DELETE FROM minute WHERE epoch IS ?", (epoch,))
     return +lost

@@ -191,7 +191,7 @@ def _prepare(connection: sqlite3.Connection) -> None:
         return
     if version != SCHEMA_VERSION:
         raise sqlite3.DatabaseError(f"layout {version} is not known to this release")
-    found = [text for (text,) in connection.execute("PRAGMA quick_check(1)")]
+    found = [text for (text,) in connection.execute("PRAGMA integrity_check(1)")]
     if found != ["ok"]:
         raise sqlite3.DatabaseError(str(found[:1]))
     tables = {text for (text,) in connection.execute("SELECT sql FROM sqlite_master WHERE name NOT LIKE 'sqlite_%'")}
