@@ -40,7 +40,6 @@ TRADE_WORDS = {
     "encoding": "the noun of HTTP and of picture formats, as in Content-Encoding",
     "monitoring": "what operators call watching a service",
     "processing": "a job's computation, as in image processing",
-    "recording": "the noun, as in a recording of a scene: what a device keeps of what it computed",
     "sending": "the agent's folder for what sends frames, beside capture and status",
     "sighting": "a noun of the glossary: one person in one frame",
     "signing": "a signing key is what the trade calls it",

@@ -25,14 +25,14 @@ def go_on_with(device: SimulatedDevice, name: str, content: bytes) -> None:
     (device.folder / name).write_bytes(content)
     device.begin()
     device.run(150)
-    assert device.recording.upload(), device.recording.status()
+    assert device.recorder.upload(), device.recorder.status()
 
 
 def test_a_file_that_is_no_journal_is_replaced(filled: SimulatedDevice) -> None:
     before = len(filled.journal.waiting_visits(500))
     go_on_with(filled, "journal.db", random.Random(1).randbytes(60_000))
     assert "journal_damaged" in dict(filled.said)
-    assert filled.recording.status()["dropped"]["journals"] == {"damaged": 1}
+    assert filled.recorder.status()["dropped"]["journals"] == {"damaged": 1}
     assert len(filled.server.visits) >= 60 - before - 12
     assert len(set(filled.server.visits)) == len({visit_id for _, visit_id in filled.server.visits})
 
@@ -42,7 +42,7 @@ def test_what_is_cut_off_is_lost_and_the_rest_is_sent(filled: SimulatedDevice) -
     content = (filled.folder / "journal.db").read_bytes()
     go_on_with(filled, "journal.db", content[: len(content) // 2 // 4096 * 4096])
     assert len(filled.server.visits) > 20
-    assert filled.recording.status()["journal_trouble"] is None
+    assert filled.recorder.status()["journal_trouble"] is None
 
 
 @pytest.mark.parametrize("seed", range(8))
@@ -53,7 +53,7 @@ def test_flipped_bytes_never_stop_the_device(filled: SimulatedDevice, seed: int)
     for _ in range(20):
         content[chance.randrange(len(content))] ^= 1 << chance.randrange(8)
     go_on_with(filled, "journal.db", bytes(content))
-    assert filled.recording.status()["waiting_visits"] == 0
+    assert filled.recorder.status()["waiting_visits"] == 0
     for (began_ms, visit_id), visit in filled.server.visits.items():
         assert visit_id in filled.seen  # a row that was flipped is not believed
         assert began_ms / 1000 == pytest.approx(filled.seen[visit_id][0], abs=0.5)
@@ -71,13 +71,13 @@ def test_a_torn_log_loses_no_more_than_its_end(filled: SimulatedDevice) -> None:
         (folder / name).write_bytes(content)
     filled.begin()
     filled.run(150)
-    assert filled.recording.upload()
+    assert filled.recorder.upload()
     assert filled.journal.damages == 0
     assert len({visit_id[:24] for _, visit_id in filled.server.visits}) == 60
 
 
 def test_a_new_journal_counts_coverage_under_another_name(filled: SimulatedDevice) -> None:
-    filled.recording.upload()
+    filled.recorder.upload()
     watched_ms = sum(filled.server.totals().values())
     device = filled.journal.device()
     go_on_with(filled, "journal.db", b"nothing" * 1000)
@@ -93,6 +93,6 @@ def test_damage_while_running_is_noticed_and_cured(filled: SimulatedDevice) -> N
     filled.journal._file.connection.execute("PRAGMA cache_size = 0")
     path.write_bytes(bytes(content))
     filled.run(150)
-    assert filled.recording.upload() or filled.recording.upload()
+    assert filled.recorder.upload() or filled.recorder.upload()
     assert filled.journal.damages <= 2
-    assert filled.recording.status()["journal_trouble"] is None
+    assert filled.recorder.status()["journal_trouble"] is None

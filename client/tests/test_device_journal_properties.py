@@ -30,7 +30,7 @@ def test_every_visit_arrives_once(steps: list[tuple[str, float]], seed: int, is_
         crashes = play(device, steps)
         device.run(180)
         device.server.faults.clear()
-        assert device.recording.upload()
+        assert device.recorder.upload()
         check(device, crashes)
         device.stop()
 
@@ -45,7 +45,7 @@ def play(device: SimulatedDevice, steps: list[tuple[str, float]]) -> list[float]
             crashes.append(device.clocks.true_s())
             device.crash()
         elif what == "upload":
-            device.recording.upload()
+            device.recorder.upload()
         elif what == "jump":
             device.clocks.wall_ahead_s, device.clocks.synchronised = amount, False
         else:
@@ -59,7 +59,7 @@ def check(device: SimulatedDevice, crashes: list[float]) -> None:
     assert len(set(ids)) == len(ids)
     assert len({visit_id[:PERSON_HEX] for visit_id in ids}) == len(ids)  # nobody is there twice
     assert all(visit["ended"] for visit in visits.values())
-    assert device.recording.status()["waiting_visits"] == 0
+    assert device.recorder.status()["waiting_visits"] == 0
     seen: dict[str, list[float]] = {}
     for visit_id, moments in device.seen.items():
         seen.setdefault(visit_id[:PERSON_HEX], []).extend(moments)

@@ -14,8 +14,8 @@ from testkit.device_simulation import SimulatedClocks, plan_people
 
 from onlooker_client.device import upload
 from onlooker_client.device.device_clock import DeviceClock
+from onlooker_client.device.device_recorder import DeviceRecorder
 from onlooker_client.device.journal import Journal
-from onlooker_client.device.recording import DeviceRecording
 from onlooker_client.wire.transport import Transport
 
 pytest_plugins = ["device_cleanup"]
@@ -33,33 +33,33 @@ def crowd(tmp_path: Path) -> SimulatedDevice:
 
 def test_a_lost_answer_is_asked_for_again_and_nothing_is_doubled(crowd: SimulatedDevice) -> None:
     crowd.server.faults = ["lost"] * 3
-    assert [crowd.recording.upload() for _ in range(4)] == [False, False, False, True]
+    assert [crowd.recorder.upload() for _ in range(4)] == [False, False, False, True]
     assert len(crowd.server.visits) == 60
-    assert crowd.recording.status()["waiting_visits"] == 0
+    assert crowd.recorder.status()["waiting_visits"] == 0
     assert sum(crowd.server.totals().values()) == pytest.approx(600_000, abs=50)
 
 
 def test_a_server_that_is_busy_is_asked_later(crowd: SimulatedDevice) -> None:
     crowd.server.faults = ["busy", "down"]
-    assert not crowd.recording.upload()
-    assert crowd.recording.status()["upload_trouble"] == "Later. (503 overloaded)"
-    assert not crowd.recording.upload()
-    assert crowd.recording.upload()
-    assert crowd.recording.status()["upload_trouble"] is None
+    assert not crowd.recorder.upload()
+    assert crowd.recorder.status()["upload_trouble"] == "Later. (503 overloaded)"
+    assert not crowd.recorder.upload()
+    assert crowd.recorder.upload()
+    assert crowd.recorder.status()["upload_trouble"] is None
     assert [event for event, _ in crowd.said] == ["upload"]  # said once, however often it is tried
 
 
 def test_a_malformed_visit_is_found_and_dropped_alone(crowd: SimulatedDevice) -> None:
     crowd.server.poison = crowd.journal.waiting_visits(30)[-1].id
-    assert crowd.recording.upload()
+    assert crowd.recorder.upload()
     assert len(crowd.server.visits) == 59
-    assert crowd.recording.status()["dropped"]["visits"] == {"bad_request": 1}
+    assert crowd.recorder.status()["dropped"]["visits"] == {"bad_request": 1}
 
 
 def test_a_server_that_calls_everything_malformed_gets_nothing_dropped_but_a_few(crowd: SimulatedDevice) -> None:
     crowd.server.faults = ["bad"] * 1000
-    assert not crowd.recording.upload()
-    assert crowd.recording.status()["waiting_visits"] >= 60 - upload.SINGLES_AT_MOST
+    assert not crowd.recorder.upload()
+    assert crowd.recorder.status()["waiting_visits"] >= 60 - upload.SINGLES_AT_MOST
 
 
 def test_refused_items_are_erased_and_counted(crowd: SimulatedDevice) -> None:
@@ -71,9 +71,9 @@ def test_refused_items_are_erased_and_counted(crowd: SimulatedDevice) -> None:
         return {**said, "refused": [{"visit": one.id, "code": "too_old", "message": ""} for one in refused]}
 
     crowd.server.request_json = refuse  # type: ignore[method-assign]
-    assert crowd.recording.upload()
-    assert crowd.recording.status()["waiting_visits"] == 0
-    assert crowd.recording.status()["dropped"]["visits"] == {"too_old": 2}
+    assert crowd.recorder.upload()
+    assert crowd.recorder.status()["waiting_visits"] == 0
+    assert crowd.recorder.status()["dropped"]["visits"] == {"too_old": 2}
 
 
 def test_a_visit_that_changed_while_its_batch_was_on_its_way_stays(crowd: SimulatedDevice) -> None:
@@ -85,13 +85,13 @@ def test_a_visit_that_changed_while_its_batch_was_on_its_way_stays(crowd: Simula
         if method == "POST":
             crowd.server.request_json = answer  # type: ignore[method-assign]
             crowd.run(8)
-            crowd.recording.flush()
+            crowd.recorder.flush()
         return answer(method, path, body, **how)
 
     crowd.server.request_json = film_meanwhile  # type: ignore[method-assign]
-    crowd.recording.upload()
+    crowd.recorder.upload()
     crowd.run(60)
-    crowd.recording.upload()
+    crowd.recorder.upload()
     assert len(crowd.server.visits) == 63
     assert all(visit["ended"] for visit in crowd.server.visits.values())
     for (_, visit_id), visit in crowd.server.visits.items():
@@ -104,7 +104,7 @@ def test_batches_stay_within_the_servers_bounds(tmp_path: Path) -> None:
     people = plan_people(1500, begins_ms=START_MS, ends_ms=START_MS + 1_700_000, seed=4)
     device = SimulatedDevice(tmp_path / "journal", people, SimulatedClocks(started_at=NOON - 10.0))
     device.run(1_800)
-    device.recording.upload()
+    device.recorder.upload()
     assert len(device.server.visits) == 1500
     assert len(device.server.sizes) >= 3
     sent, visits = (sum(column) for column in zip(*device.server.sizes))
@@ -149,9 +149,9 @@ def test_over_http_from_a_thread_and_a_last_time_at_the_end(crowd: SimulatedDevi
     crowd.stop()
     journal = Journal(crowd.folder)
     transport = Transport(address, authorization="Basic eA==")
-    recording = DeviceRecording(journal, transport, DeviceClock(crowd.clocks))
-    recording.start()
-    recording.close(timeout_s=20)
+    recorder = DeviceRecorder(journal, transport, DeviceClock(crowd.clocks))
+    recorder.start()
+    recorder.close(timeout_s=20)
     transport.close()
     (batch,) = _Handler.received
     assert len(batch["visits"]) == 60

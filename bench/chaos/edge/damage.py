@@ -9,8 +9,8 @@ from typing import Any
 
 from bench.lib.product import say
 from onlooker_client.device.device_clock import DeviceClock
+from onlooker_client.device.device_recorder import DeviceRecorder
 from onlooker_client.device.journal import Journal
-from onlooker_client.device.recording import DeviceRecording
 from testkit.device_simulation import SimulatedClocks, SimulatedSession, plan_people
 from testkit.visit_server import VisitServer
 
@@ -37,8 +37,8 @@ class TornDevice:
     def begin(self) -> None:
         self.journal = Journal(self.folder, warn=lambda event, _: self.told.update([event]))
         self.clock = DeviceClock(self.clocks)
-        self.recording = DeviceRecording(self.journal, self.server, self.clock)  # type: ignore[arg-type]
-        self.session = SimulatedSession.resumed(self.people, self.recording.session_state())
+        self.recorder = DeviceRecorder(self.journal, self.server, self.clock)  # type: ignore[arg-type]
+        self.session = SimulatedSession.resumed(self.people, self.recorder.session_state())
 
     def film(self, seconds: float) -> None:
         for beat in range(round(seconds / FRAME_S)):
@@ -46,9 +46,9 @@ class TornDevice:
             now = self.clocks.monotonic_s()
             frame = self.session.frame(round(self.clock.stamp(now) * 1000), round(self.clocks.true_s() * 1000))
             self.ended |= {visit["id"]: self.clocks.true_s() for visit in frame.visits if visit["ended"]}
-            self.recording.add(frame)
+            self.recorder.add(frame)
             if beat % 5 == 0:
-                self.recording.tick(now)
+                self.recorder.tick(now)
 
 
 def flip(content: bytes, chance: random.Random) -> bytes:
@@ -82,7 +82,7 @@ def tear_once(seed: int) -> Counter[str]:
     with tempfile.TemporaryDirectory() as folder:
         device = TornDevice(Path(folder) / "journal", seed)
         device.film(FILM_S / 3)
-        device.recording.upload()
+        device.recorder.upload()
         device.film(FILM_S * 2 / 3)
         files = {path: path.read_bytes() for path in device.folder.iterdir() if path.name.startswith("journal.db")}
         torn_at = device.clocks.true_s()
@@ -94,7 +94,7 @@ def tear_once(seed: int) -> Counter[str]:
         device.begin()
         device.film(FILM_S * 0.9 + 60)
         for _ in range(3):
-            device.recording.upload()
+            device.recorder.upload()
         return _judge(device, before, torn_at)
 
 
@@ -102,7 +102,7 @@ def _judge(device: TornDevice, before: set[str], torn_at: float) -> Counter[str]
     arrived = Counter(visit_id for _, visit_id in device.server.visits)
     later = {visit_id for visit_id, at in device.ended.items() if at > torn_at + 45}
     wrong = sum(visit["age"] != 30.0 or visit["present"] != visit["still"] for visit in device.server.visits.values())
-    status = device.recording.status()
+    status = device.recorder.status()
     return Counter(
         trials=1,
         lost_torn=len(before - arrived.keys()),

@@ -8,8 +8,8 @@ import time
 from pathlib import Path
 
 from onlooker_client.device.device_clock import DeviceClock
+from onlooker_client.device.device_recorder import DeviceRecorder, RecorderOptions
 from onlooker_client.device.journal import Journal
-from onlooker_client.device.recording import DeviceRecording, RecordingOptions
 from onlooker_client.wire.transport import Transport, basic_authorization
 from testkit.device_simulation import PlannedPerson, SimulatedSession
 
@@ -31,10 +31,10 @@ def main() -> None:
         _fill_disk(plan["full_bytes"])
     journal = Journal(Path(plan["folder"]), warn=lambda event, text: print(event, text, flush=True))
     clock = DeviceClock()
-    options = RecordingOptions(upload_every_s=UPLOAD_EVERY_S, warn=lambda event, text: print(event, text, flush=True))
-    recording = DeviceRecording(journal, transport, clock, options)
-    session = SimulatedSession.resumed(people, recording.session_state())
-    recording.start()
+    options = RecorderOptions(upload_every_s=UPLOAD_EVERY_S, warn=lambda event, text: print(event, text, flush=True))
+    recorder = DeviceRecorder(journal, transport, clock, options)
+    session = SimulatedSession.resumed(people, recorder.session_state())
+    recorder.start()
     is_told = [False]
     signal.signal(signal.SIGTERM, lambda *_: is_told.__setitem__(0, True))
     with arguments.seen.open("a", buffering=1) as seen:
@@ -46,13 +46,13 @@ def main() -> None:
             now = time.monotonic()
             at_s = clock.stamp(now)
             frame = session.frame(round(at_s * 1000), round(at_s * 1000), video_s=FRAME_S)
-            recording.add(frame)
+            recorder.add(frame)
             seen.write(json.dumps([at_s, sorted(frame.result["entities"])]) + "\n")
             beat += 1
             if beat % 10 == 0:
-                recording.tick(now)
+                recorder.tick(now)
             time.sleep(max(0.0, FRAME_S - (time.monotonic() - now)))
-    recording.close(timeout_s=20)
+    recorder.close(timeout_s=20)
 
 
 def _fill_disk(room_bytes: int) -> None:

@@ -14,8 +14,8 @@ from bench.lib.clients import OWNER
 from bench.lib.product import say
 from onlooker_client import Client
 from onlooker_client.device.device_clock import DeviceClock
+from onlooker_client.device.device_recorder import DeviceRecorder, RecorderOptions
 from onlooker_client.device.journal import Journal
-from onlooker_client.device.recording import DeviceRecording, RecordingOptions
 from onlooker_client.wire.transport import Transport, basic_authorization
 from testkit import Stack, TestStream
 from testkit.device_simulation import PERSON_HEX, PlannedPerson, SimulatedClocks, SimulatedSession, plan_people
@@ -57,8 +57,8 @@ class FilmedMonth:
     def begin(self) -> None:
         self.journal = Journal(self.folder, warn=self._warn)
         self.clock = DeviceClock(self.clocks)
-        self.recording = DeviceRecording(self.journal, None, self.clock, RecordingOptions(warn=self._warn))
-        self.session = SimulatedSession.resumed(self.people, self.recording.session_state())
+        self.recorder = DeviceRecorder(self.journal, None, self.clock, RecorderOptions(warn=self._warn))
+        self.session = SimulatedSession.resumed(self.people, self.recorder.session_state())
 
     def film(self, seconds: float) -> None:
         """While the place is open; the rest of the day the camera shows nothing, and time passes."""
@@ -82,10 +82,10 @@ class FilmedMonth:
             self.clocks.advance(FRAME_S)
             now, true_s = self.clocks.monotonic_s(), self.clocks.true_s()
             at_ms = round(self.clock.stamp(now) * 1000)
-            self.recording.add(self.session.frame(at_ms, round(true_s * 1000), video_s=FRAME_S))
+            self.recorder.add(self.session.frame(at_ms, round(true_s * 1000), video_s=FRAME_S))
             self.watched_s[_day_of(true_s)] += FRAME_S  # type: ignore[assignment]
             if beat % 5 == 0:
-                self.recording.tick(now)
+                self.recorder.tick(now)
 
     def crash(self) -> None:
         """The files as they are at this moment are all there is."""
@@ -155,7 +155,7 @@ def film_month(folder: Path, *, days: int, hours: float, visits: int, seed: int)
     month.film(part_s)
     month.restart(synchronised=False)
     month.film(2 * part_s)
-    month.recording.flush()
+    month.recorder.flush()
     return month
 
 
@@ -163,15 +163,15 @@ def connect(month: FilmedMonth, stack: Stack, stream: TestStream) -> dict[str, A
     """Upload all of it, each batch five times; what was sent and how long it took."""
     month.clocks.advance(max(0.0, time.time() - month.clocks.true_s()))
     transport = RepeatingTransport(stack.url, authorization=basic_authorization(*stream.auth), ca_file=stack.ca_file)
-    month.recording.use(transport)
-    waiting, began = month.recording.status(), time.monotonic()
-    while not month.recording.upload():
+    month.recorder.use(transport)
+    waiting, began = month.recorder.status(), time.monotonic()
+    while not month.recorder.upload():
         if time.monotonic() - began > UPLOAD_LIMIT_S:
             break
-        say(f"  {month.recording.status()['upload_trouble']}")
+        say(f"  {month.recorder.status()['upload_trouble']}")
         time.sleep(1.0)
     transport.close()
-    status = month.recording.status()
+    status = month.recorder.status()
     return {
         "waiting_before": waiting["waiting_visits"],
         "undated_before": waiting["undated_visits"],
@@ -259,7 +259,7 @@ def measure_month(stack: Stack, *, days: int, hours: float, visits: int, seed: i
 
 
 def _measure(stack: Stack, month: FilmedMonth, *, days: int) -> dict[str, Any]:
-    say(f"{days} days filmed: {json.dumps(month.recording.status())}")
+    say(f"{days} days filmed: {json.dumps(month.recorder.status())}")
     stream = stack.create_stream()
     stack.execute("UPDATE streams_stream SET created_at = now() - interval '400 days' WHERE id = %s", stream.id)
     sent = connect(month, stack, stream)
@@ -267,7 +267,7 @@ def _measure(stack: Stack, month: FilmedMonth, *, days: int) -> dict[str, Any]:
     compared = compare_visits(month, written)
     time.sleep(5)  # the roll-up, and the meters
     by_day = compare_days(month, stack, stream)
-    month.recording.close()
+    month.recorder.close()
     faults = [compared.get(name, 0) for name in ("lost", "doubled", "twice", "misdated", "open")]
     ok = not any(faults) and not by_day["days_wrong"] and not sent["waiting_after"] and not sent["dropped"]
     return {"ok": ok, "simulated_days": days, **sent, "visits_written": len(written), **compared, **by_day}

@@ -10,8 +10,8 @@ from testkit.device_simulation import PlannedPerson, SimulatedClocks, SimulatedS
 from testkit.visit_server import VisitServer
 
 from onlooker_client.device.device_clock import DeviceClock
+from onlooker_client.device.device_recorder import DeviceRecorder, RecorderOptions
 from onlooker_client.device.journal import Journal
-from onlooker_client.device.recording import DeviceRecording, RecordingOptions
 
 NOON = 1_790_000_100.0
 FRAME_S = 0.2
@@ -36,9 +36,9 @@ class SimulatedDevice:
     def begin(self) -> None:
         self.journal = Journal(self.folder, warn=self._warn, **self._journal_options)
         self.clock = DeviceClock(self.clocks)
-        options = RecordingOptions(warn=self._warn)
-        self.recording = DeviceRecording(self.journal, self.server, self.clock, options)  # type: ignore[arg-type]
-        self.session = SimulatedSession.resumed(self.people, self.recording.session_state())
+        options = RecorderOptions(warn=self._warn)
+        self.recorder = DeviceRecorder(self.journal, self.server, self.clock, options)  # type: ignore[arg-type]
+        self.session = SimulatedSession.resumed(self.people, self.recorder.session_state())
 
     def run(self, seconds: float) -> None:
         for beat in range(round(seconds / FRAME_S)):
@@ -49,9 +49,9 @@ class SimulatedDevice:
             frame = self.session.frame(at_ms, true_ms)
             for visit_id in frame.result["entities"]:
                 self.seen.setdefault(visit_id, []).append(self.clocks.true_s())
-            self.recording.add(frame)
+            self.recorder.add(frame)
             if beat % 5 == 4:
-                self.recording.tick(now)
+                self.recorder.tick(now)
 
     def crash(self) -> None:
         """As if the power went: what is in the files at this moment is all there is."""
@@ -68,7 +68,7 @@ class SimulatedDevice:
 
     def stop(self) -> None:
         """May be called twice."""
-        self.recording.close()
+        self.recorder.close()
 
     def _warn(self, event: str, text: str) -> None:
         self.said.append((event, text))

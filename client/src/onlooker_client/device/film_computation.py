@@ -17,10 +17,10 @@ from onlooker_client.device.computation import COMPUTING_S, Computation
 from onlooker_client.device.compute_options import ComputeOptions
 from onlooker_client.device.computed_frame import ComputedFrame
 from onlooker_client.device.device_clock import DeviceClock
+from onlooker_client.device.device_recorder import DeviceRecorder
 from onlooker_client.device.journal import Journal
 from onlooker_client.device.journal_file import default_folder
 from onlooker_client.device.local_delivery import NOT_COMPUTED
-from onlooker_client.device.recording import DeviceRecording
 from onlooker_client.errors import LinkError, OnlookerError
 
 FOLDER = "films"
@@ -39,7 +39,7 @@ class FilmComputation:
         self._answers: Queue[ComputedFrame] = Queue()
         self._is_stopped = threading.Event()
         journal = Journal(folder or default_folder(client.config.client_id or "") / FOLDER)
-        self._recording = DeviceRecording(journal, client.transport, DeviceClock())
+        self._recorder = DeviceRecorder(journal, client.transport, DeviceClock())
         self._computation = Computation(options, on_frame=self._answers.put)
 
     def answers(self, frames: Iterable[VideoFrame]) -> Iterator[Answered]:
@@ -49,7 +49,7 @@ class FilmComputation:
             if self._is_stopped.is_set():
                 break
             computed = self._compute(frame)
-            self._recording.add(computed)
+            self._recorder.add(computed)
             yield frame, computed.result if not computed.refused else NOT_COMPUTED
         if self._is_stopped.is_set():
             raise Stopped("Stopped.")
@@ -61,18 +61,18 @@ class FilmComputation:
     def finish(self, patience_s: float) -> None:
         """Close the visits and send all; raises the reason where the server does not take them in time."""
         for frame in self._computation.close(source_ended=True):
-            self._recording.add(frame)
+            self._recorder.add(frame)
         began = time.monotonic()
-        while not self._recording.upload():
+        while not self._recorder.upload():
             waited_s = time.monotonic() - began
-            error = self._recording.upload_error
+            error = self._recorder.upload_error
             if waited_s >= patience_s or self._is_stopped.is_set():
                 raise error if isinstance(error, OnlookerError) else LinkError("The visits could not be sent.")
             self._is_stopped.wait(PAUSE_S)
 
     def close(self) -> None:
         self._computation.close()
-        self._recording.close()
+        self._recorder.close()
 
     def _compute(self, frame: VideoFrame) -> ComputedFrame:
         while self._computation.refusal(time.monotonic()) is not None:

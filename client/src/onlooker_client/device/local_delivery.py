@@ -15,10 +15,10 @@ from onlooker_client.device.computation import Computation
 from onlooker_client.device.compute_options import SERVER
 from onlooker_client.device.computed_frame import ComputedFrame
 from onlooker_client.device.device_clock import DeviceClock
+from onlooker_client.device.device_recorder import DeviceRecorder, RecorderOptions
 from onlooker_client.device.feed import open_feed
 from onlooker_client.device.journal import Journal
 from onlooker_client.device.journal_file import default_folder
-from onlooker_client.device.recording import DeviceRecording, RecordingOptions
 from onlooker_client.device.stream_settings import StreamSettings
 from onlooker_client.errors import LinkError, Refused
 from onlooker_client.jpeg import JpegEncoder
@@ -65,7 +65,7 @@ class LocalDelivery:
         self._keeps_pixels = keeps_pixels
         self._encoder = JpegEncoder(options.width_px, options.height_px, grey=options.is_grey)
         self._clock = DeviceClock()
-        self._recording: DeviceRecording | None = None
+        self._recorder: DeviceRecorder | None = None
         """None where nothing is stored."""
         self._pending: LocalFrame | None = None
         self._computation: Computation | None = None
@@ -77,25 +77,25 @@ class LocalDelivery:
     def start(self, is_over: Callable[[], bool]) -> None:
         options = self._options
         if options.is_stored:
-            self._recording = self._open_recording()
+            self._recorder = self._open_recorder()
         self._feed = open_feed(options.feed, camera_position=options.camera_position)
         self._computation = Computation(
             options.compute,
-            state=self._recording.session_state() if self._recording else None,
+            state=self._recorder.session_state() if self._recorder else None,
             on_frame=self._take_answer,
             tell=lambda text: self._log.warn_once("computation", text),
         )
         self._computation.start(is_over)
-        if self._recording:
-            self._recording.start()
+        if self._recorder:
+            self._recorder.start()
         confined = "" if self._computation.is_confined else ", not confined"
         self._log.info("computation", f"Frames are computed here{confined}. No picture leaves this device.")
 
     def refusal(self, now: float) -> Drop | None:
         assert self._computation
         reason = self._computation.refusal(now)
-        if reason is not None and self._recording and self._computation.busy_s(now) > COVERED_S:
-            self._recording.add_refused(COMPUTE_BUSY, self._clock.stamp(now))
+        if reason is not None and self._recorder and self._computation.busy_s(now) > COVERED_S:
+            self._recorder.add_refused(COMPUTE_BUSY, self._clock.stamp(now))
         return reason
 
     def prepare(self, pixels: Any) -> PreparedFrame:
@@ -110,17 +110,17 @@ class LocalDelivery:
         self._computation.compute(frame.scaled, self._clock.stamp(taken_at))
 
     def tick(self, now: float) -> None:
-        if self._recording is None:
+        if self._recorder is None:
             return
-        self._recording.tick(now)
+        self._recorder.tick(now)
         if now - self._compared_at >= COMPARE_EVERY_S:
             self._compared_at = now
-            self.stale = self._find_change(self._recording.settings())
+            self.stale = self._find_change(self._recorder.settings())
 
     def use(self, client: Client) -> None:
         self._client = client
-        if self._recording:
-            self._recording.use(client.transport)
+        if self._recorder:
+            self._recorder.use(client.transport)
 
     def try_again(self) -> None:
         """Uploads try again by themselves."""
@@ -133,7 +133,7 @@ class LocalDelivery:
             "restarts": computation.restarts if computation else 0,
         }
         if self._options.is_stored:
-            said["journal"] = self._recording.status() if self._recording else self._journal_status
+            said["journal"] = self._recorder.status() if self._recorder else self._journal_status
         if self._feed:
             said["feed"] = self._feed.status()
         return {"device": said}
@@ -142,10 +142,10 @@ class LocalDelivery:
         last = self._computation.close(source_ended=source_ended) if self._computation else []
         for frame in last:
             self._store(frame)
-        if self._recording:
-            self._journal_status = self._recording.status()
-            self._recording.close()
-            self._recording = None  # the last health report must not open it again
+        if self._recorder:
+            self._journal_status = self._recorder.status()
+            self._recorder.close()
+            self._recorder = None  # the last health report must not open it again
         if self._feed:
             self._feed.close()
 
@@ -171,11 +171,11 @@ class LocalDelivery:
         self._tally.answer()
         self._observer.answered(pending, latency_s=time.monotonic() - pending.taken_at)
 
-    def _open_recording(self) -> DeviceRecording:
+    def _open_recorder(self) -> DeviceRecorder:
         wanted = self._options.journal
         folder = wanted.folder or default_folder(self._client.config.client_id or "")
         journal = Journal(folder, limit_bytes=wanted.limit_bytes, warn=self._warn)
-        return DeviceRecording(journal, self._client.transport, self._clock, RecordingOptions(warn=self._warn))
+        return DeviceRecorder(journal, self._client.transport, self._clock, RecorderOptions(warn=self._warn))
 
     def _find_change(self, said: dict[str, Any]) -> str:
         """Why this run is out of date; empty where it is not."""
@@ -192,5 +192,5 @@ class LocalDelivery:
         self._log.warn_once(event, text)
 
     def _store(self, frame: ComputedFrame) -> None:
-        if self._recording and frame.at_ms:  # without a time, nothing has happened yet
-            self._recording.add(frame)
+        if self._recorder and frame.at_ms:  # without a time, nothing has happened yet
+            self._recorder.add(frame)

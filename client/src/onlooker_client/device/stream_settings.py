@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import Any
 
 from onlooker_client.device.compute_options import DEVICE, SERVER
+from onlooker_client.device.device_recorder import remembered_settings
 from onlooker_client.device.journal import Journal
-from onlooker_client.device.recording import remembered_settings
 from onlooker_client.errors import ConfigError
 
 

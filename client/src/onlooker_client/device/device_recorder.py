@@ -35,7 +35,7 @@ DISK_FULL = "disk_full"
 
 
 @dataclass(frozen=True)
-class RecordingOptions:
+class RecorderOptions:
     """How often and how much."""
 
     upload_every_s: float = 60.0
@@ -44,15 +44,15 @@ class RecordingOptions:
     warn: Warn = lambda *_: None
 
 
-class DeviceRecording:
+class DeviceRecorder:
     """Any thread may call it. It never raises because of a disk or a link: it keeps what it has, and tries again."""
 
     def __init__(
-        self, journal: Journal, transport: Transport | None, clock: DeviceClock, options: RecordingOptions | None = None
+        self, journal: Journal, transport: Transport | None, clock: DeviceClock, options: RecorderOptions | None = None
     ) -> None:
         self._journal = journal
         self._clock = clock
-        self._options = options or RecordingOptions()
+        self._options = options or RecorderOptions()
         self._lock = threading.RLock()
         self._pending = Entry()
         self._unsealed: dict[str, VisitChange] = {}
