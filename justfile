@@ -19,7 +19,7 @@ init:
     @just install-models
     @just agent-packages
 
-# Build the agent's wheel into the server's package, whose console offers it to devices.
+# Build the agent's wheels into the server's package, whose console offers them to devices; after `just models`, also what computes.
 agent-packages:
     #!/usr/bin/env bash
     set -euo pipefail
@@ -27,6 +27,9 @@ agent-packages:
     rm -rf "$folder"
     (cd client && SOURCE_DATE_EPOCH=1577836800 python -m hatchling build -t wheel -d "$folder")
     cp requirements/client.txt "$folder/requirements.txt"
+    (cd pipeline && SOURCE_DATE_EPOCH=1577836800 python -m hatchling build -t wheel -d "$folder")
+    cp requirements/device.txt "$folder/requirements-device.txt"
+    if compgen -G 'models/dist/*.whl' >/dev/null; then cp models/dist/*.whl "$folder"; fi
 
 # Build the nets out of pinned packages, check them, pack them into a wheel and install it. 180 MB the first time.
 models *arguments:
@@ -209,6 +212,10 @@ test-console *arguments: browsing
 test-dashboard *arguments: browsing
     python -m bench.journeys.dashboard {{arguments}}
 
+# Every document that the law asks for of the demo's streams, as PDF in var/notices, with the public page on a telephone.
+notices: browsing
+    python -m bench.journeys.notices
+
 # How right the services are on labelled pictures, scenes and sounds.
 accuracy-vision *arguments:
     python -m bench.accuracy.vision {{arguments}}
@@ -265,7 +272,7 @@ bench-data *arguments:
 bench-writes *arguments:
     python -m bench.cost.writes {{arguments}}
 
-# How large a machine must be for 1 to 1,000 cameras, from what one and ten take here; with --write, into the documentation.
+# How large a machine must be for 1 to 1,000 cameras and up to 100,000 devices that compute, from what few take here; with --write, into the documentation.
 sizing *arguments:
     python -m bench.cost.capacity {{arguments}}
 
@@ -277,7 +284,7 @@ chaos-scene *arguments:
 edge-privacy *arguments:
     python -m testkit with-postgresql -- python -m bench.privacy.device_traces {{arguments}}
 
-# A device that computes, without a line for 30 days, killed, torn, full, with clocks that jump; then connected.
+# A device that computes, without a line for 30 days, killed, torn, full, with clocks that jump; then connected. The real agent too.
 chaos-edge *arguments:
     python -m testkit with-postgresql -- python -m bench.chaos.edge {{arguments}}
 
@@ -358,11 +365,15 @@ restore-drill *arguments:
 check-metrics worlds="2000" *seed:
     python -m bench.accuracy.metrics {{worlds}} {{seed}}
 
+# An adversary with all tokens of a stream asks for everything and solves for people: no sum about fewer than k.
+differences *arguments:
+    python -m bench.privacy.differences {{arguments}}
+
 # The whole product as a person meets it: browser, agent, dashboard, data endpoint, TLS through HAProxy. Pictures and output go to var/journey.
 journey *arguments: browsing
     python -m bench.journeys.product {{arguments}}
 
-# The agent's install line from an empty Debian to a device that counts people. Needs root and Debian's mmdebstrap.
+# The agent's install lines from an empty Debian to a device that counts people, by the server and by itself. Needs root and Debian's mmdebstrap.
 agent-install: agent-packages
     python -m bench.journeys.agent_install
 

@@ -30,6 +30,11 @@ PROBLEMS = {
         "Enable the stream in its settings in the console, or with `onlooker stream set CLIENT_ID --enabled`. Staff "
         "can enable accounts.",
     ),
+    "stream_closed": (
+        "The stream has opening hours, and the frame was taken outside them. `opens_at` is when it opens next, and "
+        "`Retry-After` says how long to wait at most before asking again.",
+        "Wait. Change the opening hours in the stream's settings, or with `onlooker stream set CLIENT_ID --hours`.",
+    ),
     "not_found": (
         "The service, version, job, blob, session or feed does not exist, is past its retention, or belongs to another "
         "stream. Also returned for routes that a trial token can't use.",
@@ -83,6 +88,11 @@ JOB_ERRORS = {
     "image_too_large": (
         "According to its header, the image has more than 20 megapixels, or a side of more than 1,000,000 pixels.",
         "Send a smaller one.",
+    ),
+    "faces_off": (
+        "The stream only counts people, so no face may be looked for. Returned by `face_detection`, `gaze_analysis`, "
+        "`age_and_gender_estimation` and `face_expression_estimation`.",
+        "Use `scene_analysis`, whose `bodies` are the people, or let the stream look for faces in its settings.",
     ),
     "bad_timestamp": (
         "With `store` true: the timestamp is more than 5 minutes ahead of the server's clock, or older than the "
@@ -184,6 +194,8 @@ METRICS = {
     "are to be kept: results vanish early. 0 otherwise.",
     "onlooker_bucket_leader": "1 while a server of the bus leads the stream of a bucket and answers, 0 while none "
     "does: then nothing is read or written. Buckets are those above.",
+    "onlooker_metrics_blocks_released": "Blocks of at least as many people as a stream groups (`--groups-of`): what is "
+    "told about them is frozen from then on.",
     "onlooker_metrics_slots_filled": "Slots of 15 minutes whose roll-up a recorder filled.",
     "onlooker_metrics_slots_marked": "Slots whose visits changed since, and which wait to be filled. Numbers are still "
     "correct: queries read the visits of such slots one by one, which is slower.",
@@ -233,8 +245,19 @@ CONSOLE_ROUTES = {
     "camera-check-end": "POST: what was counted, and for how many seconds; may be sent again",
     "stream-try": "Try a stream out with the browser's camera or a video file; for its owner",
     "stream-try-token": "POST: an access token for that page, for 15 minutes; what is sent with it is not stored",
+    "notices": "Documents that the law asks for, written from a stream's settings: list, public page, version history",
+    "notices-details": "What these documents need and the product can't know: controller, contact, purpose, basis",
+    "notices-public": "POST: switch the public page of a stream on or off",
+    "notices-sign": "A notice to print, `?size=a4` or `a6`, `?lang=en`, `fr` or `de`; `?version=` shows an earlier one",
+    "notices-record": "The record of processing activities (art. 30 GDPR); `?version=` shows an earlier one",
+    "notices-assessment": "A draft of an impact assessment (art. 35 GDPR); `?version=` shows an earlier one",
+    "notices-models": "A conformity sheet for each model that the stream computes with; `?version=` as before",
+    "notice": "The public page behind a notice's QR code, open to everyone who has its address; 404 while it is off",
     "stream-rotate": "A new Password; the old one stays valid for a grace period",
     "stream-remove": "Remove a stream; asks for its name",
+    "stream-audit": "A stream's audit log, for its owner; `check` verifies its chain",
+    "stream-audit-file": "The same as a file: JSON lines, or CSV with `form=csv`",
+    "stream-erase": "Erase the visits of a range; says what goes before it does it",
     "members": "Who has access to a stream, and who is invited",
     "member-invite": "Invite an address; asks for confirmation before it sends the e-mail",
     "member-leave": "A viewer leaves a stream",
@@ -282,6 +305,8 @@ CONSOLE_ROUTES = {
     "agent-script": "The script that installs the agent on a device; 404 with the remedy if this server has no package "
     "of the agent",
     "agent-requirements": "Versions and checksums of the agent's dependencies, for pip",
+    "agent-device-script": "The same script for a device that computes: it installs the pipeline and the models too",
+    "agent-device-requirements": "Versions and checksums of the dependencies of a device that computes",
     "agent-index": "The package index that the script installs from (PEP 503); its files are at `/agent/packages/`",
     "agent-project": "The files of one package, each with its sha256",
     "authority": "The certificate that devices must trust; 404 if `ONLOOKER_AUTHORITY_FILE` is not set",

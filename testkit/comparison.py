@@ -9,9 +9,11 @@ from typing import Any
 from zoneinfo import ZoneInfo
 
 from onlooker_pipeline.visits.visit import Visit
+from testkit.block_oracle import EVER_US
+from testkit.kept_sums import rounded
 from testkit.like_time import SLOT, like_slots
 from testkit.oracle import SECOND_US, Figures, Judged, balance_of, figures_of
-from testkit.worlds.expectation import EVER_US, KNOWN, clipped, slot_of, whole
+from testkit.worlds.expectation import KNOWN, clipped, slots_of, whole
 from testkit.worlds.world import Question
 
 Range = tuple[datetime, datetime]
@@ -20,7 +22,7 @@ TAIL = 0.025
 Z = 1.959964
 SLOTS_UP_TO = timedelta(days=8)
 HOURS_UP_TO = timedelta(days=62)
-COUNTED = ("passing_by", "interested", "category", "gender", "age", "emotion")
+COUNTED = ("passing_by", "interested", "category", "gender", "age", "emotion", "stopped")
 MEANS: dict[str, Callable[[Judged], float | None]] = {
     "stop_time": lambda one: (one.still_us + one.rounding.still_us) / SECOND_US,
     "attention_time": lambda one: (one.looking_us + one.rounding.looking_us) / SECOND_US,
@@ -109,12 +111,10 @@ def cluster_numbers(pairs: Sequence[Range], slots: Sequence[datetime], cluster: 
 def _people_by_slot(visits: Iterable[Visit], period: Range, kept_us: int = -EVER_US) -> dict[datetime, list[Judged]]:
     from_us, to_us = (round(at.timestamp() * 1e6) for at in period)
     question = Question(0, (), from_us, to_us, "global", None, "utc")
-    slots: dict[int, list[Visit]] = {}
-    for visit in visits:
-        slots.setdefault(slot_of(visit), []).append(visit)
     found: dict[datetime, list[Judged]] = {}
-    for slot_us, members in slots.items():
-        for one in whole(slot_us, members, question) if slot_us < kept_us else clipped(members, question):
+    for slot_us, members in slots_of(visits).items():
+        is_gone = slot_us < kept_us
+        for one in rounded(whole(slot_us, members, question)) if is_gone else clipped(members, question):
             at = datetime.fromtimestamp(one.first_us // 900_000_000 * 900, period[0].tzinfo)
             found.setdefault(at, []).append(one)
     return found

@@ -3,8 +3,10 @@
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, date, datetime, timedelta
+from functools import cache
 from itertools import pairwise
+from zoneinfo import ZoneInfo
 
 from testkit.quality_oracle import QualityLog
 
@@ -12,9 +14,20 @@ SECOND_US = 1_000_000
 SLOT_S = 900
 SLOT_US = SLOT_S * SECOND_US
 COVERED = "covered"
-CLOSED = ("not_created", "disabled", "quota")
+CLOSED = ("not_created", "closed", "disabled", "quota")
 """In this order they explain what is missing."""
-TOLD_BY_STATE = ("stream_disabled", "quota_exceeded")
+TOLD_BY_STATE = ("stream_disabled", "quota_exceeded", "stream_closed")
+EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+
+
+@dataclass(frozen=True)
+class ShopHours:
+    """Opening hours, told twice: as a stream has them, and by weekday from Monday on, in minutes of the local day."""
+
+    text: str
+    by_weekday: tuple[tuple[tuple[int, int], ...], ...]
+    """A span that ends after 1440 reaches into the next day. Without any: always open."""
+    zone: str = "UTC"
 
 
 @dataclass(frozen=True)
@@ -33,12 +46,15 @@ class CameraLog:
     quality: QualityLog = field(default_factory=dict)
     states: dict[int, str] = field(default_factory=dict)
     """By the moment from which on it holds."""
+    hours: dict[int, ShopHours] = field(default_factory=dict)
+    """By the moment from which on they hold."""
 
 
 def expect_coverage(log: CameraLog, begins_us: int, ends_us: int, *, now_us: int) -> dict[str, float]:
     """Seconds that were covered, and the others by reason; only reasons with more than a microsecond."""
     found: dict[str, float] = defaultdict(float)
-    for begin_us, end_us in _cut(begins_us, min(ends_us, now_us), _slot_edges(log)):
+    edges = [*_slot_edges(log), *_opening_edges(log, begins_us, min(ends_us, now_us))]
+    for begin_us, end_us in _cut(begins_us, min(ends_us, now_us), edges):
         for why, seconds in _explain(log, begin_us, end_us, now_us=now_us).items():
             found[why] += seconds
     return {why: seconds for why, seconds in found.items() if why == COVERED or seconds > 1e-6}
@@ -78,6 +94,7 @@ def _explain(log: CameraLog, begin_us: int, end_us: int, *, now_us: int) -> dict
 def _changes(log: CameraLog) -> Iterator[int]:
     """When the stream's state may change: by its log, and with the end of a month."""
     yield log.created_us
+    yield from log.hours
     for moment in log.states:
         yield from (moment, _month_end_us(moment))
 
@@ -86,10 +103,48 @@ def state_at(log: CameraLog, at_us: int) -> str:
     """A used-up quota is over with its month."""
     if at_us < log.created_us:
         return "not_created"
+    if not is_shop_open(log, at_us):
+        return "closed"
     since_us = max((moment for moment in log.states if moment <= at_us), default=None)
     if since_us is None or (log.states[since_us] == "quota" and at_us >= _month_end_us(since_us)):
         return "enabled"
     return log.states[since_us]
+
+
+def is_shop_open(log: CameraLog, at_us: int) -> bool:
+    since_us = max((moment for moment in log.hours if moment <= at_us), default=None)
+    hours = log.hours[since_us] if since_us is not None else None
+    if hours is None or not any(hours.by_weekday):
+        return True
+    day = (EPOCH + timedelta(microseconds=at_us)).date()
+    days = [day + timedelta(days=by) for by in (-2, -1, 0, 1)]
+    return any(begins <= at_us < ends for one in days for begins, ends in _spans_of(hours, one))
+
+
+def _opening_edges(log: CameraLog, begins_us: int, ends_us: int) -> Iterator[int]:
+    """Whenever some shop opens or closes."""
+    first, last = ((EPOCH + timedelta(microseconds=at_us)).date() for at_us in (begins_us, max(begins_us, ends_us)))
+    for hours in log.hours.values():
+        for number in range(-2, (last - first).days + 3):
+            for span in _spans_of(hours, first + timedelta(days=number)):
+                yield from span
+
+
+@cache
+def _spans_of(hours: ShopHours, day: date) -> list[tuple[int, int]]:
+    """What begins on a local day, in microseconds."""
+    midnight = datetime(day.year, day.month, day.day)
+    clocks = [[midnight + timedelta(minutes=edge) for edge in span] for span in hours.by_weekday[day.weekday()]]
+    return [(_first_shown(begins, hours.zone), _first_shown(ends, hours.zone)) for begins, ends in clocks]
+
+
+@cache
+def _first_shown(clock: datetime, zone: str) -> int:
+    """The first quarter of an hour at which the local clock shows a time, or a later one."""
+    at_s = int(clock.replace(tzinfo=UTC).timestamp()) - 26 * 3600
+    while datetime.fromtimestamp(at_s, ZoneInfo(zone)).replace(tzinfo=None) < clock:
+        at_s += SLOT_S
+    return at_s * SECOND_US
 
 
 def _month_end_us(at_us: int) -> int:

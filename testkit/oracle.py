@@ -1,7 +1,7 @@
 """The metrics as the supplement defines them, computed visit by visit in plain Python: slow, and plainly right."""
 
 from bisect import bisect_right
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from onlooker_pipeline.visits.visit import Interval, Visit
@@ -48,14 +48,20 @@ class Judged:
     looking_us: int
     rounding: Rounding = Rounding()
     """Changes sums, not who is interested."""
+    is_told: bool = True
+    """False: a person, of whom nothing else is told."""
 
     @property
     def passed_by(self) -> bool:
         return self.present_us >= SECOND_US
 
     @property
+    def stopped(self) -> bool:
+        return self.longest_still_us >= 3 * SECOND_US
+
+    @property
     def interested(self) -> bool:
-        return self.longest_still_us >= 3 * SECOND_US and self.looking_us > SECOND_US
+        return self.stopped and self.looking_us > SECOND_US
 
 
 def compute_figures(
@@ -66,12 +72,17 @@ def compute_figures(
     return count_judged([one for one in judged if one], edges_us, known)
 
 
-def count_judged(judged: Iterable[Judged], edges_us: Sequence[int], known: Thresholds) -> list[Figures]:
-    """Each counts in the bucket in which its first moment lies."""
+def count_judged(
+    judged: Iterable[Judged],
+    edges_us: Sequence[int],
+    known: Thresholds,
+    told: Mapping[int, Sequence[Judged]] | None = None,
+) -> list[Figures]:
+    """Each counts in the bucket in which its first moment lies. `told`: by bucket, people of released blocks."""
     buckets: list[list[Judged]] = [[] for _ in edges_us[1:]]
     for one in judged:
         buckets[bisect_right(edges_us, one.first_us) - 1].append(one)
-    return [figures_of(bucket, known) for bucket in buckets]
+    return [figures_of(bucket, known, (told or {}).get(number, ())) for number, bucket in enumerate(buckets)]
 
 
 def judge(visit: Visit, from_us: int, to_us: int) -> Judged | None:
@@ -93,24 +104,32 @@ def length_of(intervals: list[Interval]) -> int:
     return sum(end - start for start, end in intervals)
 
 
-def figures_of(bucket: list[Judged], known: Thresholds) -> Figures:
+def figures_of(bucket: Sequence[Judged], known: Thresholds, released: Sequence[Judged] = ()) -> Figures:
+    """`released`: people who are told of in groups; they count as people where they were, not here."""
     interested = [one for one in bucket if one.interested]
-    people = [one.visit for one in interested]
+    told = [*(one for one in interested if one.is_told), *released]
+    people = [one.visit for one in told]
+    counted = len(interested)
     return {
         "passing_by": {"value": sum(one.passed_by for one in bucket)},
-        "interested": {"value": len(interested)},
-        "stop_time": {"value": mean([(one.still_us + one.rounding.still_us) / SECOND_US for one in interested])},
-        "attention_time": {
-            "value": mean([(one.looking_us + one.rounding.looking_us) / SECOND_US for one in interested])
-        },
+        "interested": {"value": counted},
+        "stop_time": {"value": mean([(one.still_us + one.rounding.still_us) / SECOND_US for one in told])},
+        "attention_time": {"value": mean([(one.looking_us + one.rounding.looking_us) / SECOND_US for one in told])},
         "category": count(CATEGORIES, [category_of(person, known) for person in people]),
-        "gender": count(("?", "female", "male"), [gender_of(person, known) for person in people]),
+        "gender": share_out(("?", "female", "male"), [gender_of(person, known) for person in people], counted),
         "satisfaction": {
-            "value": mean([balance_of(one.visit) + one.rounding.balance for one in interested if one.visit.expression])
+            "value": mean([balance_of(one.visit) + one.rounding.balance for one in told if one.visit.expression])
         },
-        "age": count((*AGE_BANDS, "?"), [age_band_of(person, known) for person in people]),
-        "emotion": count((*EMOTIONS, "?"), [emotion_of(person) for person in people]),
+        "age": share_out((*AGE_BANDS, "?"), [age_band_of(person, known) for person in people], counted),
+        "emotion": share_out((*EMOTIONS, "?"), [emotion_of(person) for person in people], counted),
+        "stopped": {"value": sum(one.stopped for one in bucket)},
     }
+
+
+def share_out(names: Iterable[str], found: list[str], counted: int) -> Values:
+    """Of so many people, those who are not found in a part are `?`."""
+    parts = count(names, [*found])
+    return parts | {"?": max(0, counted - sum(part != "?" for part in found))}
 
 
 def mean(values: list[float]) -> float | None:

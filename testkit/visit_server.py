@@ -30,6 +30,8 @@ class VisitServer:
     coverage: dict[tuple[str, int], dict[str, Any]] = field(default_factory=dict)
     """By device and slot, the newest sums."""
     batches: int = 0
+    wholes: list[bool] = field(default_factory=list)
+    """Of each batch, whether the device had nothing else."""
     sizes: list[tuple[int, int]] = field(default_factory=list)
     """Bytes as sent, and visits."""
 
@@ -45,6 +47,7 @@ class VisitServer:
         self._break("down", "busy", "bad")
         batch = self._read(body)
         self.batches += 1
+        self.wholes.append(batch.get("whole", False))
         for visit in batch.get("visits", []):
             self._take_visit(visit)
         for slot in batch.get("coverage", []):

@@ -21,7 +21,7 @@ from testkit.worlds.player import Player
 from testkit.worlds.search import running_player, try_worlds
 from testkit.worlds.world import World
 
-METRICS = "interested,passing_by,stop_time,attention_time,category,gender,satisfaction,age,emotion"
+METRICS = "interested,passing_by,stop_time,attention_time,category,gender,satisfaction,age,emotion,stopped"
 REQUEST = (
     f"metrics={METRICS}&from_date=2026-01-13T00%3A00%3A00%2B0100&to_date=2026-01-15T00%3A00%3A00%2B01%3A00&time=by_day"
 )
@@ -35,6 +35,7 @@ NOBODY: dict[str, Any] = {
     "satisfaction": {"value": None},
     "age": {"0-14": 0, "15-24": 0, "25-34": 0, "35-44": 0, "45-54": 0, "55-64": 0, "65+": 0, "?": 0},
     "emotion": {"neutral": 0, "happiness": 0, "surprise": 0, "anger": 0, "sadness": 0, "?": 0},
+    "stopped": {"value": 0},
 }
 SOMEBODY: dict[str, Any] = {
     "interested": {"value": 3},
@@ -46,6 +47,7 @@ SOMEBODY: dict[str, Any] = {
     "satisfaction": {"value": 0.5625},
     "age": {"0-14": 0, "15-24": 0, "25-34": 1, "35-44": 0, "45-54": 0, "55-64": 0, "65+": 1, "?": 1},
     "emotion": {"neutral": 1, "happiness": 1, "surprise": 0, "anger": 0, "sadness": 0, "?": 1},
+    "stopped": {"value": 3},
 }
 ANSWER = {
     "entities": {"2026-01-13T00:00:00+01:00": NOBODY, "2026-01-14T00:00:00+01:00": SOMEBODY},
@@ -120,6 +122,9 @@ MUST_HAPPEN = (
     "gap_buckets",
     "unknown_buckets",
     "quality_buckets",
+    "blocks",
+    "told_buckets",
+    "grid_pages",
     "compared_changes",
     "not_compared",
     "over_clock_changes",

@@ -9,7 +9,7 @@ from onlooker_pipeline.scene.face_attributes import ProfileReading
 from onlooker_pipeline.scene.observation import observe_frame
 from onlooker_pipeline.scene.request_options import SceneOptions
 from onlooker_pipeline.scene.sighting_verdicts import add_pending_frame, finalise_sightings
-from onlooker_pipeline.scene.state import SceneState, decode_scene, encode_scene
+from onlooker_pipeline.scene.state import SceneState, decode_scene, encode_scene, new_scene
 from onlooker_pipeline.tracking.boxes import Box
 from onlooker_pipeline.vision.faces import Face
 from onlooker_pipeline.vision.gaze import Directions
@@ -85,7 +85,7 @@ def replay_boxes(frames: Sequence[BoxFrame], *, width: int, height: int, haste: 
     log, packed, searched_ms = VisitLog(), b"", 0
     for frame in frames:
         at_ms = BEGINS_MS + round(frame.seconds * 1000)
-        state = decode_scene(packed) or SceneState(at_ms, width, height)
+        state = decode_scene(packed) or new_scene(at_ms, width, height)
         state.searched_ms = at_ms - round((at_ms - searched_ms) * haste)
         moved = find_unexplained(frame.moved, [track.body_box for track in state.tracks])
         observe_frame(state, BoxVision(width, height, frame), moved, at_ms=at_ms, options=BODIES_ONLY)

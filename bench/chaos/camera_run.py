@@ -13,6 +13,8 @@ from bench.lib.product import say
 from bench.lib.visits import await_visits, read_visits
 from testkit import Stack, TestStream
 
+SAY_EVERY = 10
+
 
 class CameraRun:
     """Some cameras with the takes of each, one after another; each take has a stream of its own."""
@@ -39,7 +41,12 @@ class CameraRun:
         say(f"{sum(len(take.shots) for take in takes.values())} frames of {len(takes)} takes undisturbed ...")
         streams = [self._stack.create_stream() for _ in takes]
         with ThreadPoolExecutor(len(self._takes) or 1) as threads:
-            filmed = dict(zip(takes, threads.map(self._film, takes.values(), streams), strict=True))
+            filming = zip(takes, threads.map(self._film, takes.values(), streams), strict=True)
+            filmed = {}
+            for key, done in filming:
+                filmed[key] = done
+                if len(filmed) % SAY_EVERY == 0:
+                    say(f"  {len(filmed)} of {len(takes)} takes")
         return [filmed[_content(take)] for take in wanted]
 
     def compare(self, disturbed: Sequence[Filmed], *, limit_s: float, answered_only: bool = False) -> dict[str, Any]:

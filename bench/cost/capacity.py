@@ -1,4 +1,4 @@
-"""How large a machine must be: one camera and ten measured live, more of them computed."""
+"""How large a machine must be: one camera and ten measured live, more of them computed; and devices that compute."""
 
 import argparse
 import os
@@ -14,6 +14,8 @@ from typing import Any
 import psutil
 
 from bench.cost.capacity_page import CAMERA_COUNTS, FPS, Load, ScenePart, load_of, write_page
+from bench.cost.device_capacity import DeviceCost, RequestCosts, measure_devices, measure_requests, this_core
+from bench.cost.device_capacity_page import DEVICE_COUNTS, device_loads, device_section
 from bench.cost.drawn_scene import draw_standing
 from bench.cost.state_bytes import measure_states
 from bench.cost.visit_writes import measure_visits
@@ -77,12 +79,23 @@ def memory_mb(stack: Stack) -> float:
     return sum(psutil.Process(pid).memory_full_info().pss for pid in family) / 1e6
 
 
-def measure(seconds: float) -> list[Load]:
+@dataclass(frozen=True)
+class Measured:
+    """All that the page has."""
+
+    loads: list[Load]
+    parts: list[ScenePart]
+    devices: list[DeviceCost]
+    requests: RequestCosts
+
+
+def measure(seconds: float) -> Measured:
     scenes = {name: draw_standing(people) for name, people in PEOPLE.items()}
     say("bytes of a visit and of a session's state ...")
     visit_bytes = measure_visits(VISITS)["after"].table_bytes
     states = measure_states()["after"]
     loads: list[Load] = []
+    parts: list[ScenePart] = []
     with running_product(rate_limit_per_second=1e5, rate_limit_burst=10**5, log_level="info") as stack:
         idle_mb = memory_mb(stack)
         for name, frames in scenes.items():
@@ -97,13 +110,14 @@ def measure(seconds: float) -> list[Load]:
                 visit_bytes=visit_bytes,
                 idle_mb=idle_mb,
             )
+            parts.append(part)
             for cameras in CAMERA_COUNTS:
                 fits = cameras == 1 or (cameras == 10 and part.cores * cameras < ROOM * (os.cpu_count() or 1))
                 if fits and cameras > 1:
                     say(f"{name}: {cameras} cameras ...")
                 lived = one if cameras == 1 else play(stack, frames, cameras=cameras, seconds=seconds) if fits else None
                 loads.append(load_of(part, cameras, lived=lived))
-    return loads
+        return Measured(loads, parts, measure_devices(stack, seconds), measure_requests(stack))
 
 
 @concluding
@@ -112,18 +126,25 @@ def main() -> None:
     parser.add_argument("--seconds", type=float, default=SECONDS, help="that cameras send in each measured row")
     parser.add_argument("--write", action="store_true", help="write the table into the documentation")
     arguments = parser.parse_args()
-    loads = measure(arguments.seconds)
+    found = measure(arguments.seconds)
+    loads, devices = found.loads, device_loads(found.parts, found.requests)
     machine = f"{os.cpu_count()} cores, {round(psutil.virtual_memory().total / 2**30)} GiB, {platform.machine()}"
     if arguments.write:
-        write_page(loads, machine=machine, on=datetime.now(UTC).date())
+        section = device_section(found.devices, devices, found.requests, here=this_core())
+        write_page(loads, section, machine=machine, on=datetime.now(UTC).date())
     measured = [load for load in loads if load.is_measured]
     missed = max(load.missed for load in measured)
     figures: dict[str, Any] = {
-        "ok": missed <= MISSED_TARGET and len(loads) == len(PEOPLE) * len(CAMERA_COUNTS),
-        "rows": len(loads),
+        "ok": missed <= MISSED_TARGET
+        and len(loads) == len(PEOPLE) * len(CAMERA_COUNTS)
+        and len(devices) == len(PEOPLE) * len(DEVICE_COUNTS)
+        and all(one.frame_ms > 0 for one in found.devices),
+        "rows": len(loads) + len(devices),
         "rows_measured": len(measured),
         "frames_missed_worst": round(missed, 4),
         "frames_missed_target": MISSED_TARGET,
+        "device_frame_ms": {one.view: round(one.frame_ms, 1) for one in found.devices},
+        "cores_of_100000_devices": {load.scene: round(load.cores, 1) for load in devices if load.cameras == 100_000},
         "cores_of_one_camera": {load.scene: round(load.cores, 3) for load in loads if load.cameras == 1},
         "machine": machine,
     }

@@ -96,16 +96,20 @@ def load_of(part: ScenePart, cameras: int, *, lived: MeasuredRun | None) -> Load
     )
 
 
-def write_page(loads: list[Load], *, machine: str, on: date) -> None:
-    PAGE.write_text(_page(loads, machine=machine, on=on), encoding="utf-8")
+def write_page(loads: list[Load], devices: str, *, machine: str, on: date) -> None:
+    """`devices` is the part about devices that compute."""
+    PAGE.write_text(_page(loads, machine=machine, on=on) + "\n" + devices, encoding="utf-8")
 
 
 def _page(loads: list[Load], *, machine: str, on: date) -> str:
-    rows = "\n".join(_row(load) for load in loads)
+    rows = "\n".join(format_row(load) for load in loads)
     return f"""# Sizing
 
-How large a machine must be for cameras whose frames are computed on the server. Measured by `just sizing --write` on
-{on.isoformat()}: {machine}. Run it on yours; a core is not a core.
+How large a machine must be for cameras whose frames are [computed on the server](#computed-on-the-server), and for
+those that are [computed on the device](#computed-on-the-device). Measured by `just sizing --write` on {on.isoformat()}:
+{machine}. Run it on yours; a core is not a core.
+
+## Computed on the server
 
 A camera sends {FPS} frames a second of 640 x 480. **Quiet** is a view without people, **busy** one with one
 person at all times, **crowded** one with five. An agent sends fewer frames while nothing moves, so quiet hours cost
@@ -135,7 +139,7 @@ From about 100 cameras on, one machine is no longer the way: [cells](../concepts
 """
 
 
-def _row(load: Load) -> str:
+def format_row(load: Load) -> str:
     figures = (
         load.scene,
         f"{load.cameras:,}",
@@ -143,7 +147,7 @@ def _row(load: Load) -> str:
         f"{load.cores_to_buy:.1f}" if load.cores_to_buy < 10 else f"{load.cores_to_buy:.0f}",
         f"{load.memory_gb:.1f} GB",
         f"{load.disk_gb:,.0f} GB",
-        f"{load.megabits:,.1f} Mbit/s",
+        f"{load.megabits:,.1f} Mbit/s" if load.megabits >= 0.1 else f"{1000 * load.megabits:.1f} kbit/s",
         f"{load.dollars:,.0f}",
         "measured" if load.is_measured else "computed",
     )

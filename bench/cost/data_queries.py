@@ -36,7 +36,7 @@ _SUMS = """
        sum(age_65_up) AS age_65_up, sum(age_unknown) AS age_unknown,
        sum(emotion_neutral) AS emotion_neutral, sum(emotion_happiness) AS emotion_happiness,
        sum(emotion_surprise) AS emotion_surprise, sum(emotion_anger) AS emotion_anger,
-       sum(emotion_sadness) AS emotion_sadness, sum(emotion_unknown) AS emotion_unknown
+       sum(emotion_sadness) AS emotion_sadness, sum(emotion_unknown) AS emotion_unknown, sum(stopped) AS stopped
 FROM metrics_slot
 WHERE stream_id = %(stream_id)s AND slot_at >= %(from_at)s AND slot_at < %(to_at)s"""
 
@@ -148,6 +148,8 @@ class Asking:
 
 AGREEMENTS = 20
 SAID_EVERY = 50
+WARM_UP = 10
+COUNTED = ("passing_by", "interested")
 SEED = 7
 
 
@@ -228,6 +230,32 @@ async def _time(asking: Awaitable[Any]) -> float:
     started = time.perf_counter()
     await asking
     return (time.perf_counter() - started) * 1000
+
+
+async def measure_groups(singly: DataWorld, grouped: DataWorld, *, queries: int) -> dict[Time, float]:
+    """How many times as long a page takes where people are told about in groups: the median of the same pages."""
+    ratios: dict[Time, list[float]] = {kind: [] for kind in Time}
+    asking = [Asking(world, seed=SEED + 2) for world in (singly, grouped)]
+    async with _opened({"singly": singly, "grouped": grouped}) as pools:
+        for number in range(queries + WARM_UP):
+            for kind in Time:
+                pages = [(one.draw(kind), pool) for one, pool in zip(asking, pools.values(), strict=True)]
+                taken = [0.0, 0.0]
+                for place in (0, 1) if number % 2 else (1, 0):
+                    page, pool = pages[place]
+                    taken[place] = await _time(page.ask(pool))
+                if number < WARM_UP:
+                    await _check_counts(pages)
+                else:
+                    ratios[kind].append(taken[1] / taken[0])
+    return {kind: statistics.median(found) for kind, found in ratios.items()}
+
+
+async def _check_counts(pages: list[tuple[NumbersQuery, Pool]]) -> None:
+    """Groups change nothing of who was there; and somebody is told about."""
+    plain, grouped = [await page.ask(pool) for page, pool in pages]
+    for key, values in plain.items():
+        assert [values[name] for name in COUNTED] == [grouped[key][name] for name in COUNTED], key
 
 
 async def measure_requests(world: DataWorld, measured: Measured, *, queries: int) -> None:

@@ -26,6 +26,7 @@ import psutil
 
 from bench.cost.drawn_scene import draw_standing
 from bench.cost.edge_bytes import find_visits, measure_visit_bytes
+from bench.lib.clients import agent_environment
 from bench.lib.figures import Figure
 from bench.lib.processes import cpu_seconds, product_cpu_seconds
 from bench.lib.product import ROOT, conclude, concluding, running_product, say
@@ -139,7 +140,11 @@ class Bench:
         health, feed = free_ports(2)
         costs = self.costs[name]
         command = [*self._agent(film, health), "--compute", "device", "--feed-port", str(feed)]
-        with running([*command, "--journal", str(self.folder / "journal")], self._environment(), self._log) as process:
+        with running(
+            [*command, "--journal", str(self.folder / "journal")],
+            agent_environment(self.stack, self.stream, self.folder),
+            self._log,
+        ) as process:
             costs.device.append(cost_ms(process, lambda: _answered(health), self.seconds))
             costs.memory_mb.append(memory_mb(process))
             # Beside the measurement of CPU, as a reader costs some.
@@ -148,7 +153,7 @@ class Bench:
     def measure_server(self, name: str, film: Path) -> None:
         (health,) = free_ports(1)
         command = [*self._agent(film, health), "--compute", "server", "--max-kbytes", "0"]
-        with running(command, self._environment(), self._log) as process:
+        with running(command, agent_environment(self.stack, self.stream, self.folder), self._log) as process:
             cost = cost_ms(process, lambda: _answered(health), self.seconds, self._product_seconds)
             self.costs[name].server.append(cost)
 
@@ -163,16 +168,6 @@ class Bench:
     @property
     def _log(self) -> Path:
         return self.folder / "agent.log"
-
-    def _environment(self) -> dict[str, str]:
-        clean = {key: value for key, value in os.environ.items() if not key.startswith("ONLOOKER_")}
-        return clean | {
-            "ONLOOKER_URL": self.stack.url,
-            "ONLOOKER_CLIENT_ID": self.stream.client_id,
-            "ONLOOKER_ACCESS_TOKEN": self.stream.access_token,
-            "ONLOOKER_CA_FILE": self.stack.ca_file,
-            "XDG_CONFIG_HOME": str(self.folder),
-        }
 
 
 def _answered(port: int) -> int:

@@ -1,4 +1,4 @@
-"""The agent's install line, as the console's page shows it, from an empty Debian to a device that counts people."""
+"""The agent's install lines, as the console's page shows them, from an empty Debian to a device that counts people."""
 
 import re
 import tempfile
@@ -31,6 +31,7 @@ INSTALL_LIMIT_S = 600.0
 """Besides downloads."""
 COUNT_LIMIT_S = 75.0
 VISITOR = "visitor"
+GUIDE = ROOT / "docs" / "guides" / "edge.md"
 UNIT = "/etc/systemd/system/onlooker-agent.service"
 DEPENDENCIES = "/srv/dependencies"
 NO_INDEX = {"PIP_INDEX_URL": "http://127.0.0.1:9/simple", "PIP_FIND_LINKS": "", "PIP_RETRIES": "0"}
@@ -48,8 +49,10 @@ class ShownLines:
 
 
 @contextmanager
-def product_with_page(pictures: Path, **settings: object) -> Iterator[tuple[Stack, ShownLines]]:
-    """The product, and the lines that Chromium shows to somebody who has created a stream."""
+def product_with_page(
+    pictures: Path, *, compute: str = "server", **settings: object
+) -> Iterator[tuple[Stack, ShownLines]]:
+    """The product, and the lines that Chromium shows to somebody who has created a stream that is computed there."""
     with ExitStack() as opened:
         mailbox = opened.enter_context(running_mail_server())
         stack = opened.enter_context(running_product(email_url=f"smtp://127.0.0.1:{mailbox.port}?tls=no", **settings))
@@ -57,6 +60,7 @@ def product_with_page(pictures: Path, **settings: object) -> Iterator[tuple[Stac
             person, scene = Quiet(browser, stack.console_url, pictures), JourneySetup(stack, mailbox, pictures)
             steps.sign_up(scene, person, OWNER)
             steps.create_stream(scene, person)
+            stack.execute("UPDATE streams_stream SET compute = %s RETURNING id", compute)
             person.open(f"/streams/{scene.known['login']}/")
             shoot(browser, pictures, "set-up", views=VIEWS)
             lines = ShownLines(
@@ -105,7 +109,7 @@ def has_service(root: DebianRoot) -> bool:
     return not any(one.returncode for one in done) and root.run(started_with[1], "--version").returncode == 0
 
 
-def count_people(root: DebianRoot, stack: Stack, lines: ShownLines, film: Film) -> tuple[int, float]:
+def count_people(root: DebianRoot, stack: Stack, lines: ShownLines, film: Film, *, name: str = "") -> tuple[int, float]:
     """By the page's own lines, a film as the camera: people that the data endpoint counts, and seconds until then."""
     camera = root.path / "root" / f"camera{film.path.suffix}"
     camera.write_bytes(film.path.read_bytes())
@@ -115,10 +119,10 @@ def count_people(root: DebianRoot, stack: Stack, lines: ShownLines, film: Film) 
     code, screen = converse(
         command, answers, folder=root.path, environment={"PATH": "/usr/sbin:/usr/bin:/bin"}, limit_s=120
     )
-    (KEPT / "setup.txt").write_text(screen.replace(lines.password, "..."), encoding="utf-8")
+    (KEPT / f"{name}setup.txt").write_text(screen.replace(lines.password, "..."), encoding="utf-8")
     assert code == 0, f"setup ended with {code}:\n{screen}"
     done = root.run("sh", "-c", lines.run, limit_s=60 + 3 * film.duration_s)
-    (KEPT / "run.txt").write_text(done.stdout, encoding="utf-8")
+    (KEPT / f"{name}run.txt").write_text(done.stdout, encoding="utf-8")
     assert done.returncode == 0, f"run ended with {done.returncode}:\n{done.stdout[-3000:]}"
     with Client(stack.url, lines.login, lines.password, ca_file=stack.ca_file, username=OWNER) as client:
         give_up_at = time.monotonic() + COUNT_LIMIT_S
@@ -174,15 +178,45 @@ def go_offline(root: DebianRoot) -> list[JourneyFigure]:
     ]
 
 
+def go_device(root: DebianRoot, folder: Path) -> list[JourneyFigure]:
+    """By the guide, on a machine of its own: the device computes, and only visits travel."""
+    film = choose_clip(RECORDED, folder)
+    with product_with_page(KEPT / "device", compute="device") as (stack, lines):
+        prepare, doctor = guide_line("apt install "), guide_line("onlooker-agent doctor")
+        root.add_packages(*prepare.split()[2:])
+        seconds = install(root, lines.install, "device-install", SYSTEMD_OFFLINE="1")
+        counted, counted_s = count_people(root, stack, lines, film, name="device-")
+        said = root.run("sh", "-c", doctor, limit_s=300).stdout
+    (KEPT / "device-doctor.txt").write_text(said, encoding="utf-8")
+    ran = (KEPT / "device-run.txt").read_text(encoding="utf-8")
+    is_here = "No picture leaves this device" in ran and "not confined" not in ran
+    return [
+        JourneyFigure("device_install_with_downloads_s", round(seconds, 1)),
+        JourneyFigure("device_counted_s", round(counted_s, 1)),
+        JourneyFigure("device_people_counted", counted, at_least=1),
+        JourneyFigure("device_computes_confined", int(is_here), at_least=1),
+        JourneyFigure("device_doctor_names_its_speed", int("frames a second" in said), at_least=1),
+    ]
+
+
+def guide_line(beginning: str) -> str:
+    """The line of the guide to such a device that begins so."""
+    (line,) = [one for one in GUIDE.read_text(encoding="utf-8").splitlines() if one.startswith(beginning)]
+    return line
+
+
 @concluding
 def main() -> None:
     KEPT.mkdir(parents=True, exist_ok=True)
-    (KEPT / "offline").mkdir(exist_ok=True)
+    for part in ("offline", "device"):
+        (KEPT / part).mkdir(exist_ok=True)
     lines = len(SCRIPT.read_text(encoding="utf-8").splitlines())
     figures = [JourneyFigure("script_lines", lines, at_most=LINES_TARGET)]
     with tempfile.TemporaryDirectory(prefix="agent-install-", dir=KEPT) as folder, unpacked_root(Path(folder)) as root:
         figures += go_public(root, Path(folder))
         figures += go_offline(root)
+    with tempfile.TemporaryDirectory(prefix="agent-install-", dir=KEPT) as folder, unpacked_root(Path(folder)) as root:
+        figures += go_device(root, Path(folder))
     missed = [figure for figure in figures if not figure.is_met]
     reason = {"reason": why_missed(missed)} if missed else {}
     conclude({"ok": not missed} | as_members(figures) | reason)

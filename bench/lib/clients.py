@@ -1,6 +1,8 @@
-"""HTTPS clients of a running product."""
+"""Clients of a running product: over HTTPS, and what an agent is started with."""
 
+import os
 import ssl
+from pathlib import Path
 
 import httpx2
 
@@ -37,3 +39,15 @@ def open_data_client(stack: Stack, token: str) -> httpx2.Client:
 def _open(stack: Stack, url: str) -> httpx2.Client:
     trust = ssl.create_default_context(cafile=stack.ca_file)
     return httpx2.Client(base_url=url, verify=trust, timeout=30, trust_env=False)
+
+
+def agent_environment(stack: Stack, stream: TestStream, folder: Path) -> dict[str, str]:
+    """Of an agent that knows this stream alone, and keeps its files in a folder."""
+    clean = {key: value for key, value in os.environ.items() if not key.startswith("ONLOOKER_")}
+    return clean | {
+        "ONLOOKER_URL": stack.url,
+        "ONLOOKER_CLIENT_ID": stream.client_id,
+        "ONLOOKER_ACCESS_TOKEN": stream.access_token,
+        "ONLOOKER_CA_FILE": stack.ca_file,
+        "XDG_CONFIG_HOME": str(folder),
+    }

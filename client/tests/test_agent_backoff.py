@@ -13,6 +13,7 @@ from onlooker_client.errors import refusal
         (401, "bad_credentials", Drop.BAD_CREDENTIALS),
         (403, "quota_exceeded", Drop.QUOTA_EXCEEDED),
         (403, "stream_disabled", Drop.STREAM_DISABLED),
+        (403, "stream_closed", Drop.CLOSED),
         (403, "something_new", Drop.REFUSED),
         (413, "too_large", Drop.REFUSED),
         (404, "not_found", Drop.REFUSED),

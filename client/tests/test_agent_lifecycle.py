@@ -18,6 +18,10 @@ from onlooker_client.command import exit_codes
 from onlooker_client.errors import ConfigError, SourceError
 
 ROOT = Path(__file__).resolve().parents[2]
+CLOSE = """UPDATE streams_stream SET hours_since = now() - interval '1 day',
+           hours = (ARRAY['mo','tu','we','th','fr','sa','su'])[extract(isodow FROM now() - interval '2 days')]
+                   || ' 10:00-11:00' WHERE id = %s"""
+"""Open for an hour of the day before yesterday, in UTC."""
 
 
 @pytest.fixture(scope="session")
@@ -108,6 +112,29 @@ def test_a_stream_that_is_switched_off_is_said_once_and_asked_for(product: Stack
         run.agent.try_again()
         run.await_answers(3)
     assert run.exit_code == exit_codes.OK
+    assert run.counts.adds_up
+
+
+def test_a_closed_stream_is_sent_nothing(product: Stack, passing: str) -> None:
+    stream = product.create_stream()
+    product.execute(CLOSE, stream.id)
+    with running_agent(AgentOptions(passing, is_looped=True), lambda: config_of(product, stream)) as run:
+        said = run.await_event("closed")
+        assert "no frame is sent or computed" in said["message"]
+        await_true(lambda: run.counts.dropped.get("closed", 0) > 20, 10, "frames are dropped")
+        assert run.agent.health()["state"] == "closed"
+        assert run.counts.sent_bytes == run.counts.answered == 0
+    assert run.counts.adds_up
+
+
+def test_an_agent_that_does_not_know_the_hours_is_refused_and_learns_them(product: Stack, passing: str) -> None:
+    stream = product.create_stream()
+    with running_agent(AgentOptions(passing, is_looped=True), lambda: config_of(product, stream)) as run:
+        run.await_answers(3)
+        product.execute(CLOSE, stream.id)
+        said = run.await_event("refused")
+        assert "The stream is closed until" in said["message"]
+        await_true(lambda: run.counts.dropped.get("closed", 0) > 5, 10, "frames are dropped")
     assert run.counts.adds_up
 
 

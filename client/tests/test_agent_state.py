@@ -62,3 +62,17 @@ def test_a_server_that_refused_and_then_vanished_is_offline_and_not_refusing() -
     assert awareness.read(began + 30).state == "refused"
     awareness.lost(flight(LinkError("Nothing listens there.")), Drop.UNREACHABLE)
     assert awareness.read(began + 30).state == "offline"
+
+
+def test_a_closed_stream_is_neither_offline_nor_refused_and_has_time_to_answer_when_it_opens() -> None:
+    camera = CameraMonitor(AgentLog(Terminal.of(io.StringIO())))
+    camera.take_size((640, 480))
+    tracker = StatusTracker(Tally(), camera)
+    began = tracker.began_at
+    tracker.answered(flight(), latency_s=0.1)
+    assert tracker.note_closed(True, began + 20)
+    assert not tracker.note_closed(True, began + 21)
+    assert tracker.read(began + 30_000).state == "closed"
+    assert tracker.note_closed(False, began + 30_000)
+    assert tracker.read(began + 30_002).state == "running"
+    assert tracker.read(began + 30_010).state == "offline"

@@ -15,6 +15,7 @@ from agent_thread import await_true, config_of, running_agent
 from testkit import Stack, TestStream
 from testkit.ports import free_ports
 
+from onlooker_client.agent.business_hours import WEEK_S, OpeningTimes
 from onlooker_client.agent.options import AgentOptions, JournalOptions
 from onlooker_client.command import exit_codes
 from onlooker_client.device.compute_options import ComputeOptions
@@ -90,6 +91,20 @@ def test_what_was_watched_is_in_coverage(
     watched = "SELECT coalesce(sum(video_s), 0)::float FROM streams_coverage WHERE stream_id = %s"
     await_true(lambda: product.execute(watched, stream.id)[0][0] > 5, FRESH_S, "the coverage")
     assert product.execute(watched, stream.id)[0][0] <= 11
+
+
+def test_outside_the_opening_hours_nothing_is_computed_also_without_a_line(
+    product: Stack, stream: TestStream, computing: Callable[..., AgentOptions]
+) -> None:
+    (port,) = free_ports(1)
+    nowhere = config_of(product, stream, url=f"https://localhost:{port}")
+    closed = OpeningTimes(since_s=0.0, from_s=0.0, to_s=WEEK_S)
+    with running_agent(computing(is_stream_known=True, opening=closed), lambda: nowhere) as run:
+        assert run.ended.wait(60)
+    counts = run.counts
+    assert counts.adds_up
+    assert (counts.answered, counts.idle) == (0, 0)
+    assert counts.dropped["closed"] == counts.grabbed > 10
 
 
 def test_without_a_line_visits_wait_and_arrive_later(

@@ -25,6 +25,8 @@ pytest.importorskip("onlooker_pipeline")
 cv2: Any = pytest.importorskip("cv2")
 numpy: Any = pytest.importorskip("numpy")
 
+NETS_KB = 20_000
+"""The nets that read faces take more."""
 STARTED_AT = datetime(2026, 5, 4, 9, tzinfo=timezone.utc)
 
 
@@ -117,6 +119,19 @@ def test_what_may_not_be_read_is_not_read() -> None:
         heard.close()
     (visit,) = heard.visits
     assert not {"age", "gender", "expression"} & visit.keys()
+
+
+def test_a_device_that_only_counts_finds_bodies_and_holds_no_other_net() -> None:
+    sizes_kb = {}
+    for reads_faces in (True, False):
+        with running(ComputeOptions(reads_faces=reads_faces)) as heard:
+            answers = [heard.compute(pixels, taken_at) for pixels, taken_at in FRAMES]
+            status = Path(f"/proc/{heard.computation.pid}/status").read_text(encoding="utf-8")
+            sizes_kb[reads_faces] = int(status.partition("VmRSS:")[2].split()[0])
+            heard.close()
+        assert any(answer.result["entities"] for answer in answers) is reads_faces
+    assert not any("looking" in visit for visit in heard.visits)
+    assert sizes_kb[True] - sizes_kb[False] > NETS_KB
 
 
 def test_a_frame_is_refused_while_one_is_computed() -> None:

@@ -6,11 +6,13 @@ from pathlib import Path
 import pytest
 from faulty_server import answering, http, peer
 
+from onlooker_client.agent.command import read_options
 from onlooker_client.command.agent import build_parser
 from onlooker_client.config import Config
 from onlooker_client.device.command_options import ComputePlan, plan_computing
 from onlooker_client.device.journal import Journal
 from onlooker_client.device.stream_settings import StreamSettings, recall_settings
+from onlooker_client.errors import ConfigError
 
 SAID = {"compute": "device", "reads": {"age": False, "gender": True, "expression": True}, "retention_days": 30}
 NOWHERE = "http://127.0.0.1:1"
@@ -57,3 +59,27 @@ def test_an_older_server_computes_itself(said: dict[str, object]) -> None:
 
 def test_a_folder_without_a_journal_remembers_nothing(tmp_path: Path) -> None:
     assert recall_settings(tmp_path / "none") is None
+    assert recall_settings(tmp_path) is None
+    assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize(("compute", "has_feed"), [("device", True), ("server", False)])
+def test_a_feed_goes_with_the_streams_setting(tmp_path: Path, compute: str, has_feed: bool) -> None:
+    words = ["run", "0", "--feed-port", "8765", "--journal", str(tmp_path)]
+    arguments = build_parser().parse_args(words)
+    with peer(answering(http(json.dumps(SAID | {"compute": compute}).encode()))) as server:
+        made = plan_computing(arguments, Config(url=server.url, client_id="a-login", access_token="a-password"))
+    assert (read_options(arguments, made).feed is not None) is has_feed
+    with pytest.raises(ConfigError, match="--feed-port"):
+        read_options(build_parser().parse_args([*words, "--compute", "server"]), made)
+
+
+def test_whether_faces_are_read_and_when_it_is_open_is_remembered(tmp_path: Path) -> None:
+    reads = {"age": False, "gender": False, "expression": False, "faces": False}
+    opening = {"hours": "mo 01:00-02:00", "since": 5, "from": 0, "to": 14 * 86_400, "spans": [[3600, 7200]]}
+    journal = Journal(tmp_path)
+    journal.remember("settings", json.dumps({**SAID, "reads": reads, "opening": opening}))
+    journal.close()
+    known = plan(NOWHERE, tmp_path)
+    assert not known.compute.reads_faces
+    assert (known.opening.is_open(3600), known.opening.is_open(7200)) == (True, False)

@@ -49,6 +49,13 @@ def test_a_server_that_is_busy_is_asked_later(crowd: SimulatedDevice) -> None:
     assert [event for event, _ in crowd.said] == ["upload"]  # said once, however often it is tried
 
 
+def test_a_batch_after_which_nothing_waits_says_so(crowd: SimulatedDevice) -> None:
+    crowd.server.faults = ["bad"]  # half of it next
+    assert crowd.recorder.upload()
+    assert crowd.server.wholes[0] is False
+    assert crowd.server.wholes[-1] is True
+
+
 def test_a_malformed_visit_is_found_and_dropped_alone(crowd: SimulatedDevice) -> None:
     crowd.server.poison = crowd.journal.waiting_visits(30)[-1].id
     assert crowd.recorder.upload()

@@ -57,6 +57,14 @@ def test_without_a_camera_what_needs_one_is_not_checked(product: Stack, stream: 
     assert found["focus"].figure == "not checked: see camera"
 
 
+def test_no_frame_of_a_stream_that_is_computed_on_its_device_is_sent(product: Stack, stream: TestStream) -> None:
+    product.execute("UPDATE streams_stream SET compute = 'device' WHERE id = %s", stream.id)
+    assert (
+        examine(settings(product, stream))["analysis"].figure
+        == "not checked: computed on this device: no frame is sent"
+    )
+
+
 def test_a_wrong_password_is_named_and_hides_what_follows(product: Stack, stream: TestStream) -> None:
     found = examine(replace(settings(product, stream), access_token="wrong"))
     assert (found["credentials"].level, found["credentials"].figure) == (Severity.BAD, "Login or Password is wrong")

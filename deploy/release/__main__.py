@@ -90,8 +90,8 @@ def build(commit: Commit, folder: Path) -> Build:
     tree, release = export_tree(commit, folder / "tree"), folder / "release"
     release.mkdir()
     version = release_version(tree)
-    build_archives(tree, commit, release)
     build_models_wheel(tree, unpack_nets(tree, folder / "nets"), folder / "models", release)
+    build_archives(tree, commit, release)
     pack_deploy_folder(commit, version, release)
     write_pins(tree, release)
     python = install_server(tree, release, version, folder / "venv")

@@ -26,7 +26,7 @@ INSTALLED_BY = {
 
 
 def build_archives(tree: Path, commit: Commit, folder: Path) -> None:
-    """All but the nets: of those, the source archive has the builder."""
+    """Of the nets, the source archive has the builder; their wheel must be in the folder already."""
     for name in ("client", "pipeline", "server"):
         shutil.copy(tree / "LICENSE", tree / name)
         if name == "server":
@@ -39,9 +39,11 @@ def _add_agent_packages(tree: Path, folder: Path) -> None:
     """What a console offers to devices is in the server's wheel: as `just agent-packages` does it."""
     packages = tree / "server" / "src" / "onlooker" / "console" / "agent" / "packages"
     packages.mkdir()
-    [wheel] = folder.glob("onlooker_client-*.whl")
-    shutil.copy(wheel, packages)
+    for name in ("onlooker_client", "onlooker_pipeline", "onlooker_models"):
+        [wheel] = folder.glob(f"{name}-*.whl")
+        shutil.copy(wheel, packages)
     shutil.copy(tree / "requirements" / "client.txt", packages / "requirements.txt")
+    shutil.copy(tree / "requirements" / "device.txt", packages / "requirements-device.txt")
 
 
 def build_models_wheel(tree: Path, nets: Path, scratch: Path, folder: Path) -> None:

@@ -20,8 +20,8 @@ from onlooker.migration_check import our_migrations
 from onlooker.settings import Settings
 from testkit import free_ports, migrated_database
 
-BACK_TO = "0002_after_retention"
-LACKING = "metrics.0003_hours"
+BACK_TO = "0004_blocks"
+LACKING = "metrics.0005_stopped"
 BACK = f"""
 from onlooker.cli.administration import open_django
 open_django()

@@ -1,6 +1,7 @@
 """Cameras of a world: when they watched, what was refused, and when their streams were switched on and off."""
 
 from collections.abc import Callable
+from dataclasses import replace
 from datetime import datetime
 from typing import Any
 
@@ -8,7 +9,7 @@ from hypothesis import strategies as st
 
 from onlooker.database import Pool
 from onlooker.metrics.coverage import Absence
-from testkit.coverage_oracle import COVERED, SECOND_US, SLOT_US, CameraLog, expect_coverage, slot_of
+from testkit.coverage_oracle import COVERED, SECOND_US, SLOT_US, CameraLog, ShopHours, expect_coverage, slot_of
 from testkit.quality_oracle import SlotQuality, expect_quality
 from testkit.worlds.clocks import moment_at
 
@@ -25,11 +26,19 @@ QUALITIES = (
     SlotQuality(1, 0.25, 1, 1, 0.25, (0,) * 15 + (3,)),
 )
 STATES = ("enabled", "disabled", "quota")
+HOURS_ZONES = ("UTC", "Europe/Paris", "Asia/Kolkata", "America/St_Johns", "Australia/Lord_Howe")
+OFFICE = ShopHours("mo-fr 09:00-18:30, sa 10:00-16:00", (((540, 1110),),) * 5 + (((600, 960),), ()))
+BAR = ShopHours("mo-su 00:00-02:30, 22:00-24:00", (((1320, 1590),),) * 7)
+SIESTA = ShopHours("we 08:15-12:45, 14:00-19:15", ((), (), ((495, 765), (840, 1155)), (), (), (), ()))
+ALWAYS = ShopHours("", ((),) * 7)
+HOURS = (OFFICE, BAR, SIESTA, ALWAYS)
+"""Opening hours; a bar's evening belongs to the next day from midnight on."""
 NEAR_SLOTS = (-96, -5, -4, -3, -2, -1, 0, 0, 0, 1, 2, 3, 4, 5, 96)
 NEAR_US = (-SLOT_US, -450 * SECOND_US, -1, 0, 0, 1, 7 * SECOND_US + 5, 3600 * SECOND_US, 86_400 * SECOND_US)
 SECONDS_APART = 2e-3
 """Seconds have three decimals."""
 SHARE_APART = 1e-5
+NOTHING_S = 1e-6
 FPS_APART = 6e-3
 """Frames a second have two decimals."""
 
@@ -39,6 +48,7 @@ _INSERTS = {
     "INSERT INTO streams_blindness (stream_id, slot_at, fault, video_s) VALUES (%s, %s, %s, %s)": "blind",
     "INSERT INTO streams_statechange (stream_id, at, state) VALUES (%s, %s, %s)": "states",
 }
+_INSERT_HOURS = "INSERT INTO streams_openinghours (stream_id, since_at, hours, time_zone) VALUES (%s, %s, %s, %s)"
 _INSERT_QUALITY = """INSERT INTO streams_quality (stream_id, slot_at, models_version, pipeline_version,
     frames, video_s, dark_frames, face_frames, face_video_s, faces) VALUES (%s, %s, %s, %s, %s, %s, %s, %s, %s, %s)"""
 
@@ -62,7 +72,13 @@ def camera_logs(draw: Draw, moments_ms: list[int]) -> CameraLog:
             ).items()
         },
         states=draw(st.dictionaries(near, st.sampled_from(STATES), max_size=5)),
+        hours=draw(st.one_of(st.just({}), st.just({}), st.dictionaries(near, shop_hours(), max_size=3))),
     )
+
+
+def shop_hours() -> st.SearchStrategy[ShopHours]:
+    zones = st.sampled_from(HOURS_ZONES)
+    return st.tuples(st.sampled_from(HOURS), zones).map(lambda pair: replace(pair[0], zone=pair[1]))
 
 
 async def write_log(pool: Pool, stream_id: int, log: CameraLog) -> None:
@@ -79,6 +95,8 @@ async def write_log(pool: Pool, stream_id: int, log: CameraLog) -> None:
             await cursor.executemany(statement, rows)
         seen = [(stream_id, moment_at(key[0]), *key[1:], *_cells(one)) for key, one in log.quality.items()]
         await cursor.executemany(_INSERT_QUALITY, seen)
+        versions = [(stream_id, moment_at(at), one.text, one.zone) for at, one in log.hours.items()]
+        await cursor.executemany(_INSERT_HOURS, versions)
         row = (moment_at(log.created_us), moment_at(log.known_us) if log.known_us else None, stream_id)
         await cursor.execute("UPDATE streams_stream SET created_at = %s, coverage_since = %s WHERE id = %s", row)
 
@@ -98,7 +116,9 @@ def expect_extensions(log: CameraLog, begins_us: int, ends_us: int, counted: dic
         for name, metric in (("age", "age"), ("gender", "gender"), ("expression", "emotion"))
     }
     covered_s, length_s = found.pop(COVERED, 0.0), (ends_us - begins_us) / SECOND_US
-    share = None if Absence.UNKNOWN in found or not length_s else covered_s / length_s
+    closed_s = found.get(Absence.CLOSED, 0.0)
+    open_s = 0.0 if closed_s and length_s - closed_s <= NOTHING_S else length_s - closed_s
+    share = None if Absence.UNKNOWN in found or not open_s else covered_s / open_s
     return {
         "watched": {"value": covered_s, "share": share},
         "gaps": {absence.value: found.get(absence, 0.0) for absence in Absence},

@@ -14,9 +14,9 @@ from onlooker.metrics.like_time import TimeRange, previous_range
 from onlooker.visits.retention import delete_expired_visits
 from onlooker.visits.writer import VisitWriter
 from onlooker_pipeline.visits.visit import Visit
+from testkit.block_oracle import EVER_US
 from testkit.comparison import comparison_differences, expect_comparison
 from testkit.worlds.clocks import WINTER, unix_s
-from testkit.worlds.expectation import EVER_US
 from testkit.worlds.player import DAY_US, RETENTION_DAYS, Player
 from testkit.worlds.strategies import METRICS
 

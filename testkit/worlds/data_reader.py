@@ -44,6 +44,24 @@ credential AS (
     INSERT INTO streams_accesstoken (stream_id, sha256, created_at)
     SELECT id, sha256(client_id::text::bytea), now() FROM made RETURNING id, stream_id)
 SELECT made.*, credential.id AS credential FROM made JOIN credential ON stream_id = made.id ORDER BY made.id"""
+_REMOVALS = tuple(
+    f"DELETE FROM {table} WHERE {column} = ANY(%s)".encode()  # noqa: S608 (names of ours)
+    for table, column in (
+        ("streams_accesstoken", "stream_id"),
+        ("streams_coverage", "stream_id"),
+        ("streams_refusal", "stream_id"),
+        ("streams_blindness", "stream_id"),
+        ("streams_picturecondition", "stream_id"),
+        ("streams_agentcondition", "stream_id"),
+        ("streams_quality", "stream_id"),
+        ("streams_devicecoverage", "stream_id"),
+        ("streams_openinghours", "stream_id"),
+        ("streams_statechange", "stream_id"),
+        ("notices_noticeversion", "stream_id"),
+        ("visits_erased", "stream_id"),
+        ("streams_stream", "id"),
+    )
+)
 _KEEP_KEY = "INSERT INTO tokens_signingkey (kid, public_jwk, sealed_private_pem) VALUES (%s, %s, '')"
 
 
@@ -134,6 +152,21 @@ class DataReader:
 
         await self.app(scope, receive, send)
         return sent[0]["status"], b"".join(message.get("body", b"") for message in sent[1:])
+
+
+async def change_stream(pool: Pool, stream_id: int, **columns: object) -> None:
+    """What an owner sets; the database does what that means."""
+    settings = ", ".join(f"{column} = %s" for column in columns)
+    async with pool.connection() as connection:
+        statement = f"UPDATE streams_stream SET {settings} WHERE id = %s".encode()  # noqa: S608 (names of ours)
+        await connection.execute(statement, (*columns.values(), stream_id))
+
+
+async def remove_streams(pool: Pool, ids: Sequence[int]) -> None:
+    """With everything of theirs: some passes go through every stream there is."""
+    async with pool.connection() as connection:
+        for statement in _REMOVALS:
+            await connection.execute(statement, (ids,))
 
 
 @asynccontextmanager

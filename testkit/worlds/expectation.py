@@ -6,22 +6,20 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from itertools import pairwise
 from math import ceil
-from struct import pack, unpack
 from typing import Any
 
 from onlooker.metrics.definitions import AGE_KNOWN_ABOVE, GENDER_KNOWN_ABOVE, METRICS, Unit
 from onlooker.metrics.extensions import CARRIED, EXTENSIONS, QUALITY
 from onlooker_pipeline.visits.visit import Visit
+from testkit.block_oracle import EVER_US, SLOT_US, StreamGroups, untold
 from testkit.coverage_oracle import CameraLog
-from testkit.oracle import SECOND_US, Figures, Judged, Rounding, Thresholds, count_judged, judge
+from testkit.kept_sums import rounded
+from testkit.oracle import Figures, Judged, Thresholds, count_judged, judge
 from testkit.worlds.cameras import SECONDS_APART, expect_extensions, is_same_coverage, is_same_quality
 from testkit.worlds.clocks import Era, day_edges, hour_edges, moment_at
 from testkit.worlds.world import Question
 
 PAGE = 50
-SLOT_US = 900_000_000
-EVER_US = 10**17
-BILLION = 10**9
 KNOWN = Thresholds(senior_age=50, gender_above=GENDER_KNOWN_ABOVE, age_above=AGE_KNOWN_ABOVE)
 TOLERANCES = {Unit.SECONDS: 1e-3, Unit.SHARE: 1e-6}
 """Seconds and shares may differ by this much; counts may not differ."""
@@ -74,12 +72,20 @@ def asks_for_coverage_alone(question: Question) -> bool:
     return not any(name in METRICS or name == QUALITY.name for name in question.metrics)
 
 
-def expect(question: Question, zone: str, era: Era, visits: Iterable[Visit], *, kept_us: int = -EVER_US) -> Expected:
+def expect(
+    question: Question,
+    zone: str,
+    era: Era,
+    visits: Iterable[Visit],
+    *,
+    kept_us: int = -EVER_US,
+    groups: StreamGroups | None = None,
+) -> Expected:
     """Of visits before `kept_us` only the slots are known, which count whole even if an edge cuts one."""
     edges_us, keys = buckets_of(question, zone, era)
-    slots: dict[int, list[Visit]] = {}
-    for visit in visits:
-        slots.setdefault(slot_of(visit), []).append(visit)
+    slots = slots_of(visits)
+    told = groups.told_in(question.from_us, question.to_us, edges_us) if groups else {}
+    is_grid = groups is not None and groups.grid
     figures: list[Figures] = []
     inexact: set[int] = set()
     for page in range(1, pages_of(len(keys)) + 1):
@@ -87,15 +93,35 @@ def expect(question: Question, zone: str, era: Era, visits: Iterable[Visit], *, 
         judged: list[Judged] = []
         for slot_us, members in slots.items():
             is_gone = slot_us < kept_us
-            judged += whole(slot_us, members, question) if is_gone else clipped(members, question)
+            found = whole(slot_us, members, question) if is_gone or is_grid else clipped(members, question)
+            found = rounded(found) if is_gone else found
+            judged += untold(found) if groups and groups.is_grouped(slot_us) else found
             if (
                 is_gone
                 and not asks_for_coverage_alone(question)
                 and cuts(question, edges_us[first : after + 1], slot_us, members)
             ):
                 inexact.add(page)
-        figures += count_judged(judged, edges_us, KNOWN)[first:after]
+        if is_grid:
+            inexact.add(page)
+        figures += count_judged(judged, edges_us, KNOWN, told)[first:after]
     return Expected(zone, edges_us, keys, figures, frozenset(inexact))
+
+
+def on_grid(question: Question, groups: StreamGroups | None) -> Question:
+    """A range is widened to whole slots where moments are told no finer."""
+    if groups is None or not groups.grid:
+        return question
+    from_us, to_us = question.from_us // SLOT_US * SLOT_US, -(-question.to_us // SLOT_US) * SLOT_US
+    return replace(question, from_us=from_us, to_us=to_us)
+
+
+def slots_of(visits: Iterable[Visit]) -> dict[int, list[Visit]]:
+    """By the slot in which they begin."""
+    slots: dict[int, list[Visit]] = {}
+    for visit in visits:
+        slots.setdefault(slot_of(visit), []).append(visit)
+    return slots
 
 
 def clipped(visits: list[Visit], question: Question) -> list[Judged]:
@@ -103,41 +129,11 @@ def clipped(visits: list[Visit], question: Question) -> list[Judged]:
 
 
 def whole(slot_us: int, visits: list[Visit], question: Question) -> list[Judged]:
-    """All of them at the start of their slot, with their sums rounded."""
+    """All of them at the start of their slot."""
     if not question.from_us <= slot_us < question.to_us:
         return []
     judged = [judge(visit, -EVER_US, EVER_US) for visit in visits]
-    return rounded([replace(one, first_us=slot_us) for one in judged if one])
-
-
-def rounded(judged: list[Judged]) -> list[Judged]:
-    """Visits of one slot: the seconds of interested people add up to whole seconds, their balance to hundredths."""
-    interested = [one for one in judged if one.interested]
-    rounding = Rounding(
-        still_us=_rounding_of([one.still_us for one in interested], SECOND_US),
-        looking_us=_rounding_of([one.looking_us for one in interested], SECOND_US),
-        balance=_rounding_of([_billionths_of(one.visit) for one in interested if one.visit.expression], BILLION // 100)
-        / BILLION,
-    )
-    return [replace(one, rounding=rounding) for one in judged]
-
-
-def _rounding_of(parts: list[int], unit: int) -> float:
-    """What rounding their sum adds to each of them."""
-    total = sum(parts)
-    return ((total + unit // 2) // unit * unit - total) / len(parts) if parts else 0.0
-
-
-def _billionths_of(person: Visit) -> int:
-    """As the database adds it up, from shares as precise as it stores them: otherwise a half rounds the wrong way."""
-    assert person.expression
-    happiness, anger, sadness = (_as_kept(share) for share in (person.expression[1], *person.expression[3:]))
-    return round(max(0, min(2, 1 + happiness - anger - sadness)) / 2 * BILLION)
-
-
-def _as_kept(share: float) -> float:
-    kept: float = unpack("f", pack("f", share))[0]
-    return kept
+    return [replace(one, first_us=slot_us) for one in judged if one]
 
 
 def cuts(question: Question, edges_us: Sequence[int], slot_us: int, visits: list[Visit]) -> bool:
@@ -211,11 +207,14 @@ def same(name: str, values: dict[str, Any], wanted: Figures) -> bool:
     return list(one) == ["value"] and is_possible and abs(one["value"] - other["value"]) <= TOLERANCES[unit]
 
 
-def wrong_sums(question: Question, bodies: list[dict[str, Any]], whole: dict[str, Any]) -> list[str]:
-    """Where the counts of the buckets do not add up to those of the whole range."""
+def wrong_sums(
+    question: Question, bodies: list[dict[str, Any]], whole: dict[str, Any], *, is_grouped: bool = False
+) -> list[str]:
+    """Where the counts of the buckets do not add up to those of the whole range; parts need not if blocks tell them."""
+    names = [name for name, unit in UNITS.items() if unit is Unit.PEOPLE or (unit is Unit.PARTS and not is_grouped)]
     buckets = [bucket for body in bodies for bucket in body["entities"].values()]
     wrong = []
-    for name in (name for name in question.metrics if name in UNITS and UNITS[name] not in TOLERANCES):
+    for name in (name for name in names if name in question.metrics):
         counted = whole["entities"]["global"][name]
         added = {part: sum(bucket[name][part] for bucket in buckets) for part in counted}
         if added != counted:

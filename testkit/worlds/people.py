@@ -1,5 +1,6 @@
 """Drawing one person's visit: pieces of presence with gaps between them, stops and looks inside, several revisions."""
 
+import random
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
@@ -95,6 +96,34 @@ def revisions(draw: Draw, starts_ms: list[int], *, streams: int) -> list[Visit]:
             )
         )
     return made
+
+
+def draw_crowd(seed: int, starts_ms: list[int], *, stream: int, k: int) -> list[Visit]:
+    """Interested people, enough for some groups of k, close to some moments; few of them cross a slot's end."""
+    chance = random.Random(seed)  # noqa: S311 (a world)
+    crowd = []
+    for _ in range(chance.choice((k, 2 * k, 3 * k))):
+        begins_ms = chance.choice(starts_ms) + SLOT_MS * chance.randrange(6) + chance.choice((0, 450_000, 895_000))
+        span = [(begins_ms, begins_ms + chance.choice((3400, 7000, 61_250)))]
+        gender, gender_confidence = chance.choice(GENDERS)
+        crowd.append(
+            Visit(
+                id=bytes(16),
+                stream_id=stream,
+                session="world",
+                revision=1,
+                ended=chance.random() < 0.95,
+                present=span,
+                still=span,
+                looking=span,
+                age=chance.choice(AGES),
+                age_confidence=chance.choice(AGE_CONFIDENCES),
+                gender=gender,
+                gender_confidence=gender_confidence,
+                expression=chance.choice(EXPRESSIONS),
+            )
+        )
+    return crowd
 
 
 def _spread(pieces: Sequence[Any], start_ms: int) -> tuple[list[Interval], list[Interval], list[Interval]]:

@@ -1,38 +1,34 @@
 """Playing a world: its visits arrive the way a recorder writes them, and its questions are answered and compared."""
 
 import asyncio
+import time
+from bisect import bisect_right
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
+from functools import partial
 from typing import Any
 
 import msgspec
 
+from onlooker.metrics.block_release import SETTLED_AFTER, release_blocks
 from onlooker.metrics.rollup import fill_slots, restart_rollup
 from onlooker.visits.partitions import Partitions
 from onlooker.visits.retention import delete_expired_visits
 from onlooker.visits.writer import VisitWriter
+from testkit.block_oracle import EVER_US, StreamGroups
 from testkit.worlds.cameras import write_log
-from testkit.worlds.clocks import ERAS, moment_at, months_of
-from testkit.worlds.data_reader import DataReader, Refused, WorldStream, open_reader
-from testkit.worlds.expectation import EVER_US, differences, expect, parameters_of, wrong_sums
+from testkit.worlds.clocks import ERAS, day_edges, moment_at, months_of
+from testkit.worlds.data_reader import DataReader, Refused, WorldStream, change_stream, open_reader, remove_streams
+from testkit.worlds.expectation import differences, expect, on_grid, parameters_of, slots_of, wrong_sums
 from testkit.worlds.world import Arrival, LatestVisits, Question, World, describe, describe_question
 
 RETENTION_DAYS = 30
+MINUTE_S = 60
+GRACE_US = round(SETTLED_AFTER.total_seconds() * 1e6)
 WRONG_LINES_SHOWN = 20
 DAY_US = 86_400_000_000
-REMOVALS = (
-    "DELETE FROM streams_accesstoken WHERE stream_id = ANY(%s)",
-    "DELETE FROM streams_coverage WHERE stream_id = ANY(%s)",
-    "DELETE FROM streams_refusal WHERE stream_id = ANY(%s)",
-    "DELETE FROM streams_blindness WHERE stream_id = ANY(%s)",
-    "DELETE FROM streams_picturecondition WHERE stream_id = ANY(%s)",
-    "DELETE FROM streams_agentcondition WHERE stream_id = ANY(%s)",
-    "DELETE FROM streams_quality WHERE stream_id = ANY(%s)",
-    "DELETE FROM streams_statechange WHERE stream_id = ANY(%s)",
-    "DELETE FROM streams_stream WHERE id = ANY(%s)",
-)
 
 
 class Disagreement(AssertionError):
@@ -59,6 +55,11 @@ class PlayCounts:
     gap_buckets: int = 0
     unknown_buckets: int = 0
     quality_buckets: int = 0
+    grouped_worlds: int = 0
+    blocks: int = 0
+    told_buckets: int = 0
+    """Of streams with groups; blocks tell something in them."""
+    grid_pages: int = 0
 
 
 @dataclass
@@ -74,7 +75,7 @@ class Player:
         for month in (month for era in ERAS for month in months_of(era)):
             await self.partitions.require({month}, datetime(month.year, month.month, 1, tzinfo=UTC).timestamp())
         await restart_rollup(self.reader.pool, senior_age=self.reader.settings.senior_age)
-        await self._fill_all()
+        await self.fill_all()
 
     async def play(self, world: World) -> None:
         """Raises Disagreement with everything needed to see why."""
@@ -82,11 +83,13 @@ class Player:
         for number, arrival in enumerate(world.arrivals):
             if number == len(world.arrivals) - 1 and world.expires_us is not None:
                 await played.expire(world.expires_us)
-            await played.arrive(arrival)
-        await self._fill_all()
+            await played.arrive(arrival, number)
+        await self.fill_all()
         await played.ask_all(world.arrivals[-1].questions[:1])
-        if world.expires_us is not None:
-            await self._remove(played.streams)
+        self.tally.grouped_worlds += bool(world.clocks_us)
+        self.tally.blocks += sum(len(groups.blocks) for groups in played.groups)
+        if world.expires_us is not None or world.clocks_us:
+            await remove_streams(self.reader.pool, [stream.id for stream in played.streams])
         self.tally.worlds += 1
 
     async def _make_streams(self, world: World) -> list[WorldStream]:
@@ -94,21 +97,18 @@ class Player:
         streams = await self.reader.make_streams(world.zones, retention_days=days)
         for number, stream in enumerate(streams):
             await write_log(self.reader.pool, stream.id, world.camera_of(number))
+            if world.plan_of(number).grid:
+                await change_stream(self.reader.pool, stream.id, grid=True)
         return streams
 
-    async def _remove(self, streams: list[WorldStream]) -> None:
-        """Deleting expired visits goes through every stream there is."""
-        ids = [stream.id for stream in streams]
-        async with self.reader.pool.connection() as connection:
-            for statement in REMOVALS:
-                await connection.execute(statement, (ids,))
-
     async def fill(self, limit: int) -> int:
-        filled = await fill_slots(self.reader.pool, due_s=0, limit=limit) if limit else 0
+        """As of the next minute: until then the slots of a stream with a grid are not filled."""
+        now = time.time() + MINUTE_S
+        filled = await fill_slots(self.reader.pool, due_s=0, limit=limit, now=now) if limit else 0
         self.tally.filled_slots += filled
         return filled
 
-    async def _fill_all(self) -> None:
+    async def fill_all(self) -> None:
         while await self.fill(1000):
             pass
 
@@ -123,15 +123,50 @@ class Played:
     known: LatestVisits = field(default_factory=LatestVisits)
     kept_us: dict[int, int] = field(default_factory=dict)
     """By stream: visits before this are deleted."""
+    groups: list[StreamGroups] = field(default_factory=list)
+    """One a stream."""
 
-    async def arrive(self, arrival: Arrival) -> None:
+    def __post_init__(self) -> None:
+        for number, zone in enumerate(self.world.zones):
+            plan, edges = self.world.plan_of(number), day_edges(self.world.era, zone)
+            self.groups.append(StreamGroups(partial(_day_of, edges), grid=plan.grid))
+
+    async def arrive(self, arrival: Arrival, number: int) -> None:
+        await self._change_groups(number)
         if arrival.meanwhile:
             await asyncio.gather(self._write(arrival), self.player.fill(arrival.fills))
+            await self._build_blocks(number)
             await asyncio.gather(self.player.fill(arrival.fills), self.ask_all(arrival.questions))
         else:
             await self._write(arrival)
+            await self._build_blocks(number)
             await self.player.fill(arrival.fills)
             await self.ask_all(arrival.questions)
+
+    async def _change_groups(self, number: int) -> None:
+        """Blocks of what was told singly are built from the roll-up, which is filled first."""
+        changing = [stream for stream, groups in enumerate(self.groups) if groups.k != self._planned_k(stream, number)]
+        if changing and number:
+            await self.player.fill_all()
+        for stream in changing:
+            k, slots = self._planned_k(stream, number), slots_of(self.known.of(stream))
+            self.groups[stream].change_k(k, slots, kept_us=self.kept_us.get(stream, -EVER_US))
+            await change_stream(self.player.reader.pool, self.streams[stream].id, groups_of=k)
+
+    def _planned_k(self, stream: int, number: int) -> int:
+        return self.world.plan_of(stream).ks[number]
+
+    async def _build_blocks(self, number: int) -> None:
+        """Slots of streams with a grid are filled, too: nothing else is read of them."""
+        if not self.world.clocks_us:
+            return
+        now_us = self.world.clocks_us[number]
+        await release_blocks(self.player.reader.pool, now=moment_at(now_us))
+        for stream, groups in enumerate(self.groups):
+            slots, kept_us = slots_of(self.known.of(stream)), self.kept_us.get(stream, -EVER_US)
+            groups.build(slots, now_us=now_us, watermark_us=now_us - GRACE_US, kept_us=kept_us)
+        if any(groups.grid for groups in self.groups):
+            await self.player.fill_all()
 
     async def _write(self, arrival: Arrival) -> None:
         visits = [msgspec.structs.replace(one, stream_id=self.streams[one.stream_id].id) for one in arrival.visits]
@@ -161,7 +196,8 @@ class Played:
             bodies = await self.ask(question)
             if question.time != "global":
                 (whole,) = await self.ask(replace(question, time="global"))
-                wrong = wrong_sums(question, bodies, whole)
+                is_grouped = bool(self.groups[question.stream].grouped_until_us > -EVER_US)
+                wrong = wrong_sums(question, bodies, whole, is_grouped=is_grouped)
                 if wrong:
                     raise self._disagreement(question, wrong)
 
@@ -172,8 +208,10 @@ class Played:
             bodies = await self.player.reader.walk(stream, parameters_of(question, zone))
         except Refused as refused:
             raise self._disagreement(question, [str(refused)]) from None
-        kept_us = self.kept_us.get(question.stream, -EVER_US)
-        expected = expect(question, zone, self.world.era, self.known.of(question.stream), kept_us=kept_us)
+        kept_us, groups = self.kept_us.get(question.stream, -EVER_US), self.groups[question.stream]
+        question = on_grid(question, groups)
+        visits = self.known.of(question.stream)
+        expected = expect(question, zone, self.world.era, visits, kept_us=kept_us, groups=groups)
         expected.add_coverage(question, self.world.camera_of(question.stream))
         self._note(question, bodies)
         wrong = differences(question, expected, bodies)
@@ -187,16 +225,23 @@ class Played:
         tally.pages += len(bodies)
         tally.buckets += sum(len(body["entities"]) for body in bodies)
         tally.inexact_pages += inexact
+        groups = self.groups[question.stream]
+        tally.grid_pages += len(bodies) if groups.grid else 0
         for values in (values for body in bodies for values in body["entities"].values()):
             tally.watched_buckets += bool(values.get("watched", {}).get("value"))
             tally.gap_buckets += any(values.get("gaps", {}).values())
             tally.unknown_buckets += bool(values.get("gaps", {}).get("unknown"))
+            tally.told_buckets += groups.k > 1 and values.get("stop_time", {}).get("value") is not None
             tally.quality_buckets += bool(values.get("quality", {}).get("fps"))
         tally.exact_pages_of_expired += len(bodies) - inexact if question.stream in self.kept_us else 0
 
     def _disagreement(self, question: Question, wrong: list[str]) -> Disagreement:
         kept = [f"visits of stream {number} begin {moment_at(since)}" for number, since in self.kept_us.items()]
         return Disagreement(self.world, [*kept, describe_question(question), *wrong[:WRONG_LINES_SHOWN]])
+
+
+def _day_of(edges: tuple[int, ...], slot_us: int) -> int:
+    return bisect_right(edges, slot_us // 1_000_000)
 
 
 @asynccontextmanager

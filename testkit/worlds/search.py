@@ -13,7 +13,7 @@ from hypothesis import HealthCheck, Phase, given
 from testkit.coverage_oracle import CameraLog
 from testkit.worlds.player import Disagreement, Player, open_player
 from testkit.worlds.strategies import worlds
-from testkit.worlds.world import Arrival, World
+from testkit.worlds.world import Arrival, GroupPlan, World
 
 SHRINK_LIMIT_S = 60.0
 
@@ -84,9 +84,20 @@ def _smaller_worlds(world: World) -> Iterator[World]:
     for number, arrival in enumerate(world.arrivals):
         for less in _smaller_arrivals(arrival):
             yield replace(world, arrivals=(*world.arrivals[:number], less, *world.arrivals[number + 1 :]))
+    for number, plan in enumerate(world.plans):
+        for simpler_plan in _smaller_plans(plan):
+            yield replace(world, plans=(*world.plans[:number], simpler_plan, *world.plans[number + 1 :]))
     for number, log in enumerate(world.cameras):
         for simpler in _smaller_logs(log):
             yield replace(world, cameras=(*world.cameras[:number], simpler, *world.cameras[number + 1 :]))
+
+
+def _smaller_plans(plan: GroupPlan) -> Iterator[GroupPlan]:
+    if plan.grid:
+        yield replace(plan, grid=False)
+    for k in {1, plan.ks[0], plan.ks[-1]}:
+        if set(plan.ks) != {k}:
+            yield replace(plan, ks=(k,) * len(plan.ks))
 
 
 def _smaller_logs(log: CameraLog) -> Iterator[CameraLog]:

@@ -10,9 +10,9 @@ from onlooker.metrics import definitions
 from onlooker.metrics.extensions import CARRIED
 from onlooker_pipeline.visits.visit import Visit
 from testkit.worlds.cameras import camera_logs
-from testkit.worlds.clocks import ERAS, WINTER, Era, unix_s
-from testkit.worlds.people import revisions
-from testkit.worlds.world import ARRIVALS, Arrival, Question, World
+from testkit.worlds.clocks import BACK_OVER_MIDNIGHT, ERAS, WINTER, Era, unix_s
+from testkit.worlds.people import draw_crowd, revisions
+from testkit.worlds.world import ARRIVALS, Arrival, GroupPlan, Question, World
 
 Draw = Callable[[st.SearchStrategy[Any]], Any]
 
@@ -48,6 +48,20 @@ _fills_before_deletion = st.sampled_from((0, 3, 1000, 1000, 1000))
 _arrivals = st.integers(0, ARRIVALS - 1)
 _again = st.sampled_from((None, None, None, *range(ARRIVALS)))
 _times = st.sampled_from(("global", "by_hour", "by_day"))
+_few = st.sampled_from((1, 2, 2, 2, 3, 3, 4, 5, 20))
+_grouped = st.sampled_from((False, False, True))
+"""Every third world has groups or a grid: to build blocks and to remove their streams takes time."""
+_ks = st.one_of(
+    st.just((1,) * ARRIVALS),
+    st.integers(2, 20).map(lambda k: (k,) * ARRIVALS),
+    _few.map(lambda k: (k,) * ARRIVALS),
+    st.tuples(*(_few for _ in range(ARRIVALS))),
+)
+_wide = st.booleans()
+"""Whole days: blocks lie inside them."""
+_seeds = st.integers(0, 2**32)
+_grids = st.sampled_from((False,) * 7 + (True,))
+_builds_after = st.sampled_from((0, 900_000_000, 4 * 900_000_000, DAY_US, 2 * DAY_US, 31 * DAY_US, 40 * DAY_US))
 _styles = st.sampled_from(("utc", "offset", "basic", "naive"))
 _metrics = st.sampled_from((METRICS, METRICS, (*METRICS, *CARRIED), *SOME_METRICS))
 
@@ -59,18 +73,44 @@ def worlds(draw: Draw, *, expiring: bool = False) -> World:
     moments = draw(st.lists(st.sampled_from(era.moments), min_size=1, max_size=2))
     starts_ms = [1000 * unix_s(moment) for moment in moments]
     people = draw(st.lists(revisions(starts_ms, streams=len(zones)), min_size=1, max_size=8))
+    plans = tuple(draw(_plans(era)) for _ in zones) if draw(_grouped) else ()
+    for stream, plan in enumerate(plans):
+        if max(plan.ks) > 1:
+            people += [[one] for one in draw_crowd(draw(_seeds), starts_ms, stream=stream, k=max(plan.ks))]
     visits = [_numbered(revision, number) for number, person in enumerate(people) for revision in person]
     batches = _batches(draw, visits)
     edges_ms = sorted({edge for visit in visits for edge in _edges_of(visit)} | set(starts_ms))
     arrivals = []
     for number, batch in enumerate(batches):
         is_last = number == len(batches) - 1
-        asked = draw(st.lists(_questions(era, zones, tuple(edges_ms)), min_size=2 * is_last, max_size=1 + 2 * is_last))
+        asked = draw(
+            st.lists(
+                _questions(era, zones, tuple(edges_ms), is_grouped=bool(plans)),
+                min_size=2 * is_last,
+                max_size=1 + 2 * is_last,
+            )
+        )
         fills = draw(_fills_before_deletion if expiring else _fills)
         arrivals.append(Arrival(tuple(batch), fills, draw(st.booleans()), tuple(asked)))
     expires_us = _moment_us(draw, edges_ms) if expiring else None
     cameras = tuple(draw(camera_logs(edges_ms)) for _ in zones)
-    return World(era, zones, tuple(arrivals), expires_us, cameras)
+    clocks_us = () if all(plan.is_plain for plan in plans) else _clocks(draw, edges_ms)
+    return World(era, zones, tuple(arrivals), expires_us, cameras, plans, clocks_us)
+
+
+@st.composite
+def _plans(draw: Draw, era: Era) -> GroupPlan:
+    """Where a clock goes back over midnight, slots that were told singly are put into other days."""
+    ks = draw(_ks)
+    if era is BACK_OVER_MIDNIGHT and 1 in ks[:-1]:
+        ks = (ks[-1],) * ARRIVALS
+    return GroupPlan(ks, draw(_grids))
+
+
+def _clocks(draw: Draw, edges_ms: list[int]) -> tuple[int, ...]:
+    """While the day goes on, after it, and long after."""
+    found = [_moment_us(draw, edges_ms) + draw(_builds_after) for _ in range(ARRIVALS)]
+    return tuple(sorted(found))
 
 
 def _numbered(visit: Visit, number: int) -> Visit:
@@ -93,9 +133,14 @@ def _edges_of(visit: Visit) -> list[int]:
 
 
 @st.composite
-def _questions(draw: Draw, era: Era, zones: tuple[str, ...], edges_ms: tuple[int, ...]) -> Question:
+def _questions(
+    draw: Draw, era: Era, zones: tuple[str, ...], edges_ms: tuple[int, ...], *, is_grouped: bool
+) -> Question:
     time = draw(_times)
     from_us, to_us = sorted((_moment_us(draw, edges_ms), _moment_us(draw, edges_ms)))
+    if is_grouped and draw(_wide):
+        from_us = 1000 * draw(st.sampled_from(edges_ms)) // DAY_US * DAY_US
+        to_us = from_us + 2 * DAY_US
     to_us += from_us == to_us
     if time == "by_hour" and to_us - from_us > LONGEST_BY_HOUR_US:
         to_us = from_us + LONGEST_BY_HOUR_US

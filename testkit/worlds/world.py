@@ -39,6 +39,18 @@ class Arrival:
 
 
 @dataclass(frozen=True)
+class GroupPlan:
+    """In groups of how many people a stream tells of them, arrival by arrival, and whether moments are told by slot."""
+
+    ks: tuple[int, ...] = (1,) * ARRIVALS
+    grid: bool = False
+
+    @property
+    def is_plain(self) -> bool:
+        return not self.grid and set(self.ks) == {1}
+
+
+@dataclass(frozen=True)
 class World:
     """Everything that is drawn."""
 
@@ -50,6 +62,13 @@ class World:
     """Before the last questions all visits that began before are deleted after their time, their slots are not."""
     cameras: tuple[CameraLog, ...] = ()
     """One a stream; of others nothing was written down."""
+    plans: tuple[GroupPlan, ...] = ()
+    """One a stream; others are plain."""
+    clocks_us: tuple[int, ...] = ()
+    """When the builder of blocks runs, after each arrival; never, if all streams are plain."""
+
+    def plan_of(self, stream: int) -> GroupPlan:
+        return self.plans[stream] if self.plans else GroupPlan()
 
     def camera_of(self, stream: int) -> CameraLog:
         return self.cameras[stream] if self.cameras else CameraLog()
@@ -78,6 +97,8 @@ def describe(world: World) -> str:
         lines.append(f"arrival {number}")
         lines += [describe_visit(visit) for visit in arrival.visits]
         lines.append(f"  filled at most {arrival.fills} slots, asked {len(arrival.questions)} questions")
+    lines += [f"stream {number} in groups of {plan.ks}, grid {plan.grid}" for number, plan in enumerate(world.plans)]
+    lines += [f"blocks are built at {', '.join(str(moment_at(at_us)) for at_us in world.clocks_us)}"]
     lines += [describe_camera(number, log) for number, log in enumerate(world.cameras)]
     if world.expires_us is not None:
         lines.append(f"visits that began before {moment_at(world.expires_us)} are deleted")
@@ -97,7 +118,8 @@ def describe_visit(visit: Visit) -> str:
         return " ".join(f"{moment_at(start * 1000):%FT%T.%f}+{end - start}ms" for start, end in intervals) or "-"
 
     person = f"age {visit.age}, {visit.gender} {visit.gender_confidence}, expression {visit.expression}"
-    title = f"  stream {visit.stream_id} visit {visit.id.hex()[-4:]} revision {visit.revision}: {person}"
+    state = "ended" if visit.ended else "open"
+    title = f"  stream {visit.stream_id} visit {visit.id.hex()[-4:]} revision {visit.revision}, {state}: {person}"
     parts = [f"    {name} {spans(getattr(visit, name))}" for name in ("present", "still", "looking")]
     return "\n".join([title, *parts])
 

@@ -12,7 +12,7 @@ from onlooker.metrics.query import EARLIEST, LATEST
 
 METRICS = (
     *("passing_by", "interested", "stop_time", "attention_time", "category", "gender"),
-    *("satisfaction", "age", "emotion"),
+    *("satisfaction", "age", "emotion", "stopped"),
 )
 ZONES = ("UTC", "Europe/Paris", "Asia/Kathmandu", "Australia/Lord_Howe", "America/St_Johns", "Pacific/Apia")
 SQL = (

@@ -1,6 +1,7 @@
 """What a person does with the console, from signing up to deleting the account, step by step."""
 
 from selenium.webdriver.common.by import By
+from selenium.webdriver.remote.webelement import WebElement
 
 from bench.journeys.console.person import OWNER, PASSWORD, PATIENCE_S, VIEWER, JourneySetup, Person
 from bench.lib.browser import copied
@@ -31,6 +32,13 @@ def create_stream(scene: JourneySetup, person: Person) -> None:
     person.look("new-stream")
     person.fill("Name", "Front door")
     person.see("Developer: for non-commercial use only", "Enterprise: no monthly limit", "EU AI Act")
+    choose(person, "place", "workplace")
+    assert not find_choice(person, "preset", "everything").is_displayed()
+    choose(person, "place", "public")
+    person.press("Create stream")
+    person.see("Tell the people in front of the camera first")
+    choose(person, "preset", "own")
+    assert not person.browser.find_element(By.NAME, "notice_given").is_displayed()
     person.press("Create stream")
     person.see("Copy this Password now")
     scene.known |= {"login": copy(person, "Login"), "first password": copy(person, "Password")}
@@ -38,6 +46,14 @@ def create_stream(scene: JourneySetup, person: Person) -> None:
     person.look("password")
     person.browser.find_element(By.CSS_SELECTOR, "#by-hand > summary").click()
     person.look("password-and-curl")
+
+
+def find_choice(person: Person, name: str, value: str) -> WebElement:
+    return person.browser.find_element(By.CSS_SELECTOR, f'[name="{name}"][value="{value}"]')
+
+
+def choose(person: Person, name: str, value: str) -> None:
+    find_choice(person, name, value).click()
 
 
 def copy(person: Person, what: str) -> str:
@@ -125,6 +141,10 @@ def change_settings(scene: JourneySetup, person: Person) -> None:
     person.press("Save")
     person.see("Main entrance", "30 days")
     person.look("settings-saved")
+    person.open(f"/streams/{scene.known['login']}/audit/?check=1")
+    person.look("audit-log")
+    person.open(f"/streams/{scene.known['login']}/erase/")
+    person.look("erase")
 
 
 def upgrade(scene: JourneySetup, person: Person) -> None:

@@ -12,7 +12,7 @@ OnlookerError
 ├── Refused                 the server answered with a problem
 │   ├── BadRequest          400, 404, 405, 413, 415: the request itself is wrong
 │   ├── BadCredentials      401: Login or Password are wrong, or a token has ended
-│   ├── NotAllowed          403: the month is used up, or the stream is switched off
+│   ├── NotAllowed          403: the month is used up, or the stream is switched off or closed
 │   └── NotNow              408, 429, 500, 502, 503, 504: the same request may go well later
 ├── ComputationFailed       a job ended with `error`
 └── NotReady                an async job has no result yet
@@ -98,7 +98,7 @@ class BadCredentials(Refused):
 
 
 class NotAllowed(Refused):
-    """The month is used up, or the stream is switched off."""
+    """The month is used up, or the stream is switched off, or closed at this time of day."""
 
 
 class NotNow(Refused):

@@ -58,12 +58,15 @@ class SceneSession:
         reads_age: bool = True,
         reads_gender: bool = True,
         reads_expression: bool = True,
+        reads_faces: bool = True,
         camera_position: str = "facing",
         sensitivity: Mapping[str, float] | None = None,
         idle_s: float = math.inf,
         has_own_clock: bool = False,
     ) -> None:
         """What is not to be read is never computed; `camera_position` is `facing` or `ceiling`.
+
+        Without `reads_faces` people are found by their bodies alone, and no net that reads faces is even loaded.
 
         A frame that comes more than `idle_s` after the one before begins a new scene, as a server's sessions do.
         With a clock of its own, which may not know the date yet, times are not compared with this machine's.
@@ -73,6 +76,7 @@ class SceneSession:
             reads_gender=reads_gender,
             reads_expression=reads_expression,
             retention_days=ANY_AGE_DAYS,
+            reads_faces=reads_faces,
         )
         self._params = {"store": True, "camera_position": camera_position, "sensitivity": dict(sensitivity or {})}
         self._idle_s = idle_s

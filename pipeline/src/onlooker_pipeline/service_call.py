@@ -24,6 +24,8 @@ class Sender(msgspec.Struct, frozen=True, array_like=True, gc=False):
     retention_days: int = 365
     time_zone: str = "UTC"
     """The zone of timestamps without an offset."""
+    reads_faces: bool = True
+    """Whether any net may look for a face; without it people are found by their bodies alone."""
 
 
 class SkipReason(enum.StrEnum):
@@ -122,6 +124,10 @@ BAD_TIMESTAMP = "bad_timestamp"
 """Code of an error that does not move the session's clock."""
 
 
+FACES_OFF = "faces_off"
+"""Code of an error of services that are about faces, for a stream that only counts."""
+
+
 class ComputeError(Exception):
     """The input can't be computed; carries a sentence for the client and a stable code."""
 
@@ -129,3 +135,10 @@ class ComputeError(Exception):
         super().__init__(sentence)
         self.code = code
         self.sentence = sentence
+
+
+def require_faces(sender: Sender) -> None:
+    """Raises ComputeError, before anything is decoded, for a stream of which no face may be looked for."""
+    if not sender.reads_faces:
+        sentence = "This stream only counts people and looks for no face. Its owner can change that in its settings."
+        raise ComputeError(FACES_OFF, sentence)

@@ -12,15 +12,15 @@ from typing import Any
 
 from onlooker_pipeline.catalogue.service import Field, Service
 from onlooker_pipeline.frame_time import time_frame
-from onlooker_pipeline.service_call import Call, Compute, SessionMemory
+from onlooker_pipeline.service_call import Call, Compute, Sender, SessionMemory
 
 SOUND_RATE, SOUND_S = 48_000, 0.2
 SOUND = "sound"
 BASELINE_M = 0.2
 
 
-def warm_up(service: Service, compute: Compute) -> None:
-    """What the calls lead to does not matter."""
+def warm_up(service: Service, compute: Compute, sender: Sender | None = None) -> None:
+    """What the calls lead to does not matter. `sender` says what may be read; everything, if it is missing."""
     state, memory = None, SessionMemory()
     for number, attachments in enumerate(_inputs(service)):
         call = Call(
@@ -29,6 +29,7 @@ def warm_up(service: Service, compute: Compute) -> None:
             in_session=True,
             memory=memory,
             timed=time_frame(None, round((time.time() + number) * 1e6), None),
+            sender=sender or Sender(),
         )
         with suppress(Exception):
             _, state = compute(call, state)

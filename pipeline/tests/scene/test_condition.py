@@ -19,7 +19,7 @@ from onlooker_pipeline.scene.condition import (
     settle_fault,
 )
 from onlooker_pipeline.scene.picture_fault import measure_picture, trace_picture
-from onlooker_pipeline.scene.state import SceneState, decode_scene, encode_scene
+from onlooker_pipeline.scene.state import decode_scene, encode_scene, new_scene
 from onlooker_pipeline.service_call import PictureFault
 
 BEGAN_MS = 1_700_000_000_000
@@ -178,7 +178,7 @@ def test_nothing_settles_sooner_or_ends_later_than_it_may(frames: list[tuple[Pic
 
 
 def test_the_state_travels_with_the_scene_and_stays_small() -> None:
-    scene = SceneState(BEGAN_MS, 640, 480)
+    scene = new_scene(BEGAN_MS, 640, 480)
     bare = len(encode_scene(scene))
     settle_fault(scene.condition, PictureFault.DARK, BEGAN_MS)
     settle_fault(scene.condition, PictureFault.DARK, BEGAN_MS + 12_000)

@@ -4,7 +4,8 @@ import uuid
 
 import pytest
 
-from onlooker_pipeline.scene.entities import describe_bodies, name_of
+from onlooker_pipeline.scene.entities import describe_bodies
+from onlooker_pipeline.scene.state import encode_scene
 from onlooker_pipeline.tracking.boxes import Box
 from staging import HEIGHT, WIDTH, Actor, Stage
 
@@ -71,7 +72,32 @@ def test_id_is_one_uuid_for_the_whole_visit() -> None:
     names = {name for at_ms in range(0, 5_000, 100) for name in stage.show(at_ms, Actor(x=150 + 0.05 * at_ms))}
     (name,) = names
     assert str(uuid.UUID(name)) == name
-    assert name_of(uuid.UUID(name).bytes) == name
+
+
+def test_an_entity_does_not_lead_to_its_visit() -> None:
+    """Without the scene's key nobody can tell which visit an entity became."""
+    stage = Stage()
+    names = set(stage.play(Actor(), until_ms=3_000))
+    people = {sighting.person for seen in stage.seen for frame in seen.settled for sighting in frame.sightings}
+    assert len(names) == len(people) == 1
+    assert not names & {str(uuid.UUID(bytes=person)) for person in people}
+    assert stage.state
+    assert names == {stage.state.name_of(person) for person in people}
+    stage.state.names_key = bytes(16)
+    assert names != {stage.state.name_of(person) for person in people}
+
+
+def test_a_scene_of_an_older_release_keeps_its_names_until_nobody_is_there() -> None:
+    stage = Stage()
+    stage.play(Actor(), until_ms=2_000)
+    assert stage.state
+    stage.state.names_key = b""
+    stage.packed = encode_scene(stage.state)
+    people = {str(uuid.UUID(bytes=track.id)) for track in stage.state.tracks}
+    assert set(stage.show(2_000, Actor())) == people
+    for at_ms in range(2_100, 20_000, 100):
+        stage.show(at_ms)
+    assert stage.state.names_key
 
 
 def test_person_whose_face_was_never_seen_is_a_body() -> None:

@@ -71,7 +71,8 @@ class Sessions:
         patch.setattr(scene_analysis, "PictureVision", self._look)
         patch.setattr(scene_analysis, "_find_moved", lambda *_: [Box(0, 0, *self._size)])
 
-    def _look(self, _: Any) -> StagedVision:
+    def _look(self, _: Any, *, reads_faces: bool) -> StagedVision:
+        assert reads_faces
         sight = StagedVision(self._people, Asked(), self._stamp_ms)
         sight.width, sight.height = self._size  # type: ignore[misc]
         return sight

@@ -90,7 +90,7 @@ def test_switches_come_from_the_stream_and_the_rest_from_the_request() -> None:
     sender = Sender(7, reads_age=False, reads_gender=True, reads_expression=False)
     request = {"store": True, "camera_position": "ceiling", "sensitivity": {"appearance": 0.2}}
     options = read_options(request, sender)
-    assert options == SceneOptions(True, True, False, True, False, {"appearance": 0.2})
+    assert options == SceneOptions(True, True, False, True, False, sensitivity={"appearance": 0.2})
     assert read_options({}, Sender()) == SceneOptions()
 
 

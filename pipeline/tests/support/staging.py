@@ -13,7 +13,7 @@ from onlooker_pipeline.scene.face_attributes import ProfileReading
 from onlooker_pipeline.scene.observation import observe_frame
 from onlooker_pipeline.scene.request_options import SceneOptions
 from onlooker_pipeline.scene.sighting_verdicts import add_pending_frame, finalise_sightings
-from onlooker_pipeline.scene.state import SceneState, decode_scene, encode_scene
+from onlooker_pipeline.scene.state import SceneState, decode_scene, encode_scene, new_scene
 from onlooker_pipeline.tracking.boxes import Box, HeadPlace, body_around
 from onlooker_pipeline.vision.faces import Face
 from onlooker_pipeline.vision.gaze import Directions
@@ -137,7 +137,7 @@ class Stage:
 
     def show(self, at_ms: int, *actors: Actor, moved: Sequence[Box] = ()) -> dict[str, Any]:
         """One frame, some milliseconds after the start; returns the entities."""
-        scene = decode_scene(self.packed) or SceneState(START_MS + at_ms, WIDTH, HEIGHT)
+        scene = decode_scene(self.packed) or new_scene(START_MS + at_ms, WIDTH, HEIGHT)
         sight = StagedVision(actors, self.asked, at_ms)
         step = observe_frame(scene, sight, moved, at_ms=START_MS + at_ms, options=self.options)
         raised = raise_events(scene, step.ended, self.options)

@@ -16,6 +16,7 @@ class Code(StrEnum):
     EXPIRED_JWT = "expired_jwt"
     QUOTA_EXCEEDED = "quota_exceeded"
     STREAM_DISABLED = "stream_disabled"
+    STREAM_CLOSED = "stream_closed"
     NOT_FOUND = "not_found"
     METHOD_NOT_ALLOWED = "method_not_allowed"
     REQUEST_TIMEOUT = "request_timeout"
@@ -42,6 +43,7 @@ KINDS: dict[Code, ProblemKind] = {
     Code.EXPIRED_JWT: ProblemKind(401, "A token that has expired"),
     Code.QUOTA_EXCEEDED: ProblemKind(403, "The stream has used up its month"),
     Code.STREAM_DISABLED: ProblemKind(403, "The stream is disabled"),
+    Code.STREAM_CLOSED: ProblemKind(403, "The stream is closed at this time"),
     Code.NOT_FOUND: ProblemKind(404, "Not found"),
     Code.METHOD_NOT_ALLOWED: ProblemKind(405, "Method not allowed"),
     Code.REQUEST_TIMEOUT: ProblemKind(408, "The request took too long to arrive"),

@@ -19,7 +19,7 @@ from pytest_django.fixtures import Settings
 
 from onlooker.console.accounts.models import Account
 from onlooker.console.agent import views, wheels
-from onlooker.console.agent.wheels import require_agent_packages
+from onlooker.console.agent.wheels import SENDING, require_agent_packages
 from onlooker.console.streams.connection import install_line
 from onlooker.settings import SettingsError
 from onlooker.streams.administration import create_stream
@@ -44,7 +44,9 @@ def wheel() -> bytes:
 
 WHEEL = wheel()
 SHELLCHECK = Path(sys.executable).with_name("shellcheck")
-NAMED_VALUES = ("console", "server", "agent", "dependencies_from")
+NAMED_VALUES = ("console", "server", "agent", "requirements", "minor", "dependencies_from")
+SCRIPTS = ("/agent/install.sh", "/agent/install-device.sh")
+PARTS = {"onlooker_pipeline-0.1.0-py3-none-any.whl": b"the pipeline", "onlooker_models-0.1.0-py3-none-any.whl": b"nets"}
 
 
 @pytest.fixture
@@ -54,6 +56,9 @@ def own_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     folder.mkdir()
     (folder / AGENT).write_bytes(b"the agent")
     (folder / "requirements.txt").write_text("numpy==2.4.6 --hash=sha256:00\n")
+    for name, content in PARTS.items():
+        (folder / name).write_bytes(content)
+    (folder / "requirements-device.txt").write_text("onnxruntime==1.23.2 --hash=sha256:00\n")
     monkeypatch.setattr(wheels, "OWN_FOLDER", folder)
     monkeypatch.setattr(views, "OWN_FOLDER", folder)
     return folder
@@ -82,8 +87,11 @@ def values_of(script: str) -> dict[str, str]:
     return dict(zip(NAMED_VALUES, said.splitlines(), strict=True))
 
 
-def test_the_script_is_short_and_has_no_fault_that_shellcheck_knows(sign_in: SignIn, own_folder: Path) -> None:
-    script = sign_in(None).get("/agent/install.sh").content.decode()
+@pytest.mark.parametrize("path", SCRIPTS)
+def test_the_script_is_short_and_has_no_fault_that_shellcheck_knows(
+    sign_in: SignIn, own_folder: Path, path: str
+) -> None:
+    script = sign_in(None).get(path).content.decode()
     assert len(script.splitlines()) <= 60
     for text in (script, views.SCRIPT.read_text()):
         found = subprocess.run([SHELLCHECK, "-"], input=text, capture_output=True, text=True, check=False)
@@ -98,15 +106,61 @@ def test_the_script_names_this_console_and_the_very_file_to_install(sign_in: Sig
         "console": "https://console.example.org",
         "server": "https://gate.example.org",
         "agent": f"onlooker-client==0.1.0 --hash=sha256:{sha256(b'the agent')}",
+        "requirements": "requirements.txt",
+        "minor": "9",
         "dependencies_from": "public",
     }
 
 
+def test_a_device_that_computes_gets_the_pipeline_and_the_models_too(sign_in: SignIn, own_folder: Path) -> None:
+    values = values_of(sign_in(None).get("/agent/install-device.sh").content.decode())
+    assert values["agent"].split(";") == [
+        f"onlooker-client==0.1.0 --hash=sha256:{sha256(b'the agent')}",
+        f"onlooker-pipeline==0.1.0 --hash=sha256:{sha256(b'the pipeline')}",
+        f"onlooker-models==0.1.0 --hash=sha256:{sha256(b'nets')}",
+    ]
+    assert (values["requirements"], values["minor"]) == ("requirements-device.txt", "11")
+    pins = sign_in(None).get("/agent/requirements-device.txt").content
+    assert pins == (own_folder / "requirements-device.txt").read_bytes()
+
+
+@pytest.mark.parametrize(
+    ("compute", "script"), [("server", "/agent/install.sh"), ("device", "/agent/install-device.sh")]
+)
+def test_the_page_shows_the_line_of_where_the_stream_is_computed(
+    sign_in: SignIn, owner: Account, own_folder: Path, compute: str, script: str
+) -> None:
+    stream = create_stream("Front door", owner=owner, kind="developer").stream
+    stream.compute = compute
+    stream.save()
+    page = sign_in(owner).get(f"/streams/{stream.client_id}/").content.decode()
+    assert f"{script} | sh" in page
+    assert ("libseccomp2" in page) is (compute == "device")
+
+
+@pytest.mark.parametrize("gone", [*PARTS, "requirements-device.txt"])
+def test_without_all_parts_a_device_gets_none_of_them(
+    sign_in: SignIn, owner: Account, own_folder: Path, gone: str
+) -> None:
+    (own_folder / gone).unlink()
+    for path in ("/agent/install-device.sh", "/agent/requirements-device.txt"):
+        answer = sign_in(None).get(path)
+        assert answer.status_code == 404
+        assert b"just models && just agent-packages" in answer.content
+    stream = create_stream("Front door", owner=owner, kind="developer").stream
+    stream.compute = "device"
+    stream.save()
+    page = sign_in(owner).get(f"/streams/{stream.client_id}/").content.decode()
+    assert "no packages to offer that compute on the device" in page
+    assert "install-line" not in page
+    assert sign_in(None).get("/agent/install.sh").status_code == 200
+
+
 def test_a_value_is_one_word_for_the_shell_whatever_it_is(own_folder: Path, settings: Settings) -> None:
     strange = "https://a'b\"c`touch x`$(d) e"
-    agent = wheels.find_agent(settings.ONLOOKER)
-    assert agent
-    script = views.render_script(msgspec.structs.replace(settings.ONLOOKER, console_url=strange), agent)
+    parts = wheels.find_parts(settings.ONLOOKER, SENDING)
+    assert parts
+    script = views.render_script(msgspec.structs.replace(settings.ONLOOKER, console_url=strange), SENDING, parts)
     assert values_of(script)["console"] == strange
 
 
@@ -119,14 +173,12 @@ def test_devices_of_an_operator_with_a_folder_need_no_public_index(
 def test_the_newest_agent_is_offered(own_folder: Path, operators_folder: Path, settings: Settings) -> None:
     for version in ("0.9.0", "0.10.0"):
         (operators_folder / AGENT.replace("0.1.0", version)).write_bytes(version.encode())
-    agent = wheels.find_agent(settings.ONLOOKER)
-    assert agent
+    (agent,) = wheels.find_parts(settings.ONLOOKER, SENDING)
     assert agent.requirement == f"onlooker-client==0.10.0 --hash=sha256:{sha256(b'0.10.0')}"
 
 
 def test_a_file_that_was_replaced_has_its_new_checksum(own_folder: Path, settings: Settings) -> None:
-    before = wheels.find_agent(settings.ONLOOKER)
-    assert before
+    (before,) = wheels.find_parts(settings.ONLOOKER, SENDING)
     assert before.sha256 == sha256(b"the agent")
     (own_folder / AGENT).write_bytes(b"another agent")
     assert before.sha256 == sha256(b"another agent")
@@ -139,6 +191,7 @@ def test_the_index_lists_wheels_with_their_checksums(sign_in: SignIn, own_folder
         "numpy",
         "onlooker-client",
     ]
+    assert ">onlooker-models<" in index
     for asked in ("onlooker-client", "Onlooker_Client"):
         files = browser.get(f"/agent/simple/{asked}/").content.decode()
         assert f'<a href="/agent/packages/{AGENT}#sha256={sha256(b"the agent")}">{AGENT}</a>' in files

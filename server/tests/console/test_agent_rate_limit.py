@@ -7,13 +7,14 @@ import pytest
 from starlette.responses import PlainTextResponse
 from starlette.types import Message, Scope
 
-from onlooker.console.agent.rate_limit import BURST, AgentRateLimit
+from onlooker.console.web.address_rate_limit import AGENT, AddressRateLimit
 
 pytest_plugins = ["consoles", "pages"]
 PATH = "/agent/simple/"
+BURST = AGENT.burst
 
 
-def statuses(limit: AgentRateLimit, address: str, count: int, path: str = PATH) -> list[int]:
+def statuses(limit: AddressRateLimit, address: str, count: int, path: str = PATH) -> list[int]:
     """Of so many requests from one address."""
     found: list[int] = []
 
@@ -31,23 +32,23 @@ def statuses(limit: AgentRateLimit, address: str, count: int, path: str = PATH) 
 
 
 @pytest.fixture
-def limit() -> AgentRateLimit:
-    return AgentRateLimit(PlainTextResponse("ok"))
+def limit() -> AddressRateLimit:
+    return AddressRateLimit(PlainTextResponse("ok"), AGENT)
 
 
-def test_an_address_that_fetches_too_much_is_refused_and_no_other(limit: AgentRateLimit) -> None:
+def test_an_address_that_fetches_too_much_is_refused_and_no_other(limit: AddressRateLimit) -> None:
     assert set(statuses(limit, "192.0.2.1", BURST)) == {200}
     assert 429 in statuses(limit, "192.0.2.1", 50)
     assert statuses(limit, "192.0.2.2", 1) == [200]
 
 
-def test_addresses_of_one_ipv6_network_count_together(limit: AgentRateLimit) -> None:
+def test_addresses_of_one_ipv6_network_count_together(limit: AddressRateLimit) -> None:
     statuses(limit, "2001:db8::1", BURST)
     assert 429 in statuses(limit, "2001:db8::ffff:2", 50)
     assert statuses(limit, "2001:db8:0:1::1", 1) == [200]
 
 
-def test_other_pages_are_not_counted(limit: AgentRateLimit) -> None:
+def test_other_pages_are_not_counted(limit: AddressRateLimit) -> None:
     assert set(statuses(limit, "192.0.2.1", BURST + 50, path="/streams/")) == {200}
     assert statuses(limit, "192.0.2.1", 1) == [200]
 

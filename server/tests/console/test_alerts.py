@@ -188,3 +188,19 @@ def test_times_are_told_in_words() -> None:
     assert format_duration(timedelta(days=2, hours=3, minutes=4)) == "2 days 3 hours"
     assert local_time(START, "Asia/Tokyo") == "14 July 2026, 21:00 (Asia/Tokyo)"
     assert local_time(START, "Nowhere/Land") == "14 July 2026, 12:00 (UTC)"
+
+
+def test_a_closed_stream_is_not_missed_and_the_wait_begins_with_each_opening(stream: Stream, mailbox: Mailbox) -> None:
+    set_stream(str(stream.client_id), {"hours": "mo-fr 09:00-14:15"}, quota_s=10_800)
+    for minutes in (15.1, 600, 18 * 60 + 59, 19 * 60 + 14.9):  # it opens at 07:00 UTC, 19 hours after noon
+        assert send_silence_alerts(at(minutes)) == 0
+    assert send_silence_alerts(at(19 * 60 + 15.1)) == 1
+    (mail,) = mailbox.mails
+    assert "The last one arrived 19 hours 15 minutes ago" in text_of(mail)
+    assert "Its opening hours are mo-fr 09:00-14:15." in text_of(mail)
+
+
+def test_a_stream_that_is_open_is_missed_as_ever(stream: Stream, mailbox: Mailbox) -> None:
+    set_stream(str(stream.client_id), {"hours": "mo-fr 09:00-18:00"}, quota_s=10_800)
+    assert send_silence_alerts(at(14.9)) == 0
+    assert send_silence_alerts(at(15.1)) == 1

@@ -189,3 +189,13 @@ def test_over_before_the_owner_was_told_is_told_to_nobody(stream: Stream, mailbo
     judge(stream, "", since=17, now=19)
     assert send_blind_alerts(at(19)) == 0
     assert not BlindCamera.objects.exists()
+
+
+def test_a_camera_that_is_switched_off_after_closing_time_is_nobodys_trouble(stream: Stream, mailbox: Mailbox) -> None:
+    set_stream(str(stream.client_id), {"hours": "mo-fr 09:00-14:00"}, quota_s=10_800)
+    for minute in (20, 300, 19 * 60 + 14):  # it closes at noon, and opens 19 hours later
+        report(stream, "camera_lost", since=0, now=minute)
+        assert send_blind_alerts(at(minute + 0.1)) == 0
+    report(stream, "camera_lost", since=0, now=19 * 60 + 16)
+    assert send_blind_alerts(at(19 * 60 + 16)) == 1
+    assert subjects(mailbox) == [BLIND]

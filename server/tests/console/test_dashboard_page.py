@@ -13,7 +13,7 @@ from onlooker.console.dashboard.figures import NO_VALUE, as_json
 from onlooker.metrics.changes import FEWEST_PEOPLE
 from onlooker.metrics.definitions import METRICS, Unit
 from onlooker.streams.administration import create_stream
-from onlooker.streams.models import DeviceCoverage, Member, Refusal, StateChange, Stream, Usage
+from onlooker.streams.models import DeviceCoverage, Member, OpeningHours, Refusal, StateChange, Stream, Usage
 
 pytest_plugins = ["pages"]
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -173,7 +173,7 @@ def test_the_comparison_is_with_the_week_before(sign_in: SignIn, owner: Account,
     assert "15 times as much" in page
     assert "compared over 72 of 168 h" in page
     earlier = show(sign_in(owner), watched, "from=2026-10-26&to=2026-11-01").page
-    assert earlier.count("no comparison: the earlier period was not watched") == 2  # of nobody there is no mean
+    assert earlier.count("no comparison: the earlier period was not watched") == 3  # of nobody there is no mean
 
 
 def test_what_was_watched_much_less_is_nothing_to_compare_with(
@@ -181,7 +181,7 @@ def test_what_was_watched_much_less_is_nothing_to_compare_with(
 ) -> None:
     page = show(sign_in(owner), watched, WEEK).page
     assert "Compared with Mon 26 Oct to Sun 1 Nov (watched 14 %)." in page
-    assert page.count("no comparison: only 24 of 168 h were watched in both periods") == 3  # two counts, and conversion
+    assert page.count("no comparison: only 24 of 168 h were watched in both periods") == 4
 
 
 def test_a_stream_that_never_saw_anything_leads_its_owner_to_the_set_up(
@@ -314,3 +314,52 @@ def test_what_was_computed_on_the_device_and_came_later_is_said(
         sums = {"revision": 1, "watched_s": 900, "counted_s": 900, "sums": {}}
         DeviceCoverage.objects.create(stream=watched, device=UUID(int=1), **times, **sums)
     assert said in browser.get(address).content.decode()
+
+
+def close(stream: Stream, hours: str) -> None:
+    """These opening hours have held since long ago."""
+    OpeningHours.objects.create(stream=stream, since_at=MONDAY - 30 * DAY, hours=hours, time_zone="Europe/Paris")
+
+
+def test_closed_hours_are_no_gap_and_say_so(sign_in: SignIn, owner: Account, stream: Stream) -> None:
+    close(stream, "mo-fr 09:00-18:30")
+    cover(stream, MONDAY + 9 * HOUR, MONDAY + 18 * HOUR)
+    write(seen(stream, MONDAY + 10 * HOUR))
+    shown = show(sign_in(owner), stream, MONDAY_ALONE)
+    points = shown.data["points"]
+    assert [point["gap"] for point in points] == ["closed"] * 9 + [None] * 9 + ["offline"] + ["closed"] * 5
+    assert [row[1] for row in shown.tables["time"][1:10]] == [NO_VALUE] * 9
+    assert {row[3] for row in shown.tables["time"][1:10]} == {"closed"}
+    assert "The camera watched 95 % of the opening hours. The rest: offline 30 min." in shown.page
+
+
+def test_a_closed_day_has_dashes_and_one_word(sign_in: SignIn, owner: Account, stream: Stream) -> None:
+    close(stream, "tu 09:00-18:30")
+    shown = show(sign_in(owner), stream, MONDAY_ALONE)
+    assert "The stream was closed all this time." in shown.page
+    assert shown.numbers["passing_by"] in ("", "0")
+    assert "People may have passed by" not in shown.page
+
+
+def test_closed_time_is_not_missing_from_a_comparison(sign_in: SignIn, owner: Account, stream: Stream) -> None:
+    close(stream, "mo-fr 10:00-12:00")
+    for week in (0, 7):
+        for day in range(5):
+            begins = MONDAY + (day - week) * DAY + 10 * HOUR
+            cover(stream, begins, begins + 2 * HOUR)
+            write(*(seen(stream, begins + n * HOUR / 10) for n in range(6)))
+    page = show(sign_in(owner), stream, WEEK).page
+    assert "compared over 10 of 10 h" in page
+    assert "no comparison: only" not in page
+
+
+def test_a_stream_that_only_counts_has_dashes_with_the_reason(sign_in: SignIn, owner: Account, stream: Stream) -> None:
+    cover(stream, MONDAY, MONDAY + DAY)
+    write(seen(stream, MONDAY + HOUR, age=None, gender=None, expression=None))
+    Stream.objects.update(reads_faces=False)
+    shown = show(sign_in(owner), stream, MONDAY_ALONE)
+    assert shown.numbers["passing_by"] == "1"
+    assert (shown.numbers["interested"], shown.numbers["conversion"]) == ("", "")
+    assert shown.page.count("this stream only counts: no face is looked for") == 5
+    assert shown.numbers["stopped"] is not None
+    assert {row[2] for row in shown.tables["time"][1:]} == {NO_VALUE}

@@ -106,7 +106,8 @@ def test_changes_are_of_time_that_was_watched_in_both_weeks(sign_in: SignIn, own
     write(*before, *[seen(stream, MONDAY + n * HOUR, looks=True) for n in range(120)])
     browser = sign_in(owner)
     rows = changes_of(browser, stream, "from=2026-11-02&to=2026-11-08")
-    assert list(rows) == ["passing_by", "interested", "conversion", "stop_time", "attention_time", "satisfaction"]
+    names = ["passing_by", "interested", "conversion", "stop_time", "attention_time", "satisfaction", "stopped"]
+    assert list(rows) == names
     people = rows["passing_by"]
     assert (people["now"], people["before"], people["direction"]) == ("96", "60", "up")
     assert (people["kind"], people["change"]) == ("ratio", "1.6")

@@ -14,6 +14,8 @@ from onlooker.streams.administration import create_stream, remove_stream
 from onlooker.streams.models import Member, Stream
 
 pytest_plugins = ["pages"]
+
+PLACE = {"place": "public", "notice_given": "on"}
 SignIn = Callable[[Account | None], Client]
 
 
@@ -39,7 +41,7 @@ def click_twice(click: Callable[[], object]) -> list[object]:
 
 def test_the_same_form_makes_one_stream(sign_in: SignIn, owner: Account) -> None:
     browser = sign_in(owner)
-    form = fields_of(browser.get("/streams/new/")) | {"name": "Lobby"}
+    form = fields_of(browser.get("/streams/new/")) | PLACE | {"name": "Lobby"}
     assert "Stream created" in browser.post("/streams/new/", form).content.decode()
     again = browser.post("/streams/new/", form)
     stream = Stream.objects.get()
@@ -47,12 +49,12 @@ def test_the_same_form_makes_one_stream(sign_in: SignIn, owner: Account) -> None
     assert "Lobby already exists" in browser.get(again["Location"]).content.decode()
     browser.post("/streams/new/", form | {"name": "Roof"})  # somebody went back and wants another one
     remove_stream(stream)
-    browser.post("/streams/new/", fields_of(browser.get("/streams/new/")) | {"name": "Roof"})
+    browser.post("/streams/new/", fields_of(browser.get("/streams/new/")) | PLACE | {"name": "Roof"})
     assert sorted(Stream.objects.filter(removed_at=None).values_list("name", flat=True)) == ["Roof", "Roof"]
 
 
 def test_the_key_of_somebody_else_finds_nothing(sign_in: SignIn, owner: Account, stranger: Account) -> None:
-    form = fields_of(sign_in(owner).get("/streams/new/")) | {"name": "Lobby"}
+    form = fields_of(sign_in(owner).get("/streams/new/")) | PLACE | {"name": "Lobby"}
     for account in (owner, stranger):
         assert sign_in(account).post("/streams/new/", form).status_code == 200
     assert Stream.objects.count() == 2
@@ -61,7 +63,7 @@ def test_the_key_of_somebody_else_finds_nothing(sign_in: SignIn, owner: Account,
 @pytest.mark.django_db(transaction=True)
 def test_two_clicks_at_once_make_one_stream(sign_in: SignIn, owner: Account) -> None:
     browser = sign_in(owner)
-    form = fields_of(browser.get("/streams/new/")) | {"name": "Lobby"}
+    form = fields_of(browser.get("/streams/new/")) | PLACE | {"name": "Lobby"}
     statuses = click_twice(lambda: browser.post("/streams/new/", form).status_code)
     assert sorted(map(str, statuses)) == ["200", "302"]
     assert Stream.objects.count() == 1

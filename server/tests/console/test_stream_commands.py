@@ -34,6 +34,11 @@ def run(database: str, *arguments: str, code: int = 0, typed: str = "", **settin
     return done.stdout + done.stderr
 
 
+def fail(database: str, *arguments: str) -> str:
+    """A wrong use; what is said about it, without line breaks and frames."""
+    return " ".join(run(database, *arguments, code=2).replace("│", " ").split())
+
+
 def ask(database: str, query: str, *values: object) -> list[tuple[object, ...]]:
     with psycopg.connect(database) as connection:
         return connection.execute(query, values).fetchall()
@@ -128,3 +133,36 @@ def test_removing_asks_first(database: str) -> None:
     assert ask(database, query, client_id) == [(False,)]
     assert client_id not in run(database, "list")
     assert "There is no stream" in run(database, "rotate", client_id, code=1)
+
+
+PRESET = """SELECT reads_faces, reads_age, reads_gender, reads_expression, retention_days, groups_of, place
+            FROM streams_stream WHERE client_id = %s"""
+
+
+def test_a_preset_sets_a_stream_in_one_step(database: str) -> None:
+    made = create(database, "--preset", "counts", "--place", "workplace")["client_id"]
+    assert ask(database, PRESET, made) == [(False, False, False, False, 90, 1, "workplace")]
+    run(database, "set", made, "--preset", "audience", "--notice-given")
+    assert ask(database, PRESET, made) == [(True, True, True, False, 90, 5, "workplace")]
+    run(database, "set", made, "--preset", "counts", "--retention-days", "30")
+    assert ask(database, PRESET, made) == [(False, False, False, False, 30, 5, "workplace")]
+
+
+def test_a_preset_needs_its_notice_and_a_place_that_allows_it(database: str) -> None:
+    made = create(database)["client_id"]
+    assert "Tell the people" in fail(database, "set", made, "--preset", "everything")
+    everything = ("--preset", "everything", "--notice-given", "--place", "school")
+    assert "art. 5(1)(f)" in fail(database, "set", made, *everything)
+    run(database, "set", made, "--expression")
+    assert "art. 5(1)(f)" in fail(database, "set", made, "--place", "workplace")
+    assert ask(database, PRESET, made) == [(True, True, True, True, 365, 1, "")]
+
+
+def test_opening_hours_are_set_and_taken_away(database: str) -> None:
+    made = create(database, "--hours", "mo-fr 09:00-18:30")["client_id"]
+    run(database, "set", made, "--hours", "sa 10:00-16:00, mo-fr 9:00-18:30")
+    query = "SELECT hours, hours_since IS NULL FROM streams_stream WHERE client_id = %s"
+    assert ask(database, query, made) == [("mo-fr 09:00-18:30, sa 10:00-16:00", False)]
+    assert "quarter of an hour" in fail(database, "set", made, "--hours", "mo 09:07-10:00")
+    run(database, "set", made, "--hours", "")
+    assert ask(database, query, made) == [("", True)]

@@ -67,7 +67,15 @@ def shown_line(page: str) -> str:
 def test_the_shown_line_sends_a_picture_and_the_panel_turns_green(
     browser: httpx2.Client, product: Stack, tmp_path: Path
 ) -> None:
-    page = post(browser, "/streams/new/", name="Front door", time_zone="Europe/Paris", kind="developer").text
+    page = post(
+        browser,
+        "/streams/new/",
+        name="Front door",
+        time_zone="Europe/Paris",
+        kind="developer",
+        place="public",
+        preset="own",
+    ).text
     line = shown_line(page)
     path = re.search(r'data-replace-url="([^"]+)"', page)
     assert path

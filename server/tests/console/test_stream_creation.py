@@ -13,12 +13,12 @@ from forms import fields_of
 from onlooker.console.accounts.models import Account
 from onlooker.streams.administration import RefusedError, create_stream
 from onlooker.streams.models import Stream
-from onlooker.streams.options import READING_NOTICE
 
 pytest_plugins = ["pages"]
 
 SignIn = Callable[[Account | None], Client]
-CHOSEN = {"time_zone": "UTC", "kind": "enterprise"}
+PLAIN = {"time_zone": "UTC", "place": "public", "preset": "own"}
+CHOSEN = PLAIN | {"kind": "enterprise"}
 CARDS = {"stripe_secret_key": "sk_test_1"}
 STAFF_ONLY = {"enterprise_without_billing": "staff"}
 
@@ -109,21 +109,9 @@ def test_without_billing_enterprise_may_be_for_staff_only(
 
 
 def test_a_form_without_a_kind_makes_nothing_where_there_is_a_choice(sign_in: SignIn, owner: Account) -> None:
-    answer = sign_in(owner).post("/streams/new/", {"name": "Front door", "time_zone": "UTC"})
+    answer = sign_in(owner).post("/streams/new/", PLAIN | {"name": "Front door"})
     assert "errorlist" in answer.content.decode()
     assert not Stream.objects.exists()
-
-
-def test_expression_is_off_unless_it_is_switched_on_beside_what_the_law_wants(sign_in: SignIn, owner: Account) -> None:
-    browser = sign_in(owner)
-    answer = browser.get("/streams/new/")
-    assert "reads_expression" not in fields_of(answer)
-    assert READING_NOTICE in answer.content.decode()
-    browser.post("/streams/new/", CHOSEN | {"name": "Off"})
-    browser.post("/streams/new/", CHOSEN | {"name": "On", "reads_expression": "on"})
-    off, on = Stream.objects.get(name="Off"), Stream.objects.get(name="On")
-    assert (off.reads_age, off.reads_gender, off.reads_expression) == (True, True, False)
-    assert (on.reads_age, on.reads_gender, on.reads_expression) == (True, True, True)
 
 
 def test_with_billing_an_enterprise_stream_begins_as_a_developer_stream(
@@ -134,11 +122,11 @@ def test_with_billing_an_enterprise_stream_begins_as_a_developer_stream(
     answer = browser.get("/streams/new/")
     assert fields_of(answer)["kind"] == "developer"
     assert "Enterprise: no monthly limit, needs a payment card" in answer.content.decode()
-    page = browser.post("/streams/new/", {"name": "Door", "time_zone": "UTC", "kind": "enterprise"}).content.decode()
+    page = browser.post("/streams/new/", CHOSEN | {"name": "Door"}).content.decode()
     stream = Stream.objects.get()
     assert stream.kind == "developer"
     assert "Add a card" in page
-    page = browser.post("/streams/new/", {"name": "Door 2", "time_zone": "UTC", "kind": "developer"}).content.decode()
+    page = browser.post("/streams/new/", CHOSEN | {"name": "Door 2", "kind": "developer"}).content.decode()
     assert "card" not in page
 
 

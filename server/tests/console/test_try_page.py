@@ -46,7 +46,8 @@ def test_only_this_page_may_use_the_camera_and_ask_the_gateway(sign_in: SignIn, 
 
 def test_it_has_words_for_whatever_the_gateway_may_refuse(sign_in: SignIn, owner: Account, stream: Stream) -> None:
     page = sign_in(owner).get(f"/streams/{stream.client_id}/try/").content.decode()
-    for code in ("bad_credentials", "quota_exceeded", "stream_disabled", "rate_limited", "overloaded", "other"):
+    refused = ("bad_credentials", "quota_exceeded", "stream_disabled", "stream_closed", "rate_limited", "overloaded")
+    for code in (*refused, "other"):
         assert f'data-trouble="{code}"' in page
 
 

@@ -9,7 +9,7 @@ from wire import assert_problem
 
 pytest_plugins = ["endpoint"]
 
-ALL = "passing_by,interested,stop_time,attention_time,category,gender,satisfaction,age,emotion"
+ALL = "passing_by,interested,stop_time,attention_time,category,gender,satisfaction,age,emotion,stopped"
 
 
 def test_global_answers_one_bucket_under_the_key_global(question: Question) -> None:

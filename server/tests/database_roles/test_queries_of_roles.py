@@ -10,7 +10,9 @@ from onlooker.database import load_queries
 from onlooker.database_roles.creation import make_logins
 from onlooker.database_roles.grants import CONSOLE, DATA, DISPATCHER, GATEWAY, RECORDER
 from onlooker.database_roles.logins import Logins
+from onlooker.metrics.definitions import METRICS
 from onlooker.metrics.rollup import FILL
+from onlooker.metrics.statements import compile_block_insertion, compile_block_reading, compile_block_slots
 from onlooker.migration_check import APPLIED
 from onlooker.settings import Settings
 from testkit import migrated_database
@@ -31,8 +33,15 @@ FILES = {
     "in_view": load_queries("onlooker.metrics", "sql/in_view.sql"),
     "quality": load_queries("onlooker.metrics", "sql/quality.sql"),
     "device_share": load_queries("onlooker.metrics", "sql/device_share.sql"),
+    "block_release": load_queries("onlooker.metrics", "sql/block_release.sql")
+    | {"read_slots": compile_block_slots(), "insert_block": compile_block_insertion()},
+    "blocks": {"read_blocks": compile_block_reading(tuple(METRICS))},
+    "erasure": load_queries("onlooker.metrics", "sql/erasure.sql"),
+    "audit": load_queries("onlooker.audit"),
     "migrations": {"applied": APPLIED},
 }
+FORGETTING = ("lock_progress", "forget_blocks", "forget_blocks_of")
+"""Sent by who deletes a range of visits."""
 SENT: dict[str, dict[str, tuple[str, ...]]] = {
     GATEWAY: {
         "migrations": ("applied",),
@@ -59,14 +68,21 @@ SENT: dict[str, dict[str, tuple[str, ...]]] = {
             *("expired_blobs", "sweep_blobs", "keep_workers", "forget_workers"),
         ),
     },
-    RECORDER: {"migrations": ("applied",), "visits": tuple(FILES["visits"]), "marks": tuple(FILES["marks"])},
+    RECORDER: {
+        "migrations": ("applied",),
+        "visits": tuple(FILES["visits"]),
+        "marks": tuple(FILES["marks"]),
+        "block_release": tuple(name for name in FILES["block_release"] if not name.startswith("forget_blocks")),
+    },
     DATA: {
         "migrations": ("applied",),
+        "audit": ("note_reading",),
         "streams": ("find_bearer", "list_public_keys"),
         "coverage": tuple(FILES["coverage"]),
         "comparison": tuple(FILES["comparison"]),
         "in_view": tuple(FILES["in_view"]),
         "quality": tuple(FILES["quality"]),
+        "blocks": tuple(FILES["blocks"]),
     },
     CONSOLE: {
         "migrations": ("applied",),
@@ -78,6 +94,10 @@ SENT: dict[str, dict[str, tuple[str, ...]]] = {
         "in_view": tuple(FILES["in_view"]),
         "quality": tuple(FILES["quality"]),
         "device_share": tuple(FILES["device_share"]),
+        "blocks": tuple(FILES["blocks"]),
+        "block_release": FORGETTING,
+        "erasure": tuple(FILES["erasure"]),
+        "audit": tuple(FILES["audit"]),
     },
 }
 WITHOUT_TABLES = {("alerts", "look_up_only")}

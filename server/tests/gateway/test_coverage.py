@@ -304,5 +304,5 @@ def test_every_reason_is_short_and_stable() -> None:
     assert {str(reason) for reason in Reason} == {
         *("rate_limited", "overloaded", "quota_exceeded", "stream_disabled", "too_large", "bad_request"),
         *("too_slow", "bad_image", "bad_timestamp", "out_of_order", "failed"),
-        *("journal_full", "clock_unknown", "compute_busy"),
+        *("journal_full", "clock_unknown", "compute_busy", "stream_closed"),
     }

@@ -76,7 +76,7 @@ def test_a_visit_is_recorded_as_if_a_worker_had_published_it(stack: Stack, strea
     [row] = stored(stack, stream, 1)
     assert row[0].replace("-", "") == told["id"]
     assert row[1:] == (
-        *(1, True, f"{stream.id}.device.{uuid.UUID(int=5).hex}", 33.5, "female", 0.5),
+        *(1, True, "", 33.5, "female", 0.5),
         *(datetime.fromtimestamp(told["present"][0][0] / 1000, UTC), 1.0),
     )
 

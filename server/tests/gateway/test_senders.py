@@ -13,7 +13,7 @@ from testkit import Stack, TestStream
 from wire import finished, paused, wait_for
 
 pytest_plugins = ["stacks"]
-READS = {"reads_age": True, "reads_gender": True, "reads_expression": True}
+READS = {"reads_age": True, "reads_gender": True, "reads_expression": True, "reads_faces": True}
 DEFAULTS = READS | {"retention_days": 365, "time_zone": "UTC"}
 
 

@@ -33,7 +33,7 @@ def test_an_enterprise_stream_is_ready_and_has_no_limit(stack: Stack, stream: Te
         "ready",
     )
     assert said["month"]["quota_s"] is None  # type: ignore[index]
-    assert said["reads"] == {"age": True, "gender": True, "expression": True}
+    assert said["reads"] == {"age": True, "gender": True, "expression": True, "faces": True}
     assert said["retention_days"] == 365
 
 
@@ -89,7 +89,7 @@ def test_switches_of_the_stream_are_told(stack: Stack, stream: TestStream) -> No
     )
     with client_of(stack, stream) as client:
         said = wait_for(lambda: client.get("/stream").json(), lambda said: not said["reads"]["age"], limit_s=3)
-    assert said["reads"] == {"age": False, "gender": True, "expression": False}
+    assert said["reads"] == {"age": False, "gender": True, "expression": False, "faces": True}
     assert said["retention_days"] == 30
 
 

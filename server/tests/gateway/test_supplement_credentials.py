@@ -45,7 +45,7 @@ def test_access_token_is_kept_only_as_its_sha_256(stack: Stack, created: TestStr
     rows = stack.execute("SELECT * FROM streams_accesstoken WHERE stream_id = %s", created.id)
     assert len(rows) == 1
     assert hashlib.sha256(created.access_token.encode()).digest() in [bytes(v) for v in rows[0] if type(v) is bytes]
-    stream_row = stack.execute("SELECT * FROM streams_stream WHERE id = %s", created.id)
+    stream_row = stack.execute("SELECT to_jsonb(stream)::text FROM streams_stream stream WHERE id = %s", created.id)
     assert created.access_token not in str(rows) + str(stream_row)
 
 

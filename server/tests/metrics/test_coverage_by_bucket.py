@@ -57,6 +57,23 @@ class Camera:
         row = (self.stream_id, at, state)
         self._write("INSERT INTO streams_statechange (stream_id, at, state) VALUES (%s, %s, %s)", [row])
 
+    def opens(self, hours: str, since_at: datetime) -> None:
+        row = (self.stream_id, since_at, hours)
+        insert = "INSERT INTO streams_openinghours (stream_id, since_at, hours, time_zone) VALUES (%s, %s, %s, 'UTC')"
+        self._write(insert, [row])
+
+    def shares(self, from_at: datetime, to_at: datetime) -> list[float | None]:
+        """Of each hour, as they are read alone."""
+        query = Query(self.stream_id, ("watched",), from_at, to_at, ZoneInfo("UTC"), Time.BY_HOUR)
+        found: list[Watched] = []
+
+        async def act(pool: Pool) -> None:
+            buckets = page_buckets(query, first=0, count=count_buckets(query))
+            found.extend(await read_watched(pool, query, buckets, now=LATER))
+
+        with_pool(self.url, act)
+        return [one.share for one in found]
+
     def is_created(self, at: datetime) -> None:
         self._write("UPDATE streams_stream SET created_at = %s WHERE id = %s", [(at, self.stream_id)])
 
@@ -338,6 +355,32 @@ def test_what_was_refused_beside_a_blind_time_is_told_too(camera: Camera) -> Non
     camera.is_blind(NOON + SLOT, 100, "frozen")
     [found] = camera.coverage(NOON, NOON + 2 * SLOT)
     assert found.missing == pytest.approx({"frozen": 400, "refused": 600, "offline": 800})
+
+
+def test_closed_time_is_no_gap(camera: Camera) -> None:
+    camera.opens("we 12:00-14:00", NOON - 100 * DAY)  # NOON is a Sunday
+    wednesday = NOON + 3 * DAY
+    camera.covers(wednesday, slots=6)
+    camera.becomes("disabled", wednesday + 3 * HOUR)
+    camera.is_refused(wednesday + 5 * HOUR, 70, "stream_closed")
+    (day,) = camera.coverage(wednesday, wednesday + DAY)
+    assert day.missing == {"closed": 22 * 3600, "offline": 1800}
+    assert (day.open_s, day.watched.share) == (7200, 0.75)
+    (closed,) = camera.coverage(wednesday + 4 * HOUR, wednesday + 5 * HOUR)
+    assert (closed.open_s, closed.watched.share) == (0, None)
+
+
+def test_hours_hold_from_when_they_were_set(camera: Camera) -> None:
+    camera.opens("mo 00:00-00:15", NOON + 30 * MINUTE)
+    camera.opens("", NOON + HOUR)
+    (found,) = camera.coverage(NOON, NOON + 2 * HOUR)
+    assert found.missing == {"offline": 5400, "closed": 1800}
+
+
+def test_watched_alone_knows_closed_time_too(camera: Camera) -> None:
+    camera.opens("su 12:00-12:30", NOON - 100 * DAY)
+    camera.covers(NOON)
+    assert camera.shares(NOON, NOON + 2 * HOUR) == [0.5, None]
 
 
 @dataclass(frozen=True)

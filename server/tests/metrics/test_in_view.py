@@ -49,6 +49,13 @@ def test_who_looks_does_so_until_a_second_ago(url: str, ago_s: float, looking: i
     assert read(url, stream_id, somebody(stream_id, looks_until_s=ago_s)) == InView(1, looking)
 
 
+def test_of_a_stream_that_tells_of_groups_nobody_is_told_to_look(url: str) -> None:
+    stream_id = create_stream(url)
+    with psycopg.connect(url, autocommit=True) as connection:
+        connection.execute("UPDATE streams_stream SET groups_of = 5 WHERE id = %s", [stream_id])
+    assert read(url, stream_id, somebody(stream_id)) == InView(1, None)
+
+
 def test_who_has_left_is_not_in_view(url: str) -> None:
     stream_id = create_stream(url)
     one = somebody(stream_id)

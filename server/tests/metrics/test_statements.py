@@ -8,12 +8,18 @@ import pytest
 
 from onlooker.database import load_queries, load_sql_parts
 from onlooker.metrics.definitions import METRICS
-from onlooker.metrics.statements import VALUES, compile_filling, compile_quick_statement, compile_statement
+from onlooker.metrics.statements import (
+    VALUES,
+    compile_filling,
+    compile_grid_statement,
+    compile_quick_statement,
+    compile_statement,
+)
 from onlooker.slots import SLOT, SLOT_IN_SQL, SLOT_S
 
 FILES = [
     *("judged_visits", "page", "rollup", "marks", "coverage", "comparison", "in_view", "quality", "hour_sums"),
-    "device_share",
+    *("device_share", "blocks", "block_release", "erasure"),
 ]
 SETS = [*combinations(METRICS, 1), ("interested", "gender"), tuple(METRICS)]
 
@@ -23,8 +29,8 @@ SETS = [*combinations(METRICS, 1), ("interested", "gender"), tuple(METRICS)]
 def test_a_statement_has_its_parameters_and_no_part_that_is_not_filled_in(
     metrics: tuple[str, ...], by_hour: bool
 ) -> None:
-    for compiled in (compile_statement(metrics, by_hour=by_hour), compile_quick_statement(metrics, by_hour=by_hour)):
-        statement = compiled.decode()
+    for compiling in (compile_statement, compile_quick_statement, compile_grid_statement):
+        statement = compiling(metrics, by_hour=by_hour).decode()
         assert {int(number) for number in re.findall(r"\$(\w+)", statement)} == set(range(1, len(VALUES) + 1))
         assert not re.search(r"[{}]", statement)
         assert statement.count("(") == statement.count(")")
@@ -33,6 +39,12 @@ def test_a_statement_has_its_parameters_and_no_part_that_is_not_filled_in(
 def test_only_the_full_statement_reads_visits() -> None:
     assert b"FROM visits_visit" in compile_statement(("interested",), by_hour=False)
     assert b"FROM visits_visit" not in compile_quick_statement(("interested",), by_hour=False)
+
+
+def test_blocks_are_read_only_where_something_about_people_is_asked_for() -> None:
+    for compiling in (compile_statement, compile_quick_statement, compile_grid_statement):
+        assert b"metrics_block" not in compiling(("passing_by", "interested"), by_hour=False)
+        assert b"metrics_block" in compiling(("interested", "gender"), by_hour=True)
 
 
 def test_filling_cuts_no_visit() -> None:
@@ -52,7 +64,7 @@ def test_every_part_has_a_name_and_a_description() -> None:
 
 def test_the_length_of_a_slot_stands_in_no_file_of_queries() -> None:
     assert {"slot": f"interval '{SLOT.seconds // 60} minutes'", "slot_s": str(SLOT_S)} == SLOT_IN_SQL
-    for package in ("gateway", "streams", "visits", "metrics", "console"):
+    for package in ("audit", "gateway", "streams", "visits", "metrics", "console"):
         for file in resources.files(f"onlooker.{package}").iterdir():
             folder = [file] if file.is_file() else file.iterdir()
             for one in folder:

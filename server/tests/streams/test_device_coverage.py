@@ -266,5 +266,17 @@ def test_visits_have_room_while_their_month_has_or_where_their_slot_is_taken() -
 
 def test_refusals_have_the_names_that_devices_know() -> None:
     assert set(DeviceRefusal) == {
-        *("too_old", "in_future", "bad_intervals", "too_long", "too_many", "quota_exceeded", "bad_value")
+        *("too_old", "in_future", "bad_intervals", "too_long", "too_many", "quota_exceeded", "closed", "bad_value")
     }
+
+
+def test_when_a_device_had_handed_over_everything_is_kept(tables: str) -> None:
+    stream_id, found = create_stream(tables), []
+    query = f"SELECT first_at, whole_at FROM streams_devicecoverage WHERE stream_id = {stream_id}"
+    for revision, whole in ((1, False), (2, True), (3, False), (4, True)):
+        record(tables, report(stream_id, told(revision=revision, watched_s=revision), whole=whole))
+        found += read(tables, query)
+    first, *others = found
+    assert first[1] is None
+    assert len({whole_at for _, whole_at in others}) == 1
+    assert others[0][1] > first[0]

@@ -7,8 +7,10 @@ from collections.abc import Iterator
 from itertools import permutations
 from pathlib import Path
 
+import msgspec
 import pytest
 
+from onlooker.bus.session_store import sealed_name
 from onlooker.bus.subjects import visits_subject
 from onlooker_pipeline.visits.visit import Visit, decode_visit, encode_visit
 from recorder_process import Recording, eventually, later, running_recording, visit
@@ -58,9 +60,10 @@ def test_every_member_of_a_visit_is_written(recording: Recording) -> None:
                       gender_confidence, neutral, happiness, surprise, anger, sadness, confidence
                FROM visits_visit WHERE stream_id = %s ORDER BY gender"""
     first, second = recording.execute(query, stream_id)
-    assert (*first[:3], *first[4:6]) == (False, one.session, start, "{}", start + 500)
+    assert (*first[:3], *first[4:6]) == (False, sealed_name(one.session), start, "{}", start + 500)
     assert first[6:] == pytest.approx((33.5, 0.8, "female", 0.9, 0.2, 0.5, 0.1, 0.1, 0.1, 1.0))
     assert (*second[5:7], second[8], *second[10:15]) == (None,) * 8
+    assert second[:2] == (True, ""), "which session it was in is forgotten with its end"
 
 
 def test_the_highest_revision_stays_whatever_the_order(recording: Recording) -> None:
@@ -94,7 +97,7 @@ def test_a_refused_visit_is_put_aside_after_three_tries_and_holds_up_nobody(reco
     assert recording.put_aside("refused") == []
     [(visit_id, aside_stream, payload, detail)] = eventually(lambda: recording.put_aside("refused"))
     assert (visit_id.bytes, aside_stream) == (poison.id, stream_id)
-    assert decode_visit(payload) == poison
+    assert decode_visit(payload) == msgspec.structs.replace(poison, session=""), "without its session"
     assert "gender" in detail
     await_done(recording)
     found = metrics(recording)

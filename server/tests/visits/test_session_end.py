@@ -9,7 +9,7 @@ import msgspec
 import pytest
 
 from onlooker.bus.connection import Bus
-from onlooker.bus.session_store import SessionBucket, SessionState, encode_state
+from onlooker.bus.session_store import SessionBucket, SessionState, encode_state, sealed_name
 from onlooker.database import Pool, load_queries, open_pool
 from onlooker.visits.partitions import Partitions
 from onlooker.visits.session_end import SilentSessions
@@ -105,7 +105,8 @@ def show(recording: Recording, *looks: Callable[[], None], quiet_s: float = 0.3)
 
 
 def written_at(recording: Recording, watched: Watched) -> object:
-    return recording.execute("SELECT written_at FROM visits_visit WHERE session = %s", watched.key)
+    query = "SELECT written_at FROM visits_visit WHERE session = %s"
+    return recording.execute(query, sealed_name(watched.key))
 
 
 def publish_open(recording: Recording, watched: Watched) -> None:
@@ -170,7 +171,9 @@ def test_the_recorder_itself_shows_what_a_quiet_session_adds(recording: Recordin
     watched = Watched(recording)
     publish_open(recording, watched)
     write_state(recording, watched.key, watched.state(last_seen=time.time() - 41))
-    recording.execute("UPDATE visits_visit SET written_at = now() - interval '45 s' WHERE session = %s", watched.key)
+    recording.execute(
+        "UPDATE visits_visit SET written_at = now() - interval '45 s' WHERE stream_id = %s", watched.stream_id
+    )
     eventually(lambda: row_of(recording, watched.stream_id) == (False, 2800, 1))
 
 
@@ -193,8 +196,21 @@ def test_what_a_dead_worker_left_unpublished_is_written(recording: Recording) ->
     time.sleep(0.6)
     look(recording)
     assert recording.revisions(watched.stream_id) == {watched.person: 2, left.id: 1}
-    open_visits = recording.execute("SELECT count(*) FROM visits_visit WHERE session = %s AND NOT ended", watched.key)
-    assert open_visits == [(0,)]
+    left_over = "SELECT count(*) FROM visits_visit WHERE stream_id = %s AND (NOT ended OR session <> '')"
+    assert recording.execute(left_over, watched.stream_id) == [(0,)]
+
+
+def test_open_visits_of_the_release_before_are_closed_by_its_key(recording: Recording) -> None:
+    """It named the session by the key of its state, in which is the client's own id."""
+    watched = Watched(recording)
+    publish_open(recording, watched)
+    rename = "UPDATE visits_visit SET session = %s WHERE stream_id = %s RETURNING session"
+    assert recording.execute(rename, watched.key, watched.stream_id) == [(watched.key,)]
+    write_state(recording, watched.key, watched.state(last_seen=time.time() - 5))
+    time.sleep(0.6)
+    look(recording)
+    assert row_of(recording, watched.stream_id) == (True, 2800, 2)
+    assert recording.execute("SELECT session FROM visits_visit WHERE stream_id = %s", watched.stream_id) == [("",)]
 
 
 @pytest.mark.parametrize("state", [None, b"", b"\xc1", msgspec.msgpack.encode([1.0, None, [], b"{}", None, 1.0, 5])])
@@ -236,7 +252,9 @@ def test_the_recorder_itself_looks_for_silence(recording: Recording) -> None:
     watched = Watched(recording)
     publish_open(recording, watched)
     write_state(recording, watched.key, watched.state(last_seen=time.time() - 500))
-    recording.execute("UPDATE visits_visit SET written_at = now() - interval '80 s' WHERE session = %s", watched.key)
+    recording.execute(
+        "UPDATE visits_visit SET written_at = now() - interval '80 s' WHERE stream_id = %s", watched.stream_id
+    )
     eventually(lambda: row_of(recording, watched.stream_id) == (True, 2800, 2))
 
 

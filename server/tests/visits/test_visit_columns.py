@@ -10,6 +10,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from onlooker.bus.session_store import sealed_name
 from onlooker.visits.visit_columns import EARLIEST_MS, LATEST_MS, columns_of
 from onlooker_pipeline.expressions import EXPRESSIONS
 from onlooker_pipeline.visits.visit import Interval, Visit
@@ -83,6 +84,7 @@ def test_every_member_is_read_as_it_is(connection: psycopg.Connection[tuple[obje
         for name in ("present", "still", "looking"):
             ranges = [(part.lower, part.upper, part.bounds) for part in read.pop(name)]  # type: ignore[attr-defined]
             assert ranges == [(moment(start), moment(end), "[)") for start, end in getattr(one, name)]
+        assert read.pop("session") == ("" if one.ended else sealed_name(one.session)), "never the client's own id"
         expression = [read.pop(name) for name in EXPRESSIONS]
         assert expression == list(one.expression or [None] * 5)
         assert read == {name: getattr(one, name) for name in read}

@@ -9,16 +9,17 @@ from onlooker_client.agent.capture.grabber import Grabber
 from onlooker_client.agent.capture.pace import Pace
 from onlooker_client.agent.delivery import DeliveredFrame, Delivery
 from onlooker_client.agent.frame_counts import Drop, Tally
+from onlooker_client.agent.hours_watch import OpeningWatch
 from onlooker_client.agent.options import AgentOptions
 from onlooker_client.agent.process import WakeUp, replace_process, should_replace
-from onlooker_client.agent.sending.backoff import explain_refusal
+from onlooker_client.agent.sending.backoff import STREAM_CLOSED, explain_refusal
 from onlooker_client.agent.sending.server_delivery import ServerDelivery
 from onlooker_client.agent.status.condition import ConditionReporter
 from onlooker_client.agent.status.health import HealthServer
 from onlooker_client.agent.status.log import AgentLog, format_summary
 from onlooker_client.agent.status.reporter import Reporter
 from onlooker_client.agent.status.state import CameraMonitor, StatusTracker
-from onlooker_client.agent.stream_answer import StreamAnswer, ask_stream, report_stream
+from onlooker_client.agent.stream_answer import StreamAnswer, ask_stream, report_closing, report_stream
 from onlooker_client.client import Client
 from onlooker_client.command import exit_codes
 from onlooker_client.config import Config
@@ -63,6 +64,7 @@ class Agent:
         self._condition = ConditionReporter(self._client.transport, self._tracker)
         self._pace = Pace(options.fps, options.idle_fps)
         self._delivery = self._make_delivery()
+        self._opening = OpeningWatch(self._client.transport, known=options.opening, read_clock=self._delivery.unix_s)
         wanted = SourceOptions(options.width_px, options.height_px, options.fps, options.is_looped)
         # What can fail comes before what must be closed.
         self._source = ReconnectingSource(options.source, wanted, on_change=self._camera.change)
@@ -74,6 +76,7 @@ class Agent:
             delivery=self._delivery,
             pace=self._pace,
             tally=self.tally,
+            is_closed=self._opening.is_closed,
             ended=self._wake_up.wake,
         )
         server = str(self._client.transport.address)
@@ -106,6 +109,7 @@ class Agent:
             self._log.info("start", f"onlooker-agent {VERSION}: {self._source.name} {self._where}")
             stream = self._stream or ask_stream(self._client.transport)
             report_stream(stream, self._log, is_known=self._options.is_stream_known)
+            self._opening.take(stream)
             self._delivery.start(lambda: self._is_told_to_stop)
             self._grabber.start()
             self._reporter.ready()
@@ -160,6 +164,7 @@ class Agent:
             raise ConfigError(explain_refusal(refused))
         if isinstance(refused, BadCredentials) or self._options.computes_here:
             self._look_for_credentials(now)
+        self._look_at_hours(now)
         self._reporter.tick(now)
         self._condition.tick(now)
         if should_replace(self._source.stuck_s):
@@ -168,6 +173,15 @@ class Agent:
         if self._delivery.stale:
             self._log.info("settings", f"{self._delivery.stale} The agent restarts itself.")
             self._replace()
+
+    def _look_at_hours(self, now: float) -> None:
+        refused = self._tracker.refused
+        is_closed = self._opening.is_closed()
+        is_news = refused is not None and refused.code == STREAM_CLOSED and not is_closed
+        self._opening.tick(now, is_refused=is_news)
+        if self._tracker.note_closed(is_closed, now):
+            report_closing(self._log, is_closed=is_closed, opens_at=self._opening.opens_at())
+            self._delivery.try_again()
 
     def _replace(self) -> NoReturn:
         self._delivery.abandon()
@@ -195,6 +209,7 @@ class Agent:
         self._log.info("credentials", "The configuration has changed and is now in use.")
         self._delivery.use(client)
         self._condition.use(client.transport)
+        self._opening.use(client.transport)
 
     def _exit_code(self) -> int:
         grabber, counts = self._grabber, self.tally.read()

@@ -11,6 +11,7 @@ from typing import Callable
 from onlooker_client.agent.options import DEVICE_FPS, SERVER_FPS, AgentOptions, JournalOptions
 from onlooker_client.command.options import add_picture_options, add_server_options, number, read_config, whole
 from onlooker_client.device.command_options import ComputePlan, add_device_options, plan_computing
+from onlooker_client.device.compute_options import SERVER
 from onlooker_client.device.feed_options import add_feed_options, read_feed_options
 from onlooker_client.errors import ConfigError
 
@@ -79,6 +80,8 @@ def run(arguments: argparse.Namespace) -> int:
     check_source(config.source)
     plan = plan_computing(arguments, config)
     options = read_options(arguments, plan)
+    if arguments.feed_port is not None and options.feed is None:
+        agent_log.warning("feed", "The server computes this stream: there is no local feed until this device does.")
 
     # OpenCV is behind these.
     from onlooker_client.agent.agent import Agent
@@ -104,7 +107,7 @@ def check_source(source: str | None) -> str:
 def read_options(arguments: argparse.Namespace, plan: ComputePlan) -> AgentOptions:
     fps = arguments.fps or (DEVICE_FPS if plan.computes_here else SERVER_FPS)
     feed = read_feed_options(arguments)
-    if feed is not None and not plan.computes_here:
+    if feed is not None and arguments.compute == SERVER:
         raise ConfigError("--feed-port needs --compute device: the feed says what this device computes.")
     return AgentOptions(
         source=check_source(read_config(arguments).source),
@@ -125,7 +128,8 @@ def read_options(arguments: argparse.Namespace, plan: ComputePlan) -> AgentOptio
         journal=JournalOptions(plan.folder, arguments.journal_limit * 1_000_000),
         is_compute_fixed=arguments.compute is not None,
         is_stream_known=plan.is_stream_known,
-        feed=feed,
+        opening=plan.opening,
+        feed=feed if plan.computes_here else None,
     )
 
 

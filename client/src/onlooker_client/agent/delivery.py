@@ -67,6 +67,9 @@ class Delivery(Protocol):
     def try_again(self) -> None:
         """Do not wait any longer after a refusal."""
 
+    def unix_s(self) -> float | None:
+        """The time by this machine; None where it does not know it."""
+
     def health(self) -> dict[str, Any]:
         """For the health report, beside what all deliveries have in common."""
 

@@ -23,6 +23,8 @@ class Drop(str, enum.Enum):
     """The stream's month of computed video is used up."""
     STREAM_DISABLED = "stream_disabled"
     """The stream is switched off in the console."""
+    CLOSED = "closed"
+    """Outside the stream's opening hours nothing is sent or computed."""
     UNREACHABLE = "unreachable"
     """No connection could be made; or the link is down, and the next attempt is not due yet."""
     CONNECTION_LOST = "connection_lost"

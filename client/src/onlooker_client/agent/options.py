@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from onlooker_client.agent.business_hours import ALWAYS_OPEN, OpeningTimes
 from onlooker_client.device.compute_options import ComputeOptions
 
 SERVER_FPS, DEVICE_FPS = 10.0, 5.0
@@ -47,6 +48,8 @@ class AgentOptions:
     journal: JournalOptions = field(default_factory=JournalOptions)
     is_stream_known: bool = False
     """Whether the server has accepted this stream's credentials before."""
+    opening: OpeningTimes = ALWAYS_OPEN
+    """As far as they are known without the server."""
     feed: Any = None
     """Options of the local feed; None: there is none."""
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from datetime import datetime
 from typing import Any
 
 from onlooker_client.agent.sending.backoff import ASKS_AGAIN, SWITCHED_OFF, explain_refusal, used_up
@@ -45,6 +46,15 @@ def report_stream(answer: StreamAnswer, agent_log: AgentLog, *, is_known: bool =
         agent_log.warn_once("refused", str(error), once="gap")
     else:
         _say(answer.said, agent_log)
+
+
+def report_closing(agent_log: AgentLog, *, is_closed: bool, opens_at: float | None) -> None:
+    """One line when the stream closes, and one when it opens."""
+    if not is_closed:
+        agent_log.info("open", "The stream is open: frames are computed.")
+        return
+    until = "" if opens_at is None else f" until {datetime.fromtimestamp(opens_at).astimezone():%A %H:%M}"
+    agent_log.info("closed", f"The stream is closed{until}: no frame is sent or computed.")
 
 
 def _ask(transport: Transport) -> dict[str, Any]:

@@ -96,9 +96,9 @@ class SentFilm:
 def _open_film(arguments: argparse.Namespace, client: Client, plan: VideoPlan, screen: Terminal) -> SentFilm:
     patience_s = arguments.patience * SECONDS_A_MINUTE
     if arguments.compute == DEVICE:
-        from onlooker_client.device.film_computation import FilmComputation, read_compute_options
+        from onlooker_client.device.film_computation import compute_film
 
-        computed = FilmComputation(client, plan, read_compute_options(arguments, read_stream(client)))
+        computed = compute_film(client, plan, arguments, read_stream(client))
         return SentFilm(computed, lambda: _send_visits(computed, patience_s, screen))
     session = client.service("scene_analysis", 1).session()
     sender = FrameUploader(session, plan, _fields(arguments), patience_s=patience_s)

@@ -11,6 +11,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any, Callable, Protocol
 
+from onlooker_client.agent.sending.backoff import STREAM_CLOSED
 from onlooker_client.bulk.frames import VideoFrame
 from onlooker_client.bulk.progress import Progress
 from onlooker_client.bulk.uploader import Answered
@@ -54,6 +55,8 @@ class Outcome:
     failed: int = 0
     """Answered with an error: the server could not compute them."""
     first_error: str = ""
+    closed: int = 0
+    """Taken outside the stream's opening hours: not computed."""
     overtaken: int = 0
     """Refused for the moment, while a later frame was taken: not computed."""
     reached_s: float | None = None
@@ -82,7 +85,9 @@ def send_all(frames: Iterable[VideoFrame], sender: FilmSender, progress: Progres
     try:
         for frame, answer in sender.answers(frames):
             outcome.reached_s = frame.seconds
-            if "error" in answer:
+            if answer.get("error_code") == STREAM_CLOSED:
+                outcome.closed += 1
+            elif "error" in answer:
                 _count_failure(outcome, answer)
             else:
                 outcome.frames += 1

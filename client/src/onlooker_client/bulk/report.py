@@ -65,6 +65,8 @@ class Report:
         outcome, took_s = self.outcome, max(self.outcome.took_s, 0.001)
         speed = f"{outcome.frames / took_s:.0f} a second, {self.sent_s / took_s:.1f} times as fast as filmed"
         said = f"{outcome.frames:,} frames in {clock(took_s)}, {speed}"
+        if outcome.closed:
+            screen.warn(f"{outcome.closed} frames lie outside the stream's opening hours and were not computed.")
         if outcome.failed:
             screen.warn(f"{outcome.failed} frames could not be computed. The first: {outcome.first_error}")
         if outcome.overtaken:
@@ -97,6 +99,7 @@ class Report:
             "resume_s": None if outcome.stopped_by is None else round(self.resume_s, 3),
             "frames": outcome.frames,
             "failed_frames": outcome.failed,
+            "closed_frames": outcome.closed,
             "overtaken_frames": outcome.overtaken,
             "took_s": round(outcome.took_s, 2),
             "in_view": outcome.people.passed,

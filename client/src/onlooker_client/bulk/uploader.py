@@ -15,9 +15,10 @@ from datetime import timedelta
 from statistics import median
 from typing import Any, Callable
 
+from onlooker_client.agent.sending.backoff import STREAM_CLOSED
 from onlooker_client.bulk.frames import VideoFrame
 from onlooker_client.bulk.plan import VideoPlan
-from onlooker_client.errors import LinkError, NotNow, NotTrusted, OnlookerError, TimedOut
+from onlooker_client.errors import LinkError, NotNow, NotTrusted, OnlookerError, Refused, TimedOut
 from onlooker_client.session import Session
 from onlooker_client.wire.answers import read_json, read_refusal
 from onlooker_client.wire.connection import PIECE_BYTES, Answer
@@ -132,6 +133,9 @@ class FrameUploader:
 
     def _settle_refusal(self, error: OnlookerError) -> Iterator[Answered]:
         """The frame at the head was refused. Those behind it may have been taken; from now on they wait their turn."""
+        if isinstance(error, Refused) and error.code == STREAM_CLOSED:  # of this frame's time; others may be open
+            yield self._under_way.popleft(), {"error": error.detail, "error_code": error.code}
+            return
         if not isinstance(error, NotNow):
             raise error
         self._lookahead.narrow()

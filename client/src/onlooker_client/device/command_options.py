@@ -6,6 +6,7 @@ import argparse
 from dataclasses import dataclass
 from pathlib import Path
 
+from onlooker_client.agent.business_hours import ALWAYS_OPEN, OpeningTimes
 from onlooker_client.agent.stream_answer import StreamAnswer, ask_stream
 from onlooker_client.command.options import whole
 from onlooker_client.config import Config
@@ -44,6 +45,7 @@ class ComputePlan:
     stream: StreamAnswer
     is_stream_known: bool = False
     """Whether the server accepted these credentials before."""
+    opening: OpeningTimes = ALWAYS_OPEN
 
 
 def plan_computing(arguments: argparse.Namespace, config: Config) -> ComputePlan:
@@ -61,9 +63,11 @@ def plan_computing(arguments: argparse.Namespace, config: Config) -> ComputePlan
         reads_age=known.reads_age,
         reads_gender=known.reads_gender,
         reads_expression=known.reads_expression,
+        reads_faces=known.reads_faces,
         camera_position=arguments.camera_position,
         is_confined=arguments.confinement == "on",
         threads=arguments.compute_threads,
     )
     here = (arguments.compute or known.compute) == DEVICE
-    return ComputePlan(here, options, folder, stream, is_stream_known=here and settings is not None)
+    is_known = here and settings is not None
+    return ComputePlan(here, options, folder, stream, is_stream_known=is_known, opening=known.opening)

@@ -20,6 +20,8 @@ class ComputeOptions:
     reads_age: bool = True
     reads_gender: bool = True
     reads_expression: bool = False
+    reads_faces: bool = True
+    """Without it no net that reads faces is even loaded."""
     camera_position: str = "facing"
     is_confined: bool = True
     """Without files, network and programs; where this machine can't, the process does not start."""

@@ -59,6 +59,7 @@ class ComputeProgram:
             reads_age=options.reads_age,
             reads_gender=options.reads_gender,
             reads_expression=options.reads_expression,
+            reads_faces=options.reads_faces,
             camera_position=options.camera_position,
             idle_s=options.idle_s,
             has_own_clock=True,
@@ -177,14 +178,16 @@ def start(channel: int, options: ComputeOptions, state: bytes) -> None:
     from onlooker_pipeline.catalogue import scene_analysis
     from onlooker_pipeline.confinement import forgo_calls, forgo_files, require_confinement
     from onlooker_pipeline.model_runtime import check_models, require_models
+    from onlooker_pipeline.service_call import Sender
     from onlooker_pipeline.services.scene_analysis import compute
     from onlooker_pipeline.vision.networks import load_networks
     from onlooker_pipeline.warm_up import warm_up
 
     require_models([scene_analysis.SERVICE])
     check_models()
-    load_networks(scene_analysis.SERVICE.models, provider=options.provider, threads=options.threads)
-    warm_up(scene_analysis.SERVICE, compute)
+    models = scene_analysis.SERVICE.models if options.reads_faces else scene_analysis.BODY_MODELS
+    load_networks(models, provider=options.provider, threads=options.threads)
+    warm_up(scene_analysis.SERVICE, compute, Sender(reads_faces=options.reads_faces))
     program = ComputeProgram(channel, options, state)
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, signal.SIG_IGN)  # it ends with its agent

@@ -171,11 +171,14 @@ class DeviceRecorder:
             self._seal()
             return self._write(self._clock.monotonic_s())
 
-    def close(self, timeout_s: float = 3.0) -> None:
-        """Open visits stay open: the next start goes on with them."""
+    def close(self, timeout_s: float = 3.0, *, erases: bool = False) -> None:
+        """Open visits stay open: the next start goes on with them. `erases`: the journal is no longer needed."""
         self.flush()
         self._uploader.close(timeout_s)
-        self._journal.close()
+        if erases:
+            self._journal.erase()
+        else:
+            self._journal.close()
 
     def _sums_at(self, at_ms: int) -> CoverageSums:
         boot_ms, true_ms = at_ms - self._epoch.session_ms, self._clock.true_ms

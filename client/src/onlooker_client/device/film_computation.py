@@ -9,6 +9,8 @@ from pathlib import Path
 from queue import Empty, Queue
 from typing import Any, Callable
 
+from onlooker_client.agent.business_hours import ALWAYS_OPEN, OpeningTimes, read_opening
+from onlooker_client.agent.sending.backoff import STREAM_CLOSED
 from onlooker_client.bulk.frames import VideoFrame
 from onlooker_client.bulk.plan import VideoPlan
 from onlooker_client.bulk.uploader import Answered, Stopped
@@ -26,16 +28,26 @@ from onlooker_client.errors import LinkError, OnlookerError
 FOLDER = "films"
 """Beside the journal of the camera, which a running agent has open."""
 PAUSE_S = 2.0
+OUTSIDE_HOURS = {"error": "It was taken outside the stream's opening hours.", "error_code": STREAM_CLOSED}
 POLL_S = 0.005
 
 
 class FilmComputation:
     """Takes the place of an upload of frames; `finish` sends the visits."""
 
-    def __init__(self, client: Client, plan: VideoPlan, options: ComputeOptions, *, folder: Path | None = None) -> None:
+    def __init__(
+        self,
+        client: Client,
+        plan: VideoPlan,
+        options: ComputeOptions,
+        *,
+        opening: OpeningTimes = ALWAYS_OPEN,
+        folder: Path | None = None,
+    ) -> None:
         self.overtaken, self.longest_wait_s = 0, 0.0
         self.on_wait: Callable[[OnlookerError, float], None] = lambda error, waited_s: None
         self._plan = plan
+        self._opening = opening
         self._answers: Queue[ComputedFrame] = Queue()
         self._is_stopped = threading.Event()
         journal = Journal(folder or default_folder(client.config.client_id or "") / FOLDER)
@@ -48,6 +60,10 @@ class FilmComputation:
         for frame in frames:
             if self._is_stopped.is_set():
                 break
+            at_s = self._plan.moment(frame.seconds).timestamp()
+            if self._opening.knows(at_s) and not self._opening.is_open(at_s):  # the server judges the others
+                yield frame, OUTSIDE_HOURS
+                continue
             computed = self._compute(frame)
             self._recorder.add(computed)
             yield frame, computed.result if not computed.refused else NOT_COMPUTED
@@ -84,6 +100,12 @@ class FilmComputation:
             raise OnlookerError("The computing process does not answer.") from None
 
 
+def compute_film(client: Client, plan: VideoPlan, arguments: Any, stream: dict[str, Any]) -> FilmComputation:
+    """As the stream is set."""
+    options = read_compute_options(arguments, stream)
+    return FilmComputation(client, plan, options, opening=read_opening(stream.get("opening")))
+
+
 def read_compute_options(arguments: Any, stream: dict[str, Any]) -> ComputeOptions:
     """What the stream allows, and what the command says."""
     from onlooker_client.device.stream_settings import StreamSettings
@@ -93,6 +115,7 @@ def read_compute_options(arguments: Any, stream: dict[str, Any]) -> ComputeOptio
         reads_age=allowed.reads_age,
         reads_gender=allowed.reads_gender,
         reads_expression=allowed.reads_expression,
+        reads_faces=allowed.reads_faces,
         camera_position=arguments.camera_position,
         is_confined=arguments.confinement == "on",
     )

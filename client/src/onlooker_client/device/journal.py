@@ -242,8 +242,23 @@ class Journal:
         oldest = {} if row["oldest_ms"] is None else {"oldest_ms": int(row["oldest_ms"])}
         return {"visits": row["visits"], "undated": row["undated"], "bytes": self._file.file_bytes(), **oldest}
 
+    def is_handed_over(self) -> bool:
+        """Whether nothing waits for the server, and no visit is open."""
+        with self._transaction() as connection:
+            row = connection.execute(
+                "SELECT EXISTS (SELECT 1 FROM visit) OR EXISTS (SELECT 1 FROM minute)"
+                " OR EXISTS (SELECT 1 FROM coverage WHERE revision > sent AND body IS NOT NULL)"
+            ).fetchone()
+        return not row[0]
+
     def close(self) -> None:
         with self._lock:
+            self._file.close()
+
+    def erase(self) -> None:
+        """Overwrite and delete it; then it is closed."""
+        with self._lock:
+            self._file.erase()
             self._file.close()
 
     def _used_bytes(self) -> int:

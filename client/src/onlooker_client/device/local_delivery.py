@@ -125,6 +125,12 @@ class LocalDelivery:
     def try_again(self) -> None:
         """Uploads try again by themselves."""
 
+    def unix_s(self) -> float | None:
+        if self._recorder is None:  # which looks by itself, and must notice the change
+            self._clock.look()
+        now_ms = self._clock.now_ms()
+        return None if now_ms is None else now_ms / 1000
+
     def health(self) -> dict[str, Any]:
         computation = self._computation
         said: dict[str, Any] = {
@@ -182,8 +188,8 @@ class LocalDelivery:
         if not said:
             return ""
         now, used = StreamSettings.of(said), self._options.compute
-        reads = (now.reads_age, now.reads_gender, now.reads_expression)
-        if reads != (used.reads_age, used.reads_gender, used.reads_expression):
+        reads = (now.reads_age, now.reads_gender, now.reads_expression, now.reads_faces)
+        if reads != (used.reads_age, used.reads_gender, used.reads_expression, used.reads_faces):
             return "What may be read from faces has changed."
         is_moved = now.compute == SERVER and "compute" in said and not self._options.is_compute_fixed
         return "The stream is now computed on the server." if is_moved else ""

@@ -7,9 +7,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from onlooker_client.agent.business_hours import ALWAYS_OPEN, OpeningTimes, read_opening
 from onlooker_client.device.compute_options import DEVICE, SERVER
 from onlooker_client.device.device_recorder import remembered_settings
 from onlooker_client.device.journal import Journal
+from onlooker_client.device.journal_file import NAME
 from onlooker_client.errors import ConfigError
 
 
@@ -22,6 +24,8 @@ class StreamSettings:
     reads_age: bool = True
     reads_gender: bool = True
     reads_expression: bool = False
+    reads_faces: bool = True
+    opening: OpeningTimes = ALWAYS_OPEN
 
     @classmethod
     def of(cls, said: Mapping[str, Any]) -> StreamSettings:
@@ -33,12 +37,14 @@ class StreamSettings:
             reads_age=allowed.get("age", True) is True,
             reads_gender=allowed.get("gender", True) is True,
             reads_expression=allowed.get("expression", False) is True,
+            reads_faces=allowed.get("faces", True) is True,
+            opening=read_opening(said.get("opening")),
         )
 
 
 def recall_settings(folder: Path) -> StreamSettings | None:
     """What the journal in this folder remembers of the stream; None where there is none, or nothing in it."""
-    if not folder.is_dir():
+    if not (folder / NAME).is_file():
         return None
     try:
         journal = Journal(folder)

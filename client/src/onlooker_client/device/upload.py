@@ -25,6 +25,8 @@ BATCH_EVERY_S = 1.1
 """Between two batches: a server takes one a second of a stream."""
 FIRST_PAUSE_S = 5.0
 LONGEST_PAUSE_S = 300.0
+KEPT = ("compute", "retention_days", "reads", "opening")
+"""What of the stream's settings is remembered for a start without a line."""
 MALFORMED = (400, 413, 422)
 SINGLES_AT_MOST = 20
 """Items in a row that the server calls malformed: with more, the fault is not theirs, and nothing is dropped."""
@@ -141,7 +143,7 @@ class Uploader:
                 f"The journal in {self._journal.folder} belongs to another stream ({owner}). Give this agent another "
                 "folder with --journal, or delete that one."
             )
-        kept = {name: stream.get(name) for name in ("compute", "retention_days", "reads")}
+        kept = {name: stream.get(name) for name in KEPT}
         if self._journal.recall("settings") != json.dumps(kept):
             self._journal.remember("settings", json.dumps(kept))
         self._asked = (transport, now)
@@ -153,10 +155,12 @@ class Uploader:
         now_ms = self._clock.now_ms()
         if not (visits or slots) or now_ms is None:
             return False
-        waiting = VisitBatch(visits, slots)
+        everything = waiting = VisitBatch(visits, slots)
         while limit < MOST_ITEMS and len(waiting) > limit:
             waiting = waiting.halved()
-        batch, body = waiting.fitted(self._journal.device(), now_ms)
+        is_all_read = waiting is everything and max(len(visits), len(slots)) < limit
+        is_whole = is_all_read and not self._journal.sizes()["undated"]
+        batch, body = waiting.fitted(self._journal.device(), now_ms, is_whole=is_whole)
         asked_s = self._clock.boot_s()
         try:
             answer = transport.request_json("POST", PATH, body, repeat=Repeat.NEVER, timeout_s=LIMIT_S)

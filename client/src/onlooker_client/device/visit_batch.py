@@ -38,9 +38,11 @@ class VisitBatch:
             return VisitBatch(self.visits[: (len(self.visits) + 1) // 2], self.slots[: (len(self.slots) + 1) // 2])
         return VisitBatch(self.visits[: (len(self.visits) + 1) // 2], self.slots[: len(self.slots) // 2])
 
-    def encode(self, device: str, sent_ms: int) -> tuple[Body, int]:
-        """Deflated, and how many bytes it was before."""
+    def encode(self, device: str, sent_ms: int, *, is_whole: bool = False) -> tuple[Body, int]:
+        """Deflated, and how many bytes it was before. `is_whole`: nothing else waits."""
         fields: dict[str, Any] = {"device": device, "sent_at": format_moment(sent_ms)}
+        if is_whole:
+            fields["whole"] = True
         if self.visits:
             fields["visits"] = [visit.wire for visit in self.visits]
         if self.slots:
@@ -48,11 +50,11 @@ class VisitBatch:
         plain = json.dumps(fields, separators=(",", ":"), allow_nan=False).encode()
         return Body(zlib.compress(plain, 6), "application/json", "deflate"), len(plain)
 
-    def fitted(self, device: str, sent_ms: int) -> tuple[VisitBatch, Body]:
+    def fitted(self, device: str, sent_ms: int, *, is_whole: bool = False) -> tuple[VisitBatch, Body]:
         """As much of it as the server takes in one request."""
         batch = self
         while True:
-            body, plain_bytes = batch.encode(device, sent_ms)
+            body, plain_bytes = batch.encode(device, sent_ms, is_whole=is_whole and batch is self)
             fits = len(body.content) <= MOST_SENT_BYTES and plain_bytes <= MOST_BYTES
             if fits or len(batch) <= 1:
                 return batch, body

@@ -168,6 +168,14 @@ def _day(text: str) -> str:
 
 
 def check_analysis(examination: Examination) -> Finding:
+    if examination.stream.get("compute") == "device":
+        return unchecked("computed on this device: no frame is sent")
+    if examination.stream.get("is_open") is False:
+        return unchecked("the stream is closed now: nothing is computed outside its opening hours")
+    return _check_service(examination)
+
+
+def _check_service(examination: Examination) -> Finding:
     service = Service(examination.connect(), "scene_analysis", 1)
     try:
         described = service.describe()

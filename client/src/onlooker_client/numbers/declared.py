@@ -60,6 +60,11 @@ DECLARED_METRICS = {
         "parts",
         "Interested people by what their face shows most; `?` where it is not known.",
     ),
+    "stopped": DeclaredMetric(
+        "Stopped",
+        "people",
+        "People who stood still for at least 3 seconds, wherever they looked.",
+    ),
 }
 DECLARED_EXTENSIONS = {
     "watched": DeclaredMetric(
@@ -75,7 +80,7 @@ DECLARED_EXTENSIONS = {
     "in_view": DeclaredMetric(
         "In view",
         "people",
-        "People in view now, and how many of them look; null in buckets that do not reach to now.",
+        "People in view now, and how many of them look; null in buckets that do not reach to now, and on the grid.",
     ),
     "quality": DeclaredMetric(
         "Quality",

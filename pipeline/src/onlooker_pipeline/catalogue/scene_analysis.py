@@ -14,6 +14,9 @@ EVENTS = (
     "direction_estimated",
 )
 
+BODY_MODELS = ("person_detect",)
+"""All that runs for a stream that only counts."""
+
 SERVICE = Service(
     name="scene_analysis",
     version=1,

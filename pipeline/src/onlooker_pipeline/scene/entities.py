@@ -12,17 +12,11 @@ from onlooker_pipeline.tracking.boxes import Box
 from onlooker_pipeline.tracking.tracks import Track
 
 
-def name_of(person: bytes) -> str:
-    """An entity's id: a UUID in its usual notation."""
-    text = person.hex()
-    return f"{text[:8]}-{text[8:12]}-{text[12:16]}-{text[16:20]}-{text[20:]}"
-
-
 def describe_entities(state: SceneState, options: SceneOptions) -> dict[str, Any]:
     """By id: people who have appeared and not disappeared."""
     people = [(track, state.people.get(track.id)) for track in state.tracks]
     return {
-        name_of(track.id): _entity(state, track, person, options, visible=track.face_ms == state.at_ms)
+        state.name_of(track.id): _entity(state, track, person, options, visible=track.face_ms == state.at_ms)
         for track, person in people
         if person and person.is_entity
     }
@@ -31,7 +25,7 @@ def describe_entities(state: SceneState, options: SceneOptions) -> dict[str, Any
 def describe_gone(state: SceneState, tracks: Sequence[Track], options: SceneOptions) -> dict[str, Any]:
     """By id: people as they were last seen, with all confidences 0."""
     return {
-        name_of(track.id): _entity(state, track, state.people[track.id], options, visible=False)
+        state.name_of(track.id): _entity(state, track, state.people[track.id], options, visible=False)
         | {"full_body_roi_confidence": 0.0}
         for track in tracks
     }
@@ -41,7 +35,7 @@ def describe_bodies(state: SceneState) -> dict[str, Any]:
     """By id: people whose face was never seen."""
     people = [(track, state.people.get(track.id)) for track in state.tracks]
     return {
-        name_of(track.id): _body(state, track) | {"direction": person.heading}
+        state.name_of(track.id): _body(state, track) | {"direction": person.heading}
         for track, person in people
         if person and track.confirmed and person.view is None
     }

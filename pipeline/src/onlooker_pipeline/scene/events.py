@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import msgspec
 
 from onlooker_pipeline.result_json import rounded
-from onlooker_pipeline.scene.entities import describe_entities, describe_gone, name_of
+from onlooker_pipeline.scene.entities import describe_entities, describe_gone
 from onlooker_pipeline.scene.request_options import SceneOptions
 from onlooker_pipeline.scene.state import SceneState, TrackedPerson
 from onlooker_pipeline.tracking.tracker import patience_s
@@ -56,7 +56,7 @@ def raise_events(state: SceneState, ended: Sequence[Track], options: SceneOption
         if person is None or person.view is None or not track.confirmed:
             continue
         for name, event in _find_events(Moment(state, track, person, options)):
-            events.append(_described(track, name, event))
+            events.append(_described(state, track, name, event))
             if name == "disappearance":
                 gone.append(track)
     return RaisedEvents(events, describe_gone(state, gone, options) | describe_entities(state, options))
@@ -65,7 +65,7 @@ def raise_events(state: SceneState, ended: Sequence[Track], options: SceneOption
 def end_scene(state: SceneState, options: SceneOptions) -> RaisedEvents:
     """The scene is over: everyone who appeared disappears."""
     gone = [track for track in state.tracks if (person := state.people.get(track.id)) and person.is_entity]
-    events = [_described(track, "disappearance", Event(1.0, PLACE, {})) for track in gone]
+    events = [_described(state, track, "disappearance", Event(1.0, PLACE, {})) for track in gone]
     return RaisedEvents(events, describe_gone(state, gone, options))
 
 
@@ -82,9 +82,9 @@ def _find_events(moment: Moment) -> Iterator[tuple[str, Event]]:
             yield name, event
 
 
-def _described(track: Track, name: str, event: Event) -> dict[str, Any]:
+def _described(state: SceneState, track: Track, name: str, event: Event) -> dict[str, Any]:
     return {
-        "entity_id": name_of(track.id),
+        "entity_id": state.name_of(track.id),
         "entity_type": "human",
         "type": name,
         "confidence": rounded(min(event.confidence, 1.0)),

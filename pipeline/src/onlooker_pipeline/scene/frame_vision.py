@@ -34,13 +34,15 @@ class FrameVision(Protocol):
 class PictureVision:
     """A real picture, read by the real nets."""
 
-    def __init__(self, picture: Picture) -> None:
+    def __init__(self, picture: Picture, *, reads_faces: bool = True) -> None:
+        """Where faces may not be read none is looked for, so that no other net has anything to read."""
         self._picture = picture
+        self._reads_faces = reads_faces
         self.height, self.width = picture.shape[:2]
 
     @cached_property
     def faces(self) -> list[Face]:
-        return find_faces(self._picture, at_least=UNSURE_FACE)
+        return find_faces(self._picture, at_least=UNSURE_FACE) if self._reads_faces else []
 
     def bodies(self) -> list[Body]:
         return find_persons(self._picture)

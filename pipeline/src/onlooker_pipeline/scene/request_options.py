@@ -21,6 +21,7 @@ class SceneOptions:
     reads_age: bool = True
     reads_gender: bool = True
     reads_expression: bool = True
+    reads_faces: bool = True
     sensitivity: Mapping[str, float] = field(default_factory=dict)
 
     def needed(self, event: str) -> float:
@@ -35,6 +36,7 @@ def read_options(params: Mapping[str, Any], sender: Sender) -> SceneOptions:
         reads_age=sender.reads_age,
         reads_gender=sender.reads_gender,
         reads_expression=sender.reads_expression,
+        reads_faces=sender.reads_faces,
         sensitivity=params.get("sensitivity") or {},
     )
 

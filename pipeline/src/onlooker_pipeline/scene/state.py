@@ -1,5 +1,7 @@
 """What a session of scene_analysis remembers from frame to frame: numbers, never pixels."""
 
+import hashlib
+import os
 from typing import Any
 
 import msgspec
@@ -11,6 +13,7 @@ from onlooker_pipeline.tracking.tracks import Track
 from onlooker_pipeline.visits.sightings import Estimate
 
 Point = tuple[int, int]
+NAMES_KEY_BYTES = 8
 encode_scene = msgspec.msgpack.Encoder().encode
 
 
@@ -105,6 +108,19 @@ class SceneState(msgspec.Struct, array_like=True, gc=False):
     people: dict[bytes, TrackedPerson] = {}
     pending: list[PendingFrame] = []
     condition: ConditionState = msgspec.field(default_factory=ConditionState)
+    names_key: bytes = b""
+    """Turns ids of tracks, which visits have, into those of entities. Empty: an older release wrote this."""
+
+    def name_of(self, person: bytes) -> str:
+        """An entity's id, a UUID in its usual notation: it leads to no visit once the scene, with its key, is gone."""
+        text = person.hex()
+        if self.names_key:
+            text = hashlib.blake2b(person, key=self.names_key, digest_size=16).hexdigest()
+        return f"{text[:8]}-{text[8:12]}-{text[12:16]}-{text[16:20]}-{text[20:]}"
+
+
+def new_scene(at_ms: int, width: int, height: int) -> SceneState:
+    return SceneState(at_ms, width, height, names_key=os.urandom(NAMES_KEY_BYTES))
 
 
 _unpack = msgspec.msgpack.Decoder(SceneState).decode
@@ -115,6 +131,9 @@ def decode_scene(state: Any) -> SceneState | None:
     if not isinstance(state, bytes):
         return None
     try:
-        return _unpack(state)
+        scene = _unpack(state)
     except msgspec.MsgspecError:
         return None
+    if not scene.names_key and not scene.people:  # people keep the names by which clients know them
+        scene.names_key = os.urandom(NAMES_KEY_BYTES)
+    return scene

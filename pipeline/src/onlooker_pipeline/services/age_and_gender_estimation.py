@@ -5,7 +5,7 @@ from typing import Any
 
 from onlooker_pipeline.face_tracks import FaceTrack, average_values, decode_face_tracks, follow_faces
 from onlooker_pipeline.result_json import UNKNOWN_AGE, UNKNOWN_GENDER, describe_faces, rounded
-from onlooker_pipeline.service_call import Call, Sender
+from onlooker_pipeline.service_call import Call, Sender, require_faces
 from onlooker_pipeline.vision.age_and_gender import (
     ADULT_YEARS,
     age_confidence,
@@ -26,6 +26,7 @@ Each has a different length, so readings from before a switch was changed are ne
 
 
 def compute(call: Call, state: Any) -> tuple[dict[str, Any], Any]:
+    require_faces(call.sender)
     picture = decode_picture(call.attachments["image"])
     faces = find_faces(picture)
     seen, missing = follow_faces(decode_face_tracks(state, values=_value_count(call.sender)), faces)

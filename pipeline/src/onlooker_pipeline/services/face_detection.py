@@ -4,7 +4,7 @@ from typing import Any
 
 from onlooker_pipeline.face_tracks import decode_face_tracks, follow_faces
 from onlooker_pipeline.result_json import describe_faces
-from onlooker_pipeline.service_call import Call
+from onlooker_pipeline.service_call import Call, require_faces
 from onlooker_pipeline.vision.faces import find_faces
 from onlooker_pipeline.vision.picture import decode_picture
 
@@ -12,6 +12,7 @@ SIGHTINGS_AT_LEAST = 4
 
 
 def compute(call: Call, state: Any) -> tuple[dict[str, Any], Any]:
+    require_faces(call.sender)
     picture = decode_picture(call.attachments["image"])
     faces = find_faces(picture)
     if not call.in_session:

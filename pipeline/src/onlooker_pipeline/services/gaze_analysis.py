@@ -5,7 +5,7 @@ from typing import Any
 
 from onlooker_pipeline.face_tracks import FaceTrack, average_values, decode_face_tracks, follow_faces
 from onlooker_pipeline.result_json import describe_faces, describe_point, rounded
-from onlooker_pipeline.service_call import Call
+from onlooker_pipeline.service_call import Call, require_faces
 from onlooker_pipeline.vision.faces import find_faces
 from onlooker_pipeline.vision.gaze import Directions, read_directions
 from onlooker_pipeline.vision.picture import decode_picture
@@ -15,6 +15,7 @@ READINGS = 2
 
 
 def compute(call: Call, state: Any) -> tuple[dict[str, Any], Any]:
+    require_faces(call.sender)
     picture = decode_picture(call.attachments["image"])
     faces = find_faces(picture)
     directions = read_directions(picture, faces)

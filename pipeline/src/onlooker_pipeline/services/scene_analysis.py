@@ -14,9 +14,9 @@ from onlooker_pipeline.scene.events import RaisedEvents, end_scene, raise_events
 from onlooker_pipeline.scene.frame_vision import PictureVision
 from onlooker_pipeline.scene.observation import observe_frame
 from onlooker_pipeline.scene.picture_fault import measure_picture, trace_picture
-from onlooker_pipeline.scene.request_options import check_timestamp, read_options
+from onlooker_pipeline.scene.request_options import SceneOptions, check_timestamp, read_options
 from onlooker_pipeline.scene.sighting_verdicts import add_pending_frame, finalise_sightings
-from onlooker_pipeline.scene.state import SceneState, decode_scene, encode_scene
+from onlooker_pipeline.scene.state import SceneState, decode_scene, encode_scene, new_scene
 from onlooker_pipeline.service_call import FACES_AT_MOST, Call, FrameQuality, SkipReason
 from onlooker_pipeline.tracking.boxes import Box
 from onlooker_pipeline.vision.faces import Face
@@ -25,6 +25,7 @@ from onlooker_pipeline.visits.sightings import Seen
 
 SURE_FACE = 0.7
 """Confidence from which a face shows that the camera sees."""
+BODY_FRESH_MS = 1000
 
 
 def compute(call: Call, state: Any) -> tuple[dict[str, Any], Any]:
@@ -44,13 +45,13 @@ def analyse_frame(call: Call, state: Any, decode: Callable[[], Picture]) -> tupl
     height, width = picture.shape[:2]
     idled = decode_scene(call.idle_state)  # its visits are closed where the session was ended
     ended = end_scene(idled, options) if idled else RaisedEvents([], {})
-    if scene and (at_ms <= scene.at_ms or (scene.width, scene.height) != (width, height)):
+    if scene and _is_over(scene, options, at_ms=at_ms, size_px=(width, height)):
         ended = end_scene(scene, options)
         _report_seen(call, scene, finalise_sightings(scene, options, everything=True))
         call.memory.clear()
         scene = None
-    scene = scene or SceneState(at_ms, width, height)
-    vision = PictureVision(picture)
+    scene = scene or new_scene(at_ms, width, height)
+    vision = PictureVision(picture, reads_faces=options.reads_faces)
     memory, before = _remember_picture(call, picture)
     step = observe_frame(scene, vision, _find_moved(scene, before, memory.previous), at_ms=at_ms, options=options)
     if call.in_session:
@@ -62,6 +63,16 @@ def analyse_frame(call: Call, state: Any, decode: Callable[[], Picture]) -> tupl
     _report_seen(call, scene, finalise_sightings(scene, options))
     everything = RaisedEvents(ended.events + raised.events, ended.entities | raised.entities)
     return _result(call, scene, everything), encode_scene(scene) if call.in_session else None
+
+
+def _is_over(scene: SceneState, options: SceneOptions, *, at_ms: int, size_px: tuple[int, int]) -> bool:
+    """Whether a frame begins another scene: its clock was set back, its size is another, or faces may not be read now.
+
+    Of faces that were read before they were switched off, nothing stays in the new scene.
+    """
+    if at_ms <= scene.at_ms or (scene.width, scene.height) != size_px:
+        return True
+    return not options.reads_faces and any(track.had_face for track in scene.tracks)
 
 
 def _report_seen(call: Call, scene: SceneState, seen: Seen) -> None:
@@ -89,12 +100,22 @@ def _find_moved(scene: SceneState, before: Grey | None, now: Grey) -> list[Box]:
 
 
 def _judge_condition(call: Call, scene: SceneState, memory: SceneMemory, picture: Picture, sure: list[Face]) -> None:
-    """After the picture was searched for people: a camera that finds a face is not blind."""
+    """After the picture was searched for people: a camera that finds a face is not blind.
+
+    Where no face may be looked for, a body does as well.
+    """
     measured, trace = measure_picture(memory.previous), trace_picture(picture)
     call.quality.append(FrameQuality(measured.is_dim, [bin_of(face.size_px) for face in sure[:FACES_AT_MOST]]))
-    fault = judge_picture(scene.condition, memory, measured, trace=trace, at_ms=scene.at_ms, shows_face=bool(sure))
+    shows_person = bool(sure) or (not call.sender.reads_faces and _shows_body(scene))
+    fault = judge_picture(scene.condition, memory, measured, trace=trace, at_ms=scene.at_ms, shows_face=shows_person)
     if fault:
         call.blind.append(fault)
+
+
+def _shows_body(scene: SceneState) -> bool:
+    """Whether a body was found just now; not every picture is searched for bodies."""
+    found = (track for track in scene.tracks if track.body_ms > scene.at_ms - BODY_FRESH_MS)
+    return any(track.body_confidence >= SURE_FACE for track in found)
 
 
 def _result(call: Call, scene: SceneState, raised: RaisedEvents) -> dict[str, Any]:

@@ -33,6 +33,7 @@ from onlooker.settings import Settings
 
 PERIOD_BYTES, NONCE_BYTES = 4, 12
 _NAME_END = b"\n"
+NAME_LENGTH = 32
 
 COMPRESSED = b"\xc1"
 """First byte of a compressed state: the one byte that MessagePack never uses."""
@@ -172,7 +173,7 @@ class SessionKeys:
 @lru_cache(maxsize=10_000)
 def sealed_name(session: str) -> str:
     """The name of a session on the bus. Record names stay in the files, so they must not reveal the session."""
-    return hashlib.sha256(session.encode()).hexdigest()[:32]
+    return hashlib.sha256(session.encode()).hexdigest()[:NAME_LENGTH]
 
 
 class SessionBucket:
@@ -189,7 +190,10 @@ class SessionBucket:
         return shard_index(sealed_name(session), self._shards)
 
     async def get(self, session: str) -> Entry | None:
-        name = sealed_name(session)
+        return await self.get_named(sealed_name(session))
+
+    async def get_named(self, name: str) -> Entry | None:
+        """The same by the session's name on the bus."""
         self._keys.forget(name)
         entry = await self._bucket.get(name)
         if entry is None or not entry.value:

@@ -11,6 +11,7 @@ from onlooker import logs
 from onlooker.bus.worker_announcement import name_of
 from onlooker.child_process import allow_many_files, hide_process
 from onlooker.cli.administration import account, keys, open_django, stream
+from onlooker.cli.audit import audit
 from onlooker.cli.backup import backup, restore
 from onlooker.cli.bus import bus
 from onlooker.cli.database import apply_migrations, database
@@ -160,5 +161,5 @@ def settings() -> None:
         click.echo(f"{name}={default}\n    {meta.description}")
 
 
-for command in (stream, keys, account, secrets, bus, database, backup, restore):
+for command in (stream, audit, keys, account, secrets, bus, database, backup, restore):
     main.add_command(command)

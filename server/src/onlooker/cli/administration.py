@@ -3,13 +3,32 @@
 import json
 import os
 import uuid
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any
+from zoneinfo import ZoneInfo
 
 import click
 
 from onlooker.settings import Settings, read_settings
-from onlooker.streams.options import READING_NOTICE, EnterpriseAccess, check_name, check_time_zone, enterprise_access
+from onlooker.streams.business_hours import check_hours
+from onlooker.streams.options import (
+    LARGEST_GROUPS,
+    READING_NOTICE,
+    EnterpriseAccess,
+    check_name,
+    check_time_zone,
+    enterprise_access,
+)
+from onlooker.streams.presets import (
+    EXPRESSION_FORBIDDEN,
+    NOTICE_SENTENCE,
+    NOTICE_TICK,
+    PRESETS,
+    CameraPlace,
+    Preset,
+    check_preset,
+    preset_settings,
+)
 
 if TYPE_CHECKING:
     from onlooker.streams.models import Stream
@@ -33,6 +52,13 @@ _COMPUTE = (
     "Where its agent computes: on the server, which gets frames, or on the device, which sends visits alone. The agent "
     "reads it when it starts."
 )
+_GROUPS = (
+    f"Tell age, gender, expression and times only of at least so many people together, 1 to {LARGEST_GROUPS}; 1: of "
+    "each slot. Raising it from 1 erases for good what was kept of each slot."
+)
+_GRID = "Whether ranges are rounded to slots of 15 minutes, and nobody is told who is in view now."
+_MOMENT = click.DateTime(["%Y-%m-%dT%H:%M:%S%z", "%Y-%m-%dT%H:%M%z", "%Y-%m-%dT%H:%M:%S", "%Y-%m-%dT%H:%M", "%Y-%m-%d"])
+_MOMENT_HELP = "Such as 2026-11-01T09:00; in the stream's time zone, unless it has an offset."
 _EXPRESSION = f"Whether people's expression is read. {READING_NOTICE}"
 
 
@@ -42,14 +68,52 @@ def stream() -> None:
 
 
 def _check(context: click.Context, parameter: click.Parameter, value: str | None) -> str | None:
-    """Check a stream's name or time zone."""
+    """Check a stream's name, time zone or opening hours."""
+    checks = {"name": check_name, "time_zone": check_time_zone, "hours": check_hours}
     try:
-        return value if value is None else (check_name if parameter.name == "name" else check_time_zone)(value)
+        return value if value is None else checks[parameter.name or ""](value)
     except ValueError as error:
         raise click.BadParameter(str(error)) from None
 
 
 _time_zone = click.option("--time-zone", callback=_check, help="IANA name, such as Europe/Paris; UTC if not set.")
+_hours = click.option(
+    "--hours",
+    callback=_check,
+    help='Opening hours on its local clock, such as "mo-fr 09:00-18:30, sa 10:00-16:00"; "" for always. Outside them '
+    "nothing is computed.",
+)
+_preset = click.option(
+    "--preset",
+    type=click.Choice([preset.value for preset in Preset if preset is not Preset.OWN]),
+    help="What is computed: "
+    + " ".join(f"{preset}: {choice.meaning}" for preset, choice in PRESETS.items() if preset is not Preset.OWN),
+)
+_place = click.option(
+    "--place",
+    type=click.Choice([place.value for place in CameraPlace if place]),
+    help="Where its camera is. Reading expression is forbidden in a workplace and in a school.",
+)
+_notice = click.option(
+    "--notice-given",
+    is_flag=True,
+    help=f"{NOTICE_TICK}. The presets audience and everything need it. {NOTICE_SENTENCE}",
+)
+
+
+def _take_preset(given: dict[str, Any], *, known_place: str = "") -> None:
+    """Replace preset and notice by the settings that they stand for; refuses what the law forbids."""
+    chosen, is_notice_given = given.pop("preset", None), given.pop("notice_given", False)
+    place = CameraPlace(given.get("place") or known_place)
+    if chosen:
+        refusal = check_preset(Preset(chosen), place, is_notice_given=is_notice_given)
+        if refusal:
+            raise click.UsageError(refusal)
+        given |= {name: value for name, value in preset_settings(Preset(chosen)).items() if given.get(name) is None}
+    if given.get("reads_expression") and place.forbids_expression:
+        raise click.UsageError(EXPRESSION_FORBIDDEN)
+    if is_notice_given:
+        given["notice_given_at"] = datetime.now(UTC)
 
 
 @stream.command("create")
@@ -57,12 +121,22 @@ _time_zone = click.option("--time-zone", callback=_check, help="IANA name, such 
 @click.option("--owner", default="owner@localhost", show_default=True, help="E-mail address of the account.")
 @click.option("--kind", type=_KIND, help=f"{_KINDS} Enterprise if not set; developer if there is billing.")
 @_time_zone
+@_preset
+@_place
+@_notice
+@_hours
 @click.option("--expression", "reads_expression", is_flag=True, help=f"Read people's expression. {READING_NOTICE}")
 @click.option("--json", "form", flag_value="json", help="Print one JSON object.")
 @click.option("--env", "form", flag_value="env", help="Print CLIENT_ID= and ACCESS_TOKEN= lines for a shell's eval.")
 def create(name: str, owner: str, form: str | None, **given: Any) -> None:
-    """Create a stream and print its credentials; the access_token is shown only once."""
+    """Create a stream and print its credentials; the access_token is shown only once.
+
+    Without --preset, age and gender are computed, single people are told of, and visits are kept for a year.
+    """
     settings = open_django()
+    given["reads_expression"] = given["reads_expression"] or None  # the preset may say it
+    _take_preset(given)
+    from onlooker.audit.actor import acting_as, command_actor
     from onlooker.streams.administration import RefusedError, account_of, create_stream
 
     if not given["kind"]:  # anyone with access to this command line counts as staff
@@ -71,7 +145,8 @@ def create(name: str, owner: str, form: str | None, **given: Any) -> None:
         )
     chosen = {key: value for key, value in given.items() if value is not None}
     try:
-        made = create_stream(name, owner=account_of(owner), **chosen)
+        with acting_as(command_actor()):
+            made = create_stream(name, owner=account_of(owner), **chosen)
     except RefusedError as error:
         raise click.ClickException(str(error)) from None
     members = {"client_id": str(made.stream.client_id), "access_token": made.access_token}
@@ -103,7 +178,7 @@ def list_all() -> None:
     click.echo(f"{'number':>6}  {'client_id':36}  {'kind':10}  {'state':8}  {'days':>4}  {'reads':21}  owner, name")
     for one in list_streams():
         state = "enabled" if one.enabled else "disabled"
-        reads = [name for name in ("age", "gender", "expression") if getattr(one, f"reads_{name}")]
+        reads = [name for name in ("age", "gender", "expression") if one.reads_faces and getattr(one, f"reads_{name}")]
         click.echo(
             f"{one.id:6}  {one.client_id}  {one.kind:10}  {state:8}  {one.retention_days:4}  "
             f"{','.join(reads) or 'nothing':21}  {one.owner}, {one.name}"
@@ -115,12 +190,22 @@ def list_all() -> None:
 @click.option("--name", callback=_check, help="Its name.")
 @click.option("--kind", type=_KIND, help=_KINDS)
 @click.option("--enabled/--disabled", default=None, help="Whether it may compute and store.")
+@_preset
+@_place
+@_notice
+@_hours
+@click.option("--faces/--no-faces", "reads_faces", default=None, help="Whether faces are looked for at all.")
 @click.option("--age/--no-age", "reads_age", default=None, help="Whether people's age is computed.")
 @click.option("--gender/--no-gender", "reads_gender", default=None, help="Whether people's gender is computed.")
 @click.option("--expression/--no-expression", "reads_expression", default=None, help=_EXPRESSION)
 @click.option("--compute", type=click.Choice(["server", "device"]), help=_COMPUTE)
 @click.option("--retention-days", type=click.IntRange(1, 3650), help="How long visits are kept.")
+@click.option(
+    "--audit-days", type=click.IntRange(1, 3650), help="How long entries of its audit log are kept; 365 if not set."
+)
 @_time_zone
+@click.option("--groups-of", type=click.IntRange(1, LARGEST_GROUPS), help=_GROUPS)
+@click.option("--grid/--no-grid", default=None, help=_GRID)
 @click.option(
     "--silence-alert-minutes", type=click.IntRange(0, 10_080), help="Silence before its owner gets an e-mail; 0: never."
 )
@@ -132,13 +217,25 @@ def list_all() -> None:
 def change(client_id: str, **given: Any) -> None:
     """Change a stream; gateways see it within ONLOOKER_CREDENTIAL_CACHE_S (20 seconds)."""
     settings = open_django()
+    from onlooker.audit.actor import acting_as, command_actor
     from onlooker.streams.administration import set_stream
 
+    found = find_stream(client_id)
+    _take_preset(given, known_place=found.place)
     changes = {key: value for key, value in given.items() if value is not None}
     if not changes:
         raise click.UsageError("Nothing to change. `onlooker stream set --help` lists what can be set.")
-    set_stream(str(_find_stream(client_id).client_id), changes, quota_s=settings.developer_quota_s)
+    _check_place(found, changes)
+    with acting_as(command_actor()):
+        set_stream(str(found.client_id), changes, quota_s=settings.developer_quota_s)
     click.echo(", ".join(f"{key} = {value}" for key, value in changes.items()))
+
+
+def _check_place(found: "Stream", changes: dict[str, Any]) -> None:
+    """A place that is only told now may forbid what is on already."""
+    place, is_read = (changes.get(name, getattr(found, name)) for name in ("place", "reads_expression"))
+    if is_read and CameraPlace(place).forbids_expression:
+        raise click.UsageError(EXPRESSION_FORBIDDEN)
 
 
 @stream.command("rotate")
@@ -153,10 +250,12 @@ def change(client_id: str, **given: Any) -> None:
 def rotate_stream(client_id: str, grace_hours: float) -> None:
     """Give a stream a new access_token and print it; it is shown only once."""
     open_django()
+    from onlooker.audit.actor import acting_as, command_actor
     from onlooker.streams.administration import RefusedError, rotate_access_token
 
     try:
-        access_token = rotate_access_token(_find_stream(client_id), grace=timedelta(hours=grace_hours))
+        with acting_as(command_actor()):
+            access_token = rotate_access_token(find_stream(client_id), grace=timedelta(hours=grace_hours))
     except RefusedError as error:
         raise click.ClickException(str(error)) from None
     _show_credentials({"client_id": client_id, "access_token": access_token})
@@ -170,7 +269,7 @@ def remove(client_id: str, yes: bool) -> None:
     open_django()
     from onlooker.streams.administration import remove_stream
 
-    found = _find_stream(client_id)
+    found = find_stream(client_id)
     name = found.name
     if not yes:
         click.confirm(f"Remove {name!r} of {found.owner} with all its visits and blobs?", abort=True)
@@ -178,7 +277,45 @@ def remove(client_id: str, yes: bool) -> None:
     click.echo(f"{name!r} is removed. The console deletes its data in the background.")
 
 
-def _find_stream(client_id: str) -> "Stream":
+@stream.command("forget")
+@click.argument("client_id")
+@click.option("--from", "from_at", required=True, type=_MOMENT, help=f"Where the range begins. {_MOMENT_HELP}")
+@click.option("--to", "to_at", required=True, type=_MOMENT, help=f"Where it ends. {_MOMENT_HELP}")
+@click.option("--yes", is_flag=True, help="Do not ask.")
+def forget(client_id: str, from_at: datetime, to_at: datetime, yes: bool) -> None:
+    """Erase the visits of a range: somebody asked for it.
+
+    Every visit that reaches into the range goes whole, with its share in all totals. Where visits are past their
+    retention, the totals of the whole quarters of an hour go. Visits of the range that arrive later are not stored.
+    """
+    open_django()
+    from onlooker.audit.actor import command_actor
+    from onlooker.metrics.erasure import count_range, erase_range
+
+    found = find_stream(client_id)
+    begins, ends = min(as_moments(from_at, found.time_zone)), max(as_moments(to_at, found.time_zone))
+    if begins >= ends or ends > datetime.now(UTC):
+        raise click.UsageError("--from must lie before --to, and --to not in the future.")
+    if not yes:
+        counted = count_range(found.pk, begins, ends)
+        click.confirm(
+            f"Erase {counted.visits} visits and the totals of {counted.slots} quarters of an hour of {found.name!r}, "
+            f"from {begins.isoformat()} to {ends.isoformat()}?",
+            abort=True,
+        )
+    erased = erase_range(found.pk, begins, ends, actor=command_actor())
+    click.echo(
+        f"Erased: visits {erased.visits}, totals of quarters of an hour {erased.slots}, put aside {erased.put_aside}."
+    )
+
+
+def as_moments(at: datetime, time_zone: str) -> list[datetime]:
+    """A time without an offset is in the stream's time zone, whose clock may show it twice."""
+    zone = at.tzinfo or ZoneInfo(time_zone)
+    return [at.replace(tzinfo=zone, fold=fold).astimezone(UTC) for fold in (0, 1)]
+
+
+def find_stream(client_id: str) -> "Stream":
     from onlooker.streams.models import Stream
 
     try:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from starlette.requests import Request
 
+from onlooker.audit.readings import ReadingLog
 from onlooker.clock_check import ClockCheck
 from onlooker.database import Pool, open_pool
 from onlooker.errors import overloaded
@@ -81,6 +82,7 @@ class DataContext:
     bearers: BearerTokens
     rates: RateLimit
     concurrent_queries: ConcurrentQueries
+    readings: ReadingLog
     clock: ClockCheck
     checks: dict[str, bool]
     """What must work before requests are sent to this process, and whether it does."""
@@ -101,6 +103,7 @@ async def open_context(settings: Settings) -> AsyncIterator[DataContext]:
             bearers=BearerTokens(pool, issuer=settings.console_url),
             rates=RateLimit(per_second=settings.data_rate_limit_per_second, burst=settings.data_rate_limit_burst),
             concurrent_queries=ConcurrentQueries(min(settings.data_requests_limit, connections)),
+            readings=ReadingLog(pool),
             clock=ClockCheck(settings),
             checks={"database": False, "clock": True},
         )

@@ -1,5 +1,6 @@
 """`GET /api/1/entities`: a page of buckets with the metrics that were asked for."""
 
+from dataclasses import replace
 from typing import Any
 from urllib.parse import urlencode
 
@@ -9,7 +10,7 @@ from starlette.responses import Response
 
 from onlooker.data.comparison import COMPARISON_PARAMETERS, comparison_members, parse_comparison
 from onlooker.data.context import context_of
-from onlooker.data.query import compare_limited, read_parameters, read_query, run_limited
+from onlooker.data.query import compare_limited, note_reading, read_parameters, read_query, run_limited
 from onlooker.data.revalidation import revalidated
 from onlooker.metrics.execution import Answer
 from onlooker.metrics.query import Query
@@ -22,6 +23,10 @@ async def show_entities(request: Request) -> Response:
     parameters = read_parameters(request.scope["query_string"])
     query, page = read_query(request, parameters)
     before = parse_comparison(parameters, query) if parameters.keys() & COMPARISON_PARAMETERS else None
+    await note_reading(context, request, query, "page")
+    if before:
+        compared = replace(query, from_at=before.from_at, to_at=before.to_at)
+        await note_reading(context, request, compared, "comparison")
     answer = await run_limited(context, query, page)
     members = members_of(answer, data_url=context.settings.data_url)
     if before and page == 1:

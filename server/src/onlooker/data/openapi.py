@@ -64,6 +64,10 @@ _MOMENT: Schema = {
     r"T([01][0-9]|2[0-3]):[0-5][0-9]:[0-5][0-9](\.[0-9]{1,6})?(Z|[+-](0[0-9]|1[0-3]):?[0-5][0-9])?$",
 }
 _ZONE_RULE = "without an offset it is read in the stream's time zone, or in `tz`"
+_GROUPS_RULE = (
+    "Where the stream tells about people in groups, who is in no block that lies inside the range and the bucket "
+    "is `?`, and in no mean"
+)
 _WAIT = {"Retry-After": header_schema("Seconds to wait", {"type": "integer"})}
 _CHALLENGE = {"WWW-Authenticate": header_schema("Bearer", TEXT)}
 _HEADERS = {
@@ -108,7 +112,7 @@ _EXTENSION_PARTS: dict[str, dict[str, Schema]] = {
         "face_fps": _MEAN | {"description": "The same while a face was in view."},
         "face_px": _COUNT_OR_NULL | {"description": "Median of faces' longer side in pixels, to 13 %."},
         "dark": _SHARE | {"description": "Share of these frames that were dark."},
-        "age_read": _SHARE | {"description": "Share of interested people whose age is known."},
+        "age_read": _SHARE | {"description": "Share of interested people whose age is known, and told."},
         "gender_read": _SHARE,
         "expression_read": _SHARE,
         "models": _VERSIONS | {"description": "Version of the models; several are separated by commas."},
@@ -146,7 +150,8 @@ ENTITIES = object_schema(
 )
 ENTITIES["properties"]["exact"] = {
     "const": False,
-    "description": "There only where visits would have had to be looked at that were deleted after their time.",
+    "description": "There only where visits would have had to be looked at that were deleted after their time, and "
+    "where the stream is on the grid: then `from_date` and `to_date` are rounded to whole slots of 15 minutes.",
 }
 ENTITIES["properties"]["comparison"] = COMPARISON
 
@@ -192,7 +197,7 @@ def _parameters(operation: str) -> list[Schema]:
     page = {"type": "integer", "minimum": 1, "maximum": HIGHEST_PAGE, "default": 1}
     listed = {"style": "form", "explode": False, "required": True}
     parameters = [
-        _query("metrics", f"Which metrics, separated by commas. {known}", names) | listed,
+        _query("metrics", f"Which metrics, separated by commas. {known} {_GROUPS_RULE}", names) | listed,
         _query("from_date", f"Where the range begins; {_ZONE_RULE}", _MOMENT) | {"required": True},
         _query("to_date", f"Where it ends; {_ZONE_RULE}. Now if omitted", _MOMENT),
         _query("time", "How the range is cut into buckets", time),

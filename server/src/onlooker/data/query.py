@@ -10,6 +10,7 @@ from urllib.parse import parse_qsl
 import psycopg
 from starlette.requests import Request
 
+from onlooker.audit.readings import ReadingKind
 from onlooker.data import counters
 from onlooker.data.comparison import COMPARISON_PARAMETERS
 from onlooker.data.context import DataContext, bearer_of
@@ -18,6 +19,7 @@ from onlooker.metrics.comparison import Comparison, read_comparison
 from onlooker.metrics.execution import Answer, run_query
 from onlooker.metrics.like_time import TimeRange
 from onlooker.metrics.query import Query, parse_query
+from onlooker.streams.bearer_tokens import Bearer
 
 QUERY_LIMIT_BYTES = 8 * 1024
 GRACE_S = 1.0
@@ -49,7 +51,20 @@ def read_parameters(query_string: bytes) -> dict[str, str]:
 def read_query(request: Request, parameters: Mapping[str, str]) -> tuple[Query, int]:
     """The query and the page that a request asks for; the stream is always that of its token."""
     bearer = bearer_of(request)
-    return parse_query(parameters, stream_id=bearer.stream_id, time_zone=bearer.time_zone, now=datetime.now(UTC))
+    return parse_query(
+        parameters,
+        stream_id=bearer.stream_id,
+        time_zone=bearer.time_zone,
+        now=datetime.now(UTC),
+        grid=bearer.grid,
+    )
+
+
+async def note_reading(context: DataContext, request: Request, query: Query, kind: str) -> None:
+    """Into the audit log, before it is answered."""
+    bearer: Bearer = request.scope["bearer"]
+    reading = ReadingKind(query.stream_id, f"account:{bearer.user_id}", bearer.credential, kind)
+    await context.readings.note(reading, query.from_at, query.to_at, now=datetime.now(UTC))
 
 
 async def run_limited(context: DataContext, query: Query, page: int = 1, *, wait_s: float | None = None) -> Answer:

@@ -11,7 +11,7 @@ from starlette.responses import Response, StreamingResponse
 
 from onlooker.data.comparison import refuse_comparison
 from onlooker.data.context import context_of
-from onlooker.data.query import read_parameters, read_query, run_limited
+from onlooker.data.query import note_reading, read_parameters, read_query, run_limited
 from onlooker.data.revalidation import CACHING
 from onlooker.errors import bad_request
 from onlooker.metrics.buckets import count_buckets
@@ -39,6 +39,7 @@ async def show_table(request: Request) -> Response:
     query, _ = read_query(request, parameters)
     if count_buckets(query) > LONGEST_TABLE:
         raise bad_request(f"A table has at most {LONGEST_TABLE} rows. Ask for a shorter range, or for days.")
+    await note_reading(context_of(request), request, query, "table")
     asked = query.metrics
     carrying = replace(query, metrics=tuple(dict.fromkeys((*asked, *CARRIED))))
     first = await run_limited(context_of(request), carrying)

@@ -28,7 +28,7 @@ GRANTS: dict[str, dict[str, str]] = {
         "streams_statechange": "SELECT, INSERT",
         "streams_stream": (
             "SELECT (id, client_id, kind, enabled, owner_id, removed_at, retention_days, time_zone,"
-            " reads_age, reads_gender, reads_expression, compute)"
+            " reads_age, reads_gender, reads_expression, reads_faces, compute, hours, hours_since)"
         ),
         "streams_usage": "SELECT, INSERT, UPDATE",
     },
@@ -45,24 +45,32 @@ GRANTS: dict[str, dict[str, str]] = {
         "streams_refusal": "SELECT, INSERT, UPDATE",
         "streams_statechange": "SELECT, INSERT",
         "streams_stream": (
-            "SELECT (id, kind, enabled, owner_id, retention_days, time_zone, reads_age, reads_gender, reads_expression)"
+            "SELECT (id, kind, enabled, owner_id, retention_days, time_zone,"
+            " reads_age, reads_gender, reads_expression, reads_faces)"
         ),
         "streams_usage": "SELECT, INSERT, UPDATE",
     },
     RECORDER: {
         "django_migrations": "SELECT (app, name)",
+        "metrics_block": "SELECT, INSERT",
+        "metrics_blockprogress": "SELECT, INSERT, UPDATE",
         "metrics_slot": "SELECT, INSERT, UPDATE",
         "metrics_state": "SELECT, UPDATE",
         "streams_devicecoverage": "SELECT, DELETE",
-        "streams_stream": "SELECT (id, removed_at, retention_days)",
+        "streams_stream": (
+            "SELECT (id, removed_at, retention_days, time_zone, compute, groups_of, grid, grouped_until)"
+        ),
+        "visits_erased": "SELECT, DELETE",
         "visits_kept": "SELECT, INSERT, UPDATE",
         "visits_mark": OWN,
         "visits_putaside": "SELECT, INSERT, DELETE",
         "visits_visit": OWN,
     },
     DATA: {
+        "audit_entry": "INSERT (stream_id, actor, action, detail)",
         "accounts_account": "SELECT (id, is_active)",
         "django_migrations": "SELECT (app, name)",
+        "metrics_block": "SELECT",
         "metrics_coveragehour": "SELECT",
         "metrics_qualityhour": "SELECT",
         "metrics_slot": "SELECT",
@@ -71,10 +79,13 @@ GRANTS: dict[str, dict[str, str]] = {
         "streams_blindness": "SELECT",
         "streams_coverage": "SELECT",
         "streams_member": "SELECT",
+        "streams_openinghours": "SELECT",
         "streams_quality": "SELECT",
         "streams_refusal": "SELECT",
         "streams_statechange": "SELECT",
-        "streams_stream": "SELECT (id, client_id, owner_id, created_at, coverage_since, removed_at, time_zone)",
+        "streams_stream": (
+            "SELECT (id, client_id, owner_id, created_at, coverage_since, removed_at, time_zone, grid, grouped_until)"
+        ),
         "tokens_signingkey": "SELECT (kid, public_jwk, retires_at)",
         "visits_kept": "SELECT",
         "visits_mark": "SELECT",
@@ -102,12 +113,19 @@ GRANTS: dict[str, dict[str, str]] = {
         "alerts_silence": OWN,
         "checks_cameracheck": OWN,
         "members_invitation": OWN,
+        "notices_noticedetails": OWN,
+        "notices_noticeversion": "SELECT, DELETE",
         "streams_accesstoken": OWN,
         "streams_member": OWN,
+        "streams_openinghours": OWN,
         "streams_stream": OWN,
         "streams_statechange": "SELECT, INSERT, DELETE",
         "tokens_failure": OWN,
         "tokens_signingkey": OWN,
+        # What was done: it only grows.
+        "audit_chain": "SELECT",
+        "audit_entry": "SELECT, INSERT (stream_id, actor, action, detail)",
+        "audit_retention": OWN,
         # Money.
         "billing_checkout": OWN,
         "billing_customer": OWN,
@@ -118,6 +136,8 @@ GRANTS: dict[str, dict[str, str]] = {
         "gateway_blob": "SELECT, UPDATE",
         "gateway_job": "SELECT, UPDATE, DELETE",
         "gateway_listedworker": "SELECT",
+        "metrics_block": "SELECT, DELETE",
+        "metrics_blockprogress": "SELECT, UPDATE",
         "metrics_coveragehour": "SELECT",
         "metrics_qualityhour": "SELECT",
         "metrics_slot": "SELECT, DELETE",
@@ -130,8 +150,9 @@ GRANTS: dict[str, dict[str, str]] = {
         "streams_quality": "SELECT, DELETE",
         "streams_refusal": "SELECT, DELETE",
         "streams_usage": "SELECT, DELETE",
+        "visits_erased": "SELECT, INSERT, DELETE",
         "visits_kept": "SELECT, DELETE",
-        "visits_mark": "SELECT, DELETE",
+        "visits_mark": OWN,
         "visits_putaside": "SELECT, DELETE",
         "visits_visit": "SELECT, DELETE",
     },
@@ -142,8 +163,10 @@ FUNCTIONS: dict[str, tuple[str, ...]] = {
     GATEWAY: ("streams_lock(bigint)",),
     DISPATCHER: ("streams_lock(bigint)",),
     RECORDER: ("visits_make_partition(date)", "visits_drop_partition(date)"),
+    CONSOLE: ("audit_end(bigint)",),
+    MIGRATIONS: ("notices_keep()",),
 }
-"""Functions that run with the rights of the tables' owner, and who may call them."""
+"""Functions that run with the rights of the tables' owner, and who may call them; a trigger's function nobody does."""
 
 PARTITIONS = "^visits_visit_y[0-9]{4,6}m[0-9]{2}$"
 """Visits are read and written through their table, whose grants count: nobody needs any on a month."""

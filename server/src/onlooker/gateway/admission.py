@@ -17,7 +17,7 @@ from onlooker.http.routes import Handler, RouteRow
 from onlooker.streams.coverage import reason_of
 from onlooker.streams.credentials import StreamRecord
 
-_REPEATED = (Code.RATE_LIMITED, Code.QUOTA_EXCEEDED, Code.STREAM_DISABLED)
+_REPEATED = (Code.RATE_LIMITED, Code.QUOTA_EXCEEDED, Code.STREAM_DISABLED, Code.STREAM_CLOSED)
 """A camera that may not compute keeps sending; logged, it would fill the log with identical lines."""
 _TOO_MUCH = (Code.RATE_LIMITED, Code.OVERLOADED, Code.TOO_LARGE, Code.REQUEST_TIMEOUT)
 _FRAME_PATH = re.compile(r"/services/([^/]+)/([^/]+)/(?:jobs|streams/[^/]+/(input))")

@@ -20,7 +20,7 @@ from onlooker.gateway import counters
 from onlooker.gateway.bodies import InflatedLimits, read_inflated
 from onlooker.gateway.context import GatewayContext, context_of, service_of, stream_of
 from onlooker.gateway.meters import LIVE_WITHIN_S
-from onlooker.gateway.permits import permit_visits
+from onlooker.gateway.permits import is_closed, permit_visits
 from onlooker.gateway.visit_batch import (
     BatchTimes,
     DeviceBatch,
@@ -54,6 +54,7 @@ PUBLISHED_AT_ONCE = 50
 _MESSAGES = {
     DeviceRefusal.TOO_MANY: "More than a camera can see in 15 minutes.",
     DeviceRefusal.QUOTA_EXCEEDED: "The month in which it was computed is used up.",
+    DeviceRefusal.CLOSED: "The stream was closed then: outside its opening hours nothing is taken.",
 }
 
 
@@ -134,16 +135,21 @@ class BatchIntake:
     def _check_slots(self) -> list[ToldSlot]:
         plausible = []
         for one in self.batch.coverage:
-            if fault := check_slot(one, self.times):
+            fault = check_slot(one, self.times) or self._check_hours(one.slot * SLOT_S)
+            if fault:
                 self._refuse(fault, slot=one.slot)
             else:
                 plausible.append(take_slot(one))
         return plausible
 
+    def _check_hours(self, at_s: float) -> Fault | None:
+        """A slot is closed or open as a whole, and a visit by when it began."""
+        return (DeviceRefusal.CLOSED, _MESSAGES[DeviceRefusal.CLOSED]) if is_closed(self.stream, at_s) else None
+
     def _check_visits(self) -> list[VisitBody]:
         plausible = []
         for one in self.batch.visits:
-            fault = check_visit(one, self.times)
+            fault = check_visit(one, self.times) or self._check_hours(one.present[0][0] / 1000)
             if not fault and not self.context.new_visits.permit(self.stream.id, visit_slot(one), one.id.lower()):
                 fault = DeviceRefusal.TOO_MANY, _MESSAGES[DeviceRefusal.TOO_MANY]
             if fault:
@@ -155,7 +161,7 @@ class BatchIntake:
     async def _record(self, slots: Sequence[ToldSlot], visits: Sequence[VisitBody]) -> RecordedReport:
         quota_s = self.context.settings.developer_quota_s if self.stream.kind == "developer" else None
         began_in = frozenset(map(visit_slot, visits))
-        report = DeviceReport(self.stream.id, self.batch.device, slots, began_in, quota_s)
+        report = DeviceReport(self.stream.id, self.batch.device, slots, began_in, quota_s, self.batch.whole)
         recorded = await record_report(self.context.pool, report)
         for month, used_s in recorded.used_s.items():
             self.context.meters.usage.note_used(self.stream.id, month, used_s)

@@ -25,7 +25,7 @@ from onlooker.gateway.context import (
 from onlooker.gateway.engine.engine import no_worker
 from onlooker.gateway.engine.tasks import new_task, sender_of
 from onlooker.gateway.meters import is_for_visits
-from onlooker.gateway.permits import permit_job, permit_results
+from onlooker.gateway.permits import permit_hours, permit_job, permit_results
 from onlooker.gateway.queue.acceptance import accept_job, find_accepted, remove_accepted
 from onlooker.gateway.requests import collect_attachments, read_job_request, read_trial_request, session_key
 from onlooker.gateway.stream_limits import Holder
@@ -53,6 +53,7 @@ async def create_job(request: Request) -> Response:
     arrived_at = time.time()
     requested = (read_trial_request if stream.is_trial else read_job_request)(service, body.fields)
     request.scope["is_for_visits"] = is_for_visits(service, requested.params)
+    permit_hours(stream, service, requested.params, arrived_at=arrived_at)
     session = session_key(stream, service, requested.session_id) if requested.session_id else None
     job_id = uuid.uuid4()
     prepare = partial(

@@ -53,7 +53,7 @@ WHERE gateway_job.number = ANY(%(numbers)s) AND stream.id = gateway_job.stream_i
   AND finished_at IS NULL AND (leased_until IS NULL OR leased_until < now())
 RETURNING gateway_job.number, job_id, stream_id, service, version, session, request_id, params, attachments,
           extract(epoch FROM accepted_at)::float AS accepted, extract(epoch FROM deadline_at)::float AS deadline,
-          worker_deaths, reads_age, reads_gender, reads_expression, retention_days, time_zone;
+          worker_deaths, reads_age, reads_gender, reads_expression, reads_faces, retention_days, time_zone;
 
 -- name: renew_leases  this dispatcher still works on them
 UPDATE gateway_job SET leased_until = now() + %(lease_s)s * interval '1 second'

@@ -2,7 +2,7 @@
 
 import time
 import uuid
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from typing import Annotated
 
 import msgspec
@@ -12,9 +12,10 @@ from starlette.responses import Response
 
 from onlooker.gateway.admission import read_credentials
 from onlooker.gateway.context import GatewayContext, context_of, stream_of
-from onlooker.gateway.permits import state_of
+from onlooker.gateway.permits import is_closed, state_of
 from onlooker.http.answers import json_answer
 from onlooker.http.openapi import Moment
+from onlooker.streams.business_hours import open_spans, parse_hours, zone_of
 from onlooker.streams.credentials import StreamRecord
 from onlooker.streams.options import is_nearly_used_up
 from onlooker.streams.state import State
@@ -22,6 +23,10 @@ from onlooker.streams.video_time import month_end
 
 STATES = {State.ENABLED: "ready", State.DISABLED: "disabled", State.QUOTA: "month_used_up"}
 """In the words of people who set up a camera."""
+
+
+OPENING_BEFORE, OPENING_AFTER = timedelta(days=1), timedelta(days=14)
+"""Of what time around now a device is told when the stream is open; later weeks are like the last one."""
 
 
 class StreamMonth(msgspec.Struct, frozen=True):
@@ -39,6 +44,17 @@ class StreamReads(msgspec.Struct, frozen=True):
     age: bool
     gender: bool
     expression: bool
+    faces: Annotated[bool, Meta(description="Without it no face is looked for, and people are only counted")]
+
+
+class StreamOpening(msgspec.Struct, frozen=True):
+    """When a stream with opening hours is open. Unix seconds, so that a device needs no time zones."""
+
+    hours: Annotated[str, Meta(description="As its owner wrote them, on the stream's local clock")]
+    since: Annotated[float, Meta(description="These hours hold from then on; before, the stream counts as open")]
+    from_s: float = msgspec.field(name="from")
+    to_s: float = msgspec.field(name="to")
+    spans: Annotated[list[tuple[float, float]], Meta(description="Between `from` and `to`; the ends are exclusive")]
 
 
 class StreamBody(msgspec.Struct, frozen=True, kw_only=True):
@@ -54,6 +70,8 @@ class StreamBody(msgspec.Struct, frozen=True, kw_only=True):
     ]
     retention_days: int
     reads: StreamReads
+    opening: Annotated[StreamOpening | None, Meta(description="null: always open")]
+    is_open: Annotated[bool, Meta(description="Whether it is open now")]
     console_url: str
     data_url: str
     now: Annotated[str, Meta(description="The server's clock", extra_json_schema={"format": "date-time"})]
@@ -81,8 +99,31 @@ def describe_stream(context: GatewayContext, stream: StreamRecord, client_id: st
         ),
         compute=stream.compute,
         retention_days=stream.retention_days,
-        reads=StreamReads(age=stream.reads_age, gender=stream.reads_gender, expression=stream.reads_expression),
+        reads=StreamReads(
+            age=stream.reads_age,
+            gender=stream.reads_gender,
+            expression=stream.reads_expression,
+            faces=stream.reads_faces,
+        ),
+        opening=describe_opening(stream, now),
+        is_open=not is_closed(stream, now),
         console_url=context.settings.console_url,
         data_url=context.settings.data_url,
         now=datetime.fromtimestamp(now, UTC).isoformat(timespec="milliseconds"),
+    )
+
+
+def describe_opening(stream: StreamRecord, now_s: float) -> StreamOpening | None:
+    hours = parse_hours(stream.hours)
+    if hours is None:
+        return None
+    now = datetime.fromtimestamp(now_s, UTC)
+    from_at, to_at = now - OPENING_BEFORE, now + OPENING_AFTER
+    spans = open_spans(hours, zone_of(stream.time_zone), from_at, to_at)
+    return StreamOpening(
+        hours=stream.hours,
+        since=stream.hours_since_s or 0.0,
+        from_s=from_at.timestamp(),
+        to_s=to_at.timestamp(),
+        spans=[(span.from_at.timestamp(), span.to_at.timestamp()) for span in spans],
     )

@@ -93,6 +93,7 @@ class DeviceBatch(msgspec.Struct, frozen=True, kw_only=True):
     sent_at: Annotated[str, Meta(max_length=40, description="The device's clock")] = ""
     visits: Annotated[list[VisitBody], Meta(max_length=ITEMS_LIMIT)] = []
     coverage: Annotated[list[CoverageBody], Meta(max_length=ITEMS_LIMIT)] = []
+    whole: Annotated[bool, Meta(description="Whether the device has nothing else that waits")] = False
 
 
 _decode = msgspec.json.Decoder(DeviceBatch).decode
@@ -193,7 +194,7 @@ def take_visit(told: VisitBody, stream: StreamRecord, *, session: str, is_open: 
         ended=not is_open,
         present=list(told.present),
         still=list(told.still),
-        looking=list(told.looking),
+        looking=list(told.looking) if stream.reads_faces else [],
         age=told.age if stream.reads_age else None,
         age_confidence=told.age_confidence if stream.reads_age else 0.0,
         gender=told.gender if stream.reads_gender else None,

@@ -1,5 +1,6 @@
 """A period compared with another one, like with like: read from roll-up and coverage in a handful of statements."""
 
+from bisect import bisect_right
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
@@ -8,8 +9,9 @@ from itertools import compress, pairwise
 
 from onlooker.database import Pool, load_queries
 from onlooker.metrics.changes import Change, compare_metric
+from onlooker.metrics.coverage import read_closed_time
 from onlooker.metrics.definitions import METRICS, Figures, Unit
-from onlooker.metrics.execution import figures_between
+from onlooker.metrics.execution import BlockFigures, blocks_between, figures_between
 from onlooker.metrics.like_time import (
     LEAST_SHARE,
     WATCHED_FROM,
@@ -47,7 +49,7 @@ class LikeTime:
 
     before: TimeRange
     length_s: float
-    """Of the period, as far as it is past."""
+    """Of the period, as far as it is past and was not closed."""
     watched: tuple[SlotRun, ...]
     """Slots of the period that were watched, whether they are compared or not."""
     pairs: tuple[SlotPairs, ...]
@@ -71,9 +73,9 @@ class Comparison:
     changes: dict[str, dict[str, Change]]
     """By metric and part; empty where there is no comparison."""
     clusters: dict[str, list[Figures]]
-    """By metric: the figures of all clusters of the period."""
+    """By metric: the figures of all clusters of the period. Of what is told about people, blocks follow."""
     edges_s: tuple[float, ...]
-    """Where those begin, and where the last one ends."""
+    """Where clusters begin, and where the last one ends."""
     exact: bool
 
 
@@ -87,6 +89,7 @@ async def read_comparison(pool: Pool, query: Query, before: TimeRange, *, now: d
     if like.reason:
         return Comparison(like, {}, ours.everything, ours.edges_s, ours.is_exact)
     earlier = replace(query, from_at=before.from_at, to_at=before.to_at)
+    earlier = earlier.on_grid() if query.grid else earlier
     runs = sorted(pair.before for pair in like.pairs)
     theirs = await _read_clusters(pool, earlier, runs, cluster_s if _has_means(query) else DAY_S)
     changes = {
@@ -106,9 +109,17 @@ async def read_like_time(pool: Pool, query: Query, before: TimeRange, *, now: da
     ours, theirs = await _read_watched(pool, query.stream_id, (period, before))
     shift_s = find_shift_s(TimeRange(query.from_at, query.to_at), before, query.zone)
     pairs = tuple(pair_slots(ours, theirs, zone=query.zone, shift_s=shift_s))
-    length_s = (period.to_at - period.from_at).total_seconds()
+    length_s = await _read_open_s(pool, query.stream_id, period)
     like = LikeTime(before, length_s, tuple(ours), pairs, _why_not(ours, theirs, pairs, length_s))
     return like, 1.0 if like.reason else await _read_exposure(pool, query.stream_id, pairs)
+
+
+async def _read_open_s(pool: Pool, stream_id: int, period: TimeRange) -> float:
+    """How long the stream was open; what was watched while it was closed is compared all the same."""
+    async with pool.connection() as connection:
+        closed = await read_closed_time(connection, stream_id, period.from_at, period.to_at)
+    length_s = (period.to_at - period.from_at).total_seconds()
+    return length_s - sum((one.to_at - one.from_at).total_seconds() for one in closed)
 
 
 def _why_not(
@@ -174,7 +185,24 @@ async def _read_clusters(pool: Pool, query: Query, runs: Sequence[SlotRun], clus
     found, exact = await figures_between(pool, replace(query, time=Time.BY_HOUR), edges)
     is_inside = are_inside(edges_s, runs)
     inside = {name: list(compress(rows, is_inside)) for name, rows in found.items()}
-    return _Clusters(edges_s, found, inside, exact)
+    blocks = await blocks_between(pool, query)
+    everything = _add_blocks(found, blocks)
+    return _Clusters(edges_s, everything, _add_blocks(inside, blocks_inside(blocks, runs)), exact)
+
+
+def _add_blocks(clusters: dict[str, list[Figures]], blocks: Sequence[BlockFigures]) -> dict[str, list[Figures]]:
+    """Each block is a cluster by itself: of its slots nothing else is told about people."""
+    return {
+        name: [*rows, *(block.figures[name] for block in blocks if name in block.figures)]
+        for name, rows in clusters.items()
+    }
+
+
+def blocks_inside(blocks: Iterable[BlockFigures], runs: Sequence[SlotRun]) -> list[BlockFigures]:
+    """Those that lie in a run; both are in order."""
+    begins_s = [run.from_s for run in runs]
+    places = ((block, bisect_right(begins_s, block.from_s) - 1) for block in blocks)
+    return [block for block, place in places if place >= 0 and block.to_s <= runs[place].to_s]
 
 
 def cut_clusters(query: Query, runs: Iterable[SlotRun], cluster_s: int) -> list[datetime]:

@@ -18,12 +18,13 @@ from onlooker.metrics.hour_sums import BESIDE, HOUR_S, WATCHED, PastBuckets, pas
 from onlooker.metrics.query import Query
 from onlooker.metrics.statements import as_array
 from onlooker.slots import SLOT, SLOT_S, is_slot_edge, slot_of
+from onlooker.streams.business_hours import closed_spans, parse_hours, zone_of
 from onlooker.streams.coverage import Reason, reason_of
 
 NOTHING_S = 1e-6
 """Anything below this is a rounding error of a sum."""
-TOLD_BY_STATE = [Reason.STREAM_DISABLED, Reason.QUOTA_EXCEEDED]
-"""Refusals that add nothing: the log of states says when they began and ended."""
+TOLD_BY_STATE = [Reason.STREAM_DISABLED, Reason.QUOTA_EXCEEDED, Reason.STREAM_CLOSED]
+"""Refusals that add nothing: the log of states, or the opening hours, say when they began and ended."""
 
 CoverageRow = tuple[int, str | None, float, float]
 """Number, reason, seconds and covered seconds."""
@@ -56,6 +57,8 @@ class Absence(StrEnum):
     """No frames arrived: the camera was off."""
     UNKNOWN = "unknown"
     """Before the stream's coverage was kept for good."""
+    CLOSED = "closed"
+    """Outside the stream's opening hours: no gap, as nobody was expected to be watched for."""
 
 
 _ABSENCES = {absence.value: absence for absence in Absence}
@@ -66,7 +69,7 @@ Missing = dict[Absence | Reason, float]
 
 @dataclass(frozen=True)
 class Watched:
-    """How much was covered of the part of a bucket that lies inside the range and in the past."""
+    """How much was covered of the part of a bucket that lies inside the range, in the past and in opening hours."""
 
     covered_s: float
     length_s: float
@@ -75,7 +78,7 @@ class Watched:
 
     @property
     def share(self) -> float | None:
-        """None where it is not known, or where none of the time has passed yet."""
+        """None where it is not known, or where none of the time has passed yet or all of it was closed."""
         return min(1.0, self.covered_s / self.length_s) if self.is_known and self.length_s else None
 
 
@@ -91,13 +94,31 @@ class BucketCoverage:
     """The reason for most of the refused seconds."""
 
     @property
+    def open_s(self) -> float:
+        """What was not closed."""
+        closed_s = self.missing.get(Absence.CLOSED, 0.0)
+        return 0.0 if closed_s and self.length_s - closed_s <= NOTHING_S else self.length_s - closed_s
+
+    @property
+    def is_closed(self) -> bool:
+        """Whether all of it was."""
+        return bool(self.length_s) and not self.open_s
+
+    @property
+    def in_hours(self) -> "BucketCoverage":
+        """The part that was not closed."""
+        missing = dict(self.missing)
+        missing.pop(Absence.CLOSED, None)
+        return replace(self, length_s=self.open_s, missing=missing)
+
+    @property
     def watched(self) -> Watched:
-        return Watched(self.covered_s, self.length_s, Absence.UNKNOWN not in self.missing)
+        return Watched(self.covered_s, self.open_s, Absence.UNKNOWN not in self.missing)
 
 
 @dataclass(frozen=True)
 class Closure:
-    """A period in which the stream could not compute: it did not exist yet, was disabled, or had used up its quota."""
+    """A period in which the stream could not compute: not created yet, closed, disabled, or its quota used up."""
 
     absence: Absence
     from_at: datetime
@@ -174,7 +195,7 @@ def _slots_cut_by(closures: Iterable[Closure]) -> Iterator[datetime]:
 
 def closed_between(from_at: datetime, to_at: datetime, closures: Sequence[Closure]) -> dict[Absence, float]:
     """How many seconds of a period were closed. Closures are in order and do not overlap."""
-    closed = {Absence.NOT_CREATED: 0.0, Absence.DISABLED: 0.0, Absence.QUOTA: 0.0}
+    closed = {Absence.NOT_CREATED: 0.0, Absence.CLOSED: 0.0, Absence.DISABLED: 0.0, Absence.QUOTA: 0.0}
     first = bisect_right(closures, from_at, key=lambda closure: closure.to_at)
     for closure in takewhile(lambda closure: closure.from_at < to_at, islice(closures, first, None)):
         closed[closure.absence] += (min(closure.to_at, to_at) - max(closure.from_at, from_at)).total_seconds()
@@ -226,7 +247,8 @@ async def read_coverage(pool: Pool, query: Query, buckets: Buckets, *, now: date
     values = {"stream_id": query.stream_id, "from_at": from_at, "to_at": to_at, "now": now}
     async with pool.connection() as connection:
         [known] = await _read(connection, "find_known_since", values)
-        closures = [_closure_of(row) for row in await _read(connection, "read_closures", values)]
+        logged = [_closure_of(row) for row in await _read(connection, "read_closures", values)]
+        closures = add_closed_time(logged, await read_closed_time(connection, query.stream_id, from_at, to_at))
         known_since = known["since"].astimezone(UTC)
         stretches = list(cut_stretches(buckets.edges, closures, within=(from_at, to_at), known_since=known_since))
         values |= _cut_values([*(stretch.from_at.timestamp() for stretch in stretches), to_at.timestamp()])
@@ -237,6 +259,45 @@ async def read_coverage(pool: Pool, query: Query, buckets: Buckets, *, now: date
     for number, stretch in enumerate(stretches, start=1):
         found[stretch.bucket].append((stretch, parts[number]))
     return tuple(compute_bucket_coverage(found[bucket], closures) for bucket in range(len(buckets.keys)))
+
+
+async def read_closed_time(
+    connection: AsyncConnection[DictRow], stream_id: int, from_at: datetime, to_at: datetime
+) -> list[Closure]:
+    """When the stream was closed inside a range, by the opening hours that held then; in order."""
+    values = {"stream_id": stream_id, "from_at": from_at, "to_at": to_at}
+    closed: list[Closure] = []
+    for row in await _read(connection, "read_opening_hours", values):
+        hours = parse_hours(row["hours"])
+        begin_at, end_at = row["from_at"].astimezone(UTC), row["to_at"].astimezone(UTC)
+        spans = closed_spans(hours, zone_of(row["time_zone"]), begin_at, end_at) if hours else []
+        closed += [Closure(Absence.CLOSED, span.from_at, span.to_at) for span in spans]
+    return closed
+
+
+def add_closed_time(logged: Sequence[Closure], closed: Sequence[Closure]) -> list[Closure]:
+    """All in order, none overlapping: whatever else stood in the way of a closed stream was missed by nobody."""
+    if not closed:
+        return list(logged)
+    absent = [one for one in logged if one.absence is Absence.NOT_CREATED]
+    others = [one for one in logged if one.absence is not Absence.NOT_CREATED]
+    kept = [*absent, *_without(closed, absent), *_without(others, closed)]
+    return sorted(kept, key=lambda closure: closure.from_at)
+
+
+def _without(closures: Iterable[Closure], others: Sequence[Closure]) -> Iterator[Closure]:
+    """What of closures lies outside others, which are in order."""
+    for closure in closures:
+        begin_at = closure.from_at
+        first = bisect_right(others, begin_at, key=lambda other: other.to_at)
+        for other in islice(others, first, None):
+            if other.from_at >= closure.to_at:
+                break
+            if begin_at < other.from_at:
+                yield replace(closure, from_at=begin_at, to_at=other.from_at)
+            begin_at = max(begin_at, other.to_at)
+        if begin_at < closure.to_at:
+            yield replace(closure, from_at=begin_at)
 
 
 async def read_covered(pool: Pool, stream_id: int, past: PastBuckets) -> tuple[list[float], datetime | None]:
@@ -254,7 +315,7 @@ async def read_covered(pool: Pool, stream_id: int, past: PastBuckets) -> tuple[l
 async def read_watched(pool: Pool, query: Query, buckets: Buckets, *, now: datetime) -> list[Watched]:
     """How much of each bucket was covered. Quicker than `read_coverage`, except where not all is known any more.
 
-    Neither the log of states nor refusals change how much was covered.
+    Neither the log of states nor refusals change how much was covered. Opening hours change of how much time.
     """
     past = past_buckets(query, buckets.edges, now)
     covered, known_since = await read_covered(pool, query.stream_id, past)

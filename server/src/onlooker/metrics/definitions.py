@@ -17,6 +17,8 @@ DIGITS = 6
 """Decimals of a mean."""
 UNKNOWN = "?"
 EMOTIONS = EXPRESSIONS
+_TOLD = "interested AND NOT grouped"
+"""Of people whose slot is grouped nothing is told one by one."""
 
 Number = int | float | None
 Figures = Sequence[int]
@@ -61,8 +63,8 @@ def _count(condition: str) -> str:
 
 
 def _microseconds(interval: str) -> str:
-    """The sum of an interval over interested people, as a whole number, so that sums stay exact."""
-    return f"(extract(epoch FROM coalesce(sum({interval}) FILTER (WHERE interested), '0')) * 1000000)::bigint"
+    """The sum of an interval over people who are told about, as a whole number, so that sums stay exact."""
+    return f"(extract(epoch FROM coalesce(sum({interval}) FILTER (WHERE {_TOLD}), '0')) * 1000000)::bigint"
 
 
 def _title(name: str) -> str:
@@ -88,8 +90,16 @@ def _mean(name: str, meaning: str, figures: Mapping[str, str], *, unit: Unit, sc
 def _breakdown(name: str, meaning: str, conditions: Mapping[str, str], columns: Mapping[str, str]) -> Metric:
     """How many interested people are in each part."""
     figures = {columns[part]: _count(f"interested AND {condition}") for part, condition in conditions.items()}
-    # Not strict: that takes half as long again, and a page has hundreds of them.
-    return Metric(name, _title(name), Unit.PARTS, meaning, figures, lambda found: dict(zip(conditions, found)))  # noqa: B905
+    unknown = list(conditions).index(UNKNOWN) if UNKNOWN in conditions else 0
+
+    def shape(found: Figures) -> Value:
+        # Not strict: that takes half as long again, and a page has hundreds of them.
+        parts: Value = dict(zip(conditions, found))  # noqa: B905
+        if found[unknown] < 0:  # people of a block were found not to be interested later
+            parts[UNKNOWN] = 0
+        return parts
+
+    return Metric(name, _title(name), Unit.PARTS, meaning, figures, shape)
 
 
 def _columns(name: str, parts: Mapping[str, str]) -> dict[str, str]:
@@ -120,14 +130,14 @@ METRICS: dict[str, Metric] = {
         _mean(
             "stop_time",
             "Seconds that an interested person stands still, on average.",
-            {"still_us": _microseconds("still_for"), "interested": _count("interested")},
+            {"still_us": _microseconds("still_for"), "told": _count(_TOLD)},
             unit=Unit.SECONDS,
             scale=1e6,
         ),
         _mean(
             "attention_time",
             "Seconds that an interested person looks, on average.",
-            {"looking_us": _microseconds("looking_for"), "interested": _count("interested")},
+            {"looking_us": _microseconds("looking_for"), "told": _count(_TOLD)},
             unit=Unit.SECONDS,
             scale=1e6,
         ),
@@ -147,8 +157,8 @@ METRICS: dict[str, Metric] = {
             "satisfaction",
             "How happy interested people look, on average: from 0 to 1.",
             {
-                "balance": f"coalesce(sum({_BALANCE}) FILTER (WHERE interested AND neutral IS NOT NULL), 0)",
-                "balance_of": _count("interested AND neutral IS NOT NULL"),
+                "balance": f"coalesce(sum({_BALANCE}) FILTER (WHERE {_TOLD} AND neutral IS NOT NULL), 0)",
+                "balance_of": _count(f"{_TOLD} AND neutral IS NOT NULL"),
             },
             unit=Unit.SHARE,
             scale=1e9,
@@ -165,6 +175,7 @@ METRICS: dict[str, Metric] = {
             _EMOTIONS,
             _columns("emotion", _EMOTIONS),
         ),
+        _number("stopped", "People who stood still for at least 3 seconds, wherever they looked.", "stopped"),
     )
 }
 
@@ -180,3 +191,12 @@ def figures_of(metrics: tuple[str, ...]) -> dict[str, str]:
 
 
 ALL_FIGURES = figures_of(tuple(METRICS))
+BLOCK_FIGURES = tuple(figures_of(tuple(name for name, metric in METRICS.items() if metric.unit is not Unit.PEOPLE)))
+"""Columns about people, which may come in blocks. Counts only say that somebody was there."""
+UNKNOWN_FIGURES = {
+    column: tuple(other for other in metric.figures if other != column)
+    for metric in METRICS.values()
+    for column in metric.figures
+    if column.endswith("_unknown")
+}
+"""Columns of people of whom a part is not known, with the columns of those of whom it is."""

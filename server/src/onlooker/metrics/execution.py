@@ -14,10 +14,18 @@ from psycopg.rows import tuple_row
 from onlooker.database import Pool
 from onlooker.errors import bad_request
 from onlooker.metrics.buckets import count_buckets, page_buckets
-from onlooker.metrics.definitions import METRICS, Figures, Value, in_declared_order
+from onlooker.metrics.definitions import METRICS, Figures, Unit, Value, in_declared_order
 from onlooker.metrics.extension_values import ExtensionValue, figures_needed, read_extensions, shape_extensions
 from onlooker.metrics.query import PAGE_BUCKETS, Query, Time
-from onlooker.metrics.statements import NOTE, compile_quick_statement, compile_statement, compile_values, is_quick
+from onlooker.metrics.statements import (
+    NOTE,
+    compile_block_reading,
+    compile_grid_statement,
+    compile_quick_statement,
+    compile_statement,
+    compile_values,
+    is_quick,
+)
 
 Found = dict[int, tuple[int, ...]]
 """One row per bucket, by the bucket's number, which is the row's first value."""
@@ -35,7 +43,7 @@ class Answer:
     entities: dict[str, dict[str, Any]]
     """By bucket key, then by metric: a `Value`, or an `ExtensionValue`."""
     exact: bool
-    """False if an exact answer would need visits that are past their retention and deleted."""
+    """False if an exact answer would need visits that are past their retention and deleted, and on the grid."""
 
 
 async def run_query(pool: Pool, query: Query, page: int = 1, *, size: int = PAGE_BUCKETS) -> Answer:
@@ -55,7 +63,7 @@ async def run_query(pool: Pool, query: Query, page: int = 1, *, size: int = PAGE
         found, values = await asyncio.gather(finding, read_extensions(pool, query, buckets))
     else:
         found, values = await finding, {}
-    exact = found.pop(NOTE, None) is None
+    exact = _pop_note(found, query)
     entities = _entities(counted, buckets.keys, found)
     if is_extended:
         entities = _merge(query.metrics, entities, shape_extensions(values, list(entities.values())))
@@ -65,7 +73,7 @@ async def run_query(pool: Pool, query: Query, page: int = 1, *, size: int = PAGE
 async def count_between(pool: Pool, query: Query, edges: Sequence[datetime]) -> tuple[dict[str, list[int]], bool]:
     """Metrics that are plain counts, as lists, and whether they are exact. For thousands of buckets at once."""
     found = await _find(pool, query, edges)
-    exact = found.pop(NOTE, None) is None
+    exact = _pop_note(found, query)
     pieces = {name: piece.start for name, _, piece in _pieces_of(query.metrics)}
     nobody = (0,) * (1 + len(pieces))
     rows = [found.get(number, nobody) for number in range(1, len(edges))]
@@ -73,16 +81,39 @@ async def count_between(pool: Pool, query: Query, edges: Sequence[datetime]) -> 
 
 
 async def figures_between(pool: Pool, query: Query, edges: Sequence[datetime]) -> tuple[dict[str, list[Figures]], bool]:
-    """The figures that each metric is computed from, bucket by bucket, and whether they are exact."""
-    found = await _find(pool, query, edges)
-    exact = found.pop(NOTE, None) is None
+    """The figures that each metric is computed from, bucket by bucket, without blocks, and whether they are exact."""
+    found = await _find(pool, query, edges, with_blocks=False)
+    exact = _pop_note(found, query)
     pieces = {name: piece for name, _, piece in _pieces_of(query.metrics)}
     nobody = (0,) * (1 + sum(piece.stop - piece.start for piece in pieces.values()))
     rows = [found.get(number, nobody) for number in range(1, len(edges))]
     return {name: [row[piece] for row in rows] for name, piece in pieces.items()}, exact
 
 
-async def _find(pool: Pool, query: Query, edges: Sequence[datetime]) -> Found:
+@dataclass(frozen=True)
+class BlockFigures:
+    """What a block tells, by metric; of counts it tells nothing."""
+
+    from_s: int
+    to_s: int
+    figures: dict[str, Figures]
+
+
+async def blocks_between(pool: Pool, query: Query) -> list[BlockFigures]:
+    """The blocks of a query's range one by one, in order."""
+    metrics = in_declared_order(tuple(name for name in query.metrics if METRICS[name].unit is not Unit.PEOPLE))
+    if not metrics:
+        return []
+    values = {"stream_id": query.stream_id, "from_at": query.from_at, "to_at": query.to_at}
+    async with pool.connection() as connection:
+        cursor = connection.cursor(row_factory=tuple_row)
+        await cursor.execute(compile_block_reading(metrics), values, prepare=True)
+        rows = await cursor.fetchall()
+    pieces = _pieces_of(metrics)
+    return [BlockFigures(row[0], row[1], {name: row[1:][piece] for name, _, piece in pieces}) for row in rows]
+
+
+async def _find(pool: Pool, query: Query, edges: Sequence[datetime], *, with_blocks: bool = True) -> Found:
     """In one statement, so of one moment. If the quick statement has no answer, the full one starts over."""
     if not query.metrics:
         return {}
@@ -91,17 +122,27 @@ async def _find(pool: Pool, query: Query, edges: Sequence[datetime]) -> Found:
     async with pool.connection() as connection:
         # A raw cursor takes a statement as it is. Other cursors parse a statement of this length each time.
         cursor = AsyncRawCursor(connection, row_factory=tuple_row)
-        if is_quick(query, edges):
+        if query.grid:
+            statement = compile_grid_statement(metrics, by_hour=by_hour, with_blocks=with_blocks)
+            await cursor.execute(statement, values, prepare=True)
+            return _add_up(await cursor.fetchall())
+        if with_blocks and is_quick(query, edges):
             await cursor.execute(compile_quick_statement(metrics, by_hour=by_hour), values, prepare=True)
             found = _add_up(await cursor.fetchall())
             if NOTE not in found:
                 return found
-        await cursor.execute(compile_statement(metrics, by_hour=by_hour), values, prepare=True)
+        statement = compile_statement(metrics, by_hour=by_hour, with_blocks=with_blocks)
+        await cursor.execute(statement, values, prepare=True)
         return _add_up(await cursor.fetchall())
 
 
+def _pop_note(found: Found, query: Query) -> bool:
+    """Whether the answer is exact."""
+    return found.pop(NOTE, None) is None and not query.grid
+
+
 def _add_up(rows: list[tuple[int, ...]]) -> Found:
-    """One row per bucket with any people: from the roll-up, from visits that were read, or from both."""
+    """One row per bucket with any people: from the roll-up, from visits that were read, and from blocks."""
     found: Found = {}
     for row in rows:
         number = row[0]

@@ -47,8 +47,8 @@ async def read_extensions(pool: Pool, query: Query, buckets: Buckets) -> dict[st
 
 
 async def _read_in_view(pool: Pool, query: Query, buckets: Buckets, *, now: datetime) -> list[InView | None]:
-    """Only for the bucket in which now lies, or the last one of a range that ended just now."""
-    place = _place_of_now(query, buckets.edges, now)
+    """Only for the bucket in which now lies, or the last one of a range that ended just now; never on the grid."""
+    place = None if query.grid else _place_of_now(query, buckets.edges, now)
     seen: list[InView | None] = [None] * len(buckets.keys)
     if place is not None:
         seen[place] = await read_in_view(pool, query.stream_id)

@@ -31,7 +31,7 @@ IN_VIEW = ExtensionMetric(
     "in_view",
     "In view",
     Unit.PEOPLE,
-    "People in view now, and how many of them look; null in buckets that do not reach to now.",
+    "People in view now, and how many of them look; null in buckets that do not reach to now, and on the grid.",
 )
 QUALITY = ExtensionMetric(
     "quality",

@@ -16,7 +16,8 @@ class InView:
     """People whom any session of the stream sees now."""
 
     people: int
-    looking: int
+    looking: int | None
+    """None where the stream tells about people in groups: added up, it is how long one person looks."""
 
 
 async def read_in_view(pool: Pool, stream_id: int) -> InView:

@@ -40,3 +40,26 @@ class QualityHour(models.Model):
 
     def __str__(self) -> str:
         return f"{self.hour_at:%Y-%m-%d %H:%M} of {self.stream_id}"
+
+
+class Block(models.Model):
+    """What is told about at least `groups_of` people: a run of slots, frozen."""
+
+    pk = models.CompositePrimaryKey("stream_id", "begins_at")
+    stream = models.ForeignKey("streams.Stream", on_delete=models.DO_NOTHING, db_index=False, related_name="blocks")
+    begins_at = models.DateTimeField()
+
+    def __str__(self) -> str:
+        return f"{self.begins_at:%Y-%m-%d %H:%M} of {self.stream_id}"
+
+
+class BlockProgress(models.Model):
+    """Up to where a stream's slots are in blocks, or will never be."""
+
+    stream = models.OneToOneField(
+        "streams.Stream", primary_key=True, on_delete=models.DO_NOTHING, related_name="block_progress"
+    )
+    blocked_until = models.DateTimeField()
+
+    def __str__(self) -> str:
+        return f"{self.blocked_until:%Y-%m-%d %H:%M} of {self.stream_id}"

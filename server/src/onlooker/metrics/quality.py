@@ -14,6 +14,7 @@ from onlooker.database import Pool, load_queries
 from onlooker.metrics.buckets import Buckets
 from onlooker.metrics.hour_sums import QUALITY, past_buckets, read_hour_sums
 from onlooker.metrics.query import Query
+from onlooker.slots import slot_of
 from onlooker_pipeline.face_size import FACE_BINS, median_px
 from onlooker_pipeline.versions import Versions
 
@@ -110,7 +111,8 @@ def _version_changes(
 async def _read_buckets(
     connection: AsyncConnection[DictRow], query: Query, buckets: Buckets, *, now: datetime
 ) -> list[BucketQuality]:
-    past = past_buckets(query, buckets.edges, now)
+    # On the grid the running slot is not told: its faces would say when somebody came.
+    past = past_buckets(query, buckets.edges, slot_of(now) if query.grid else now)
     parts: list[list[QualityPart]] = [[] for _ in buckets.keys]
     if past.from_at < past.to_at:
         for bucket, share, sums in await read_hour_sums(connection, QUALITY, query.stream_id, past):

@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime, tzinfo
 from enum import StrEnum
 from zoneinfo import ZoneInfo
@@ -10,6 +10,7 @@ from zoneinfo import ZoneInfo
 from onlooker.errors import bad_request
 from onlooker.metrics.definitions import METRICS
 from onlooker.metrics.extensions import EXTENSIONS
+from onlooker.slots import SLOT, slot_of
 from onlooker.streams.options import check_time_zone
 
 PAGE_BUCKETS = 50
@@ -45,9 +46,18 @@ class Query:
     from_offset: tzinfo | None = None
     """The offset that `from_date` was given with, for the answer; None if it had none: then the zone's."""
     to_offset: tzinfo | None = None
+    grid: bool = False
+    """The range begins and ends with a slot, and the answer is that of whole slots."""
+
+    def on_grid(self) -> "Query":
+        """The same with the slots that its ends lie in, whole."""
+        ends_at = slot_of(self.to_at + SLOT - datetime.resolution)
+        return replace(self, from_at=slot_of(self.from_at), to_at=ends_at, grid=True)
 
 
-def parse_query(parameters: Mapping[str, str], *, stream_id: int, time_zone: str, now: datetime) -> tuple[Query, int]:
+def parse_query(
+    parameters: Mapping[str, str], *, stream_id: int, time_zone: str, now: datetime, grid: bool = False
+) -> tuple[Query, int]:
     """The query and the page. Raises a Problem that says what is wrong, and what is expected."""
     zone = ZoneInfo(_parse_zone(parameters["tz"]) if "tz" in parameters else time_zone)
     if "from_date" not in parameters:
@@ -67,7 +77,7 @@ def parse_query(parameters: Mapping[str, str], *, stream_id: int, time_zone: str
     if query.from_at >= query.to_at:
         until = "`to_date`" if "to_date" in parameters else "now, since there is no `to_date`"
         raise bad_request(f"`from_date` must lie before {until}.")
-    return query, _parse_page(parameters.get("page", "1"))
+    return query.on_grid() if grid else query, _parse_page(parameters.get("page", "1"))
 
 
 def _shown(text: str) -> str:

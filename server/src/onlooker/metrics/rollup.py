@@ -3,6 +3,7 @@
 import asyncio
 import hashlib
 import logging
+import time
 from typing import Any
 
 from psycopg import AsyncConnection
@@ -10,6 +11,7 @@ from psycopg.rows import DictRow
 
 from onlooker.database import DATABASE_FAILED, Pool, load_queries
 from onlooker.logs import fields
+from onlooker.metrics.block_release import release_blocks
 from onlooker.metrics.statements import compile_filling
 from onlooker.settings import Settings
 from onlooker.visits import counters
@@ -20,6 +22,9 @@ SLOTS_AT_ONCE = 500
 DUE_S = 30.0
 """A slot is filled this long after it was first marked: not with every revision of an open visit."""
 CHECK_EVERY_S = 2.0
+RELEASE_EVERY_S = 60.0
+GRID_EVERY_S = 60.0
+"""Slots of streams on the grid change once a minute, with the first pass after a full one."""
 OTHER_RELEASE_PAUSE_S = 60.0
 
 _queries = load_queries("onlooker.metrics", "sql/marks.sql")
@@ -33,14 +38,16 @@ class OtherDefinitions(Exception):
     """Another release fills the roll-up."""
 
 
-async def fill_slots(pool: Pool, *, due_s: float, limit: int = SLOTS_AT_ONCE) -> int:
+async def fill_slots(pool: Pool, *, due_s: float, limit: int = SLOTS_AT_ONCE, now: float | None = None) -> int:
     """Fill some slots that were marked at least this long ago, and say how many. Several processes may do so at once.
 
-    The marks are taken by a statement of their own: the next one sees everything written before they were set.
+    Of streams on the grid, those that were marked before the minute of `now`. The marks are taken by a statement of
+    their own: the next one sees everything written before they were set.
     """
+    grid_s = (time.time() if now is None else now) // GRID_EVERY_S * GRID_EVERY_S
     async with pool.connection() as connection, connection.transaction():
         await _require_own_definitions(connection)
-        values: dict[str, Any] = {"due_s": due_s, "limit": limit}
+        values: dict[str, Any] = {"due_s": due_s, "grid_s": grid_s, "limit": limit}
         taken = await (await connection.execute(_queries["take_marks"], values)).fetchall()
         fresh = [row for row in taken if row["kept"]]
         if fresh:
@@ -83,8 +90,8 @@ async def _require_own_definitions(connection: AsyncConnection[DictRow]) -> None
 
 
 async def keep_rollup_filled(pool: Pool, settings: Settings) -> None:
-    """Fill marked slots for as long as the process runs, waiting for the database if it is away."""
-    begun = False
+    """Fill marked slots and release blocks as long as the process runs, waiting for the database if it is away."""
+    begun, released_at = False, -RELEASE_EVERY_S
     while True:
         try:
             if not begun:
@@ -93,6 +100,9 @@ async def keep_rollup_filled(pool: Pool, settings: Settings) -> None:
             filled = await fill_slots(pool, due_s=DUE_S)
             if filled < SLOTS_AT_ONCE:
                 await _note_marks(pool)
+                if time.monotonic() - released_at >= RELEASE_EVERY_S:
+                    await release_blocks(pool)
+                    released_at = time.monotonic()
                 await asyncio.sleep(CHECK_EVERY_S)
         except OtherDefinitions:
             log.error("another release fills the roll-up: stop this recorder, or stop the other and restart this one")

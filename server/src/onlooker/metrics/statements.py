@@ -2,7 +2,8 @@
 
 Visits that begin in one slot are counted with one row of the roll-up if the slot lies inside a bucket and all of its
 visits lie inside the range. For other slots, and for marked ones, the visits themselves are read and judged over the
-range. One statement sees one state of the database, so nothing is counted twice or missed between the two.
+range. One statement sees one state of the database, so nothing is counted twice or missed between the two. What is told
+about people in groups is added from blocks: neither rows nor visits of grouped slots tell it.
 """
 
 from collections.abc import Iterable, Sequence
@@ -18,11 +19,13 @@ from onlooker.metrics.definitions import (
     AGE_BANDS,
     AGE_KNOWN_ABOVE,
     ALL_FIGURES,
+    BLOCK_FIGURES,
     EMOTIONS,
     GENDER_KNOWN_ABOVE,
     METRICS,
     SHORTEST_PRESENCE_S,
     UNKNOWN,
+    UNKNOWN_FIGURES,
     figures_of,
 )
 from onlooker.metrics.query import Query
@@ -37,38 +40,68 @@ VALUES = ("stream_id", "from_at", "to_at", "window_from", "window_to", "buckets"
 """The statement's parameters, in order."""
 
 SLOT_MINUTES = SLOT_S // 60
+ROUNDED = {"still_us": -6, "looking_us": -6, "balance": -7}
+"""Digits of what is kept longer than visits."""
 
 _parts = {
     name: part
-    for file in ("judged_visits", "page", "rollup")
+    for file in ("judged_visits", "page", "rollup", "blocks")
     for name, part in load_sql_parts("onlooker.metrics", f"sql/{file}.sql").items()
 }
 _VALUES_IN_SQL = SLOT_IN_SQL | {name: f"${number}" for number, name in enumerate(VALUES, start=1)}
+_SUMS = {"told": "sum(coalesce(told, interested))"}
+"""Where a slot's figure is not simply added up: rows of the release before told of all people."""
 
 
 @lru_cache(maxsize=1024)
-def compile_statement(metrics: tuple[str, ...], *, by_hour: bool) -> bytes:
+def compile_statement(metrics: tuple[str, ...], *, by_hour: bool, with_blocks: bool = True) -> bytes:
     """Rows of a bucket's number, from 1 on, followed by the figures of each metric in their order.
 
-    A bucket may have no row, one, or two to be added up.
+    A bucket may have no row, one, or several to be added up. Without blocks it has what is told one by one.
     """
     except_raw = _parts["except_raw"].substitute()
-    return _compile(metrics, ["hours" if by_hour else "days", "judged", "inexact"], except_raw=except_raw)
+    names = _name_parts(metrics, by_hour=by_hour, with_blocks=with_blocks)
+    return _compile(metrics, [*names, "judged", "inexact"], except_raw=except_raw)
 
 
 @lru_cache(maxsize=1024)
 def compile_quick_statement(metrics: tuple[str, ...], *, by_hour: bool) -> bytes:
     """The same from the roll-up alone: half the work, but no answer if visits have to be read."""
-    return _compile(metrics, ["hours" if by_hour else "days", "unanswered"], except_raw="")
+    return _compile(metrics, [*_name_parts(metrics, by_hour=by_hour), "unanswered"], except_raw="")
+
+
+@lru_cache(maxsize=1024)
+def compile_grid_statement(metrics: tuple[str, ...], *, by_hour: bool, with_blocks: bool = True) -> bytes:
+    """The same from the roll-up alone, as it is: for ranges on the grid, whose visits are never read."""
+    return _compile(metrics, _name_parts(metrics, by_hour=by_hour, with_blocks=with_blocks), except_raw="")
+
+
+def _name_parts(metrics: tuple[str, ...], *, by_hour: bool, with_blocks: bool = True) -> list[str]:
+    """The parts that add up slots, and blocks where anything about people is asked for."""
+    rolled_up = "hours" if by_hour else "days"
+    if not any(column in BLOCK_FIGURES for name in metrics for column in METRICS[name].figures):
+        return [rolled_up]
+    return [rolled_up, f"{rolled_up}_in_groups", *([f"blocks_of_{rolled_up}"] if with_blocks else [])]
 
 
 def _compile(metrics: tuple[str, ...], names: list[str], *, except_raw: str) -> bytes:
     figures = figures_of(metrics)
     asked = [column for name in metrics for column in METRICS[name].figures]
+    about = {column for column in asked if column in BLOCK_FIGURES}
+    counts = dict.fromkeys(("interested", *(column for column in figures if column not in about)))
+    is_grouped = _parts["is_grouped"].substitute(_VALUES_IN_SQL)
     parts = _VALUES_IN_SQL | {
+        "is_grouped": is_grouped,
+        "if_singly": f"WHERE NOT {is_grouped}" if about else "",
+        "and_singly": f"AND NOT {is_grouped}" if about else "",
+        "counts": ", ".join(f"sum({column})::bigint AS {column}" for column in counts),
+        "asked_of_counts": ", ".join(map(_figure_of_group, asked)),
         "asked": ", ".join(asked),
-        "whole": ", ".join(f"sum({column})::bigint AS {column}" for column in figures),
-        "summed": ", ".join(f"sum({column})::bigint" for column in asked),
+        "whole": ", ".join(f"{_sum(column)}::bigint AS {column}" for column in figures),
+        "summed": ", ".join(f"{_sum(column)}::bigint" for column in asked),
+        "asked_in_blocks": ", ".join(column if column in about else "0::bigint" for column in asked),
+        "blocks": ", ".join(f"sum({column})::bigint AS {column}" for column in figures if column in about),
+        "summed_blocks": ", ".join(f"sum({column})::bigint" if column in about else "0" for column in asked),
         "judged": ", ".join(f"({figures[column]})::bigint" for column in asked),
         "judged_visits": _judge_visits("raw_visits", clip="clip_to_range"),
         "except_raw": except_raw,
@@ -79,6 +112,18 @@ def _compile(metrics: tuple[str, ...], names: list[str], *, except_raw: str) -> 
     return f"{_parts['needed_slots'].substitute(parts)} {union}".encode()
 
 
+def _figure_of_group(column: str) -> str:
+    """Of a grouped slot, from its counts: all people are unknown."""
+    if column in BLOCK_FIGURES:
+        return "interested" if column in UNKNOWN_FIGURES else "0::bigint"
+    return column
+
+
+def _sum(column: str) -> str:
+    """Of a slot's figure over slots."""
+    return _SUMS.get(column, f"sum({column})")
+
+
 def compile_filling() -> str:
     """The statement that fills slots of the roll-up with all figures."""
     return _parts["fill_slots"].substitute(
@@ -87,6 +132,36 @@ def compile_filling() -> str:
         judged_visits=_judge_visits("visits_of_slots"),
         updates=", ".join(f"{column} = excluded.{column}" for column in ALL_FIGURES),
     )
+
+
+def compile_block_slots() -> str:
+    """The statement that reads what each slot of a range tells about people, whether or not it is grouped."""
+    return _parts["read_block_slots"].substitute(
+        figures=", ".join(f"{ALL_FIGURES[column]} AS {column}" for column in BLOCK_FIGURES),
+        judged_visits=_judge_visits("visits_of_range"),
+        **SLOT_IN_SQL,
+    )
+
+
+def compile_block_insertion() -> str:
+    """The statement that keeps a block: sums are rounded like those of slots whose visits are gone."""
+    known = [column for column in BLOCK_FIGURES if column not in UNKNOWN_FIGURES]
+    return _parts["insert_block"].substitute(
+        columns=", ".join((*known, *UNKNOWN_FIGURES)),
+        figures=", ".join(
+            (
+                *(f"round(%({column})s::bigint, {ROUNDED.get(column, 0)})" for column in known),
+                *(f"-({' + '.join(f'%({part})s::integer' for part in parts)})" for parts in UNKNOWN_FIGURES.values()),
+            )
+        ),
+    )
+
+
+@lru_cache(maxsize=1024)
+def compile_block_reading(metrics: tuple[str, ...]) -> str:
+    """The statement that reads the blocks of a range one by one, with the figures of each metric in their order."""
+    asked = [column for name in metrics for column in METRICS[name].figures]
+    return _parts["read_blocks"].substitute(figures=", ".join(one if one in BLOCK_FIGURES else "0" for one in asked))
 
 
 def _judge_visits(visits: str, *, clip: str | None = None) -> str:

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, cast
 
 from django.contrib.auth import get_user_model
 from django.core.exceptions import ValidationError
@@ -11,15 +11,18 @@ from django.db import connection, transaction
 from django.db.models import Q
 from django.utils import timezone
 
+from onlooker.audit.entries import choose_kept_days
 from onlooker.database import load_queries
 from onlooker.streams.credentials import hash_access_token, new_access_token
-from onlooker.streams.models import AccessToken, StateChange, Stream
+from onlooker.streams.models import AccessToken, OpeningHours, StateChange, Stream
 from onlooker.streams.state import State, state_values
 
 if TYPE_CHECKING:
     from django.contrib.auth.base_user import AbstractBaseUser
 
 LONGEST_GRACE = timedelta(hours=24)
+AUDIT_DAYS = "audit_days"
+"""The one option that is not the stream's own: it belongs to its audit log."""
 LIVE_TOKENS_AT_MOST = 10
 """Each of them is compared with what a device sends, so repeated rotation must not pile them up."""
 TRIAL_TIME = timedelta(minutes=15)
@@ -58,19 +61,18 @@ def create_stream(
     owner: "AbstractBaseUser",
     kind: str,
     time_zone: str = "UTC",
-    reads_expression: bool = False,
     at_most: int | None = None,
+    **chosen: Any,
 ) -> NewStream:
-    """`at_most` is how many streams the owner may have; None: no limit."""
+    """`at_most` is how many streams the owner may have; None: no limit. `chosen` are other settings of the stream."""
     if at_most is not None:
         get_user_model().objects.select_for_update(no_key=True).get(
             pk=owner.pk
         )  # concurrent requests count one after another
         if Stream.objects.filter(owner=owner.pk, removed_at=None).count() >= at_most:
             raise RefusedError(f"An account has at most {at_most} streams. Remove one that is not used any more.")
-    stream = Stream.objects.create(
-        name=name, owner_id=owner.pk, kind=kind, time_zone=time_zone, reads_expression=reads_expression
-    )
+    stream = Stream.objects.create(name=name, owner_id=owner.pk, kind=kind, time_zone=time_zone, **chosen)
+    _log_hours(stream)
     StateChange.objects.create(stream=stream, state=State.ENABLED)
     return NewStream(stream, _add_access_token(stream))
 
@@ -120,12 +122,28 @@ def _add_access_token(stream: Stream, *, is_trial: bool = False, expires_at: dat
 def set_stream(client_id: str, changes: dict[str, object], *, quota_s: float) -> Stream:
     """Change a stream's options, and log its state if that changes. Raises Stream.DoesNotExist."""
     stream = Stream.objects.select_for_update(no_key=True).get(client_id=client_id, removed_at=None)
-    for name, value in changes.items():
+    before = (stream.hours, stream.time_zone)
+    own = {name: value for name, value in changes.items() if name != AUDIT_DAYS}
+    for name, value in own.items():
         setattr(stream, name, value)
-    stream.save(update_fields=list(changes))
+    stream.save(update_fields=list(own))
+    if AUDIT_DAYS in changes:
+        choose_kept_days(stream.pk, cast(int, changes[AUDIT_DAYS]))
+    if (stream.hours, stream.time_zone) != before:
+        _log_hours(stream, was_limited=bool(before[0]))
     if {"enabled", "kind"} & changes.keys():
         log_state(stream.id, quota_s=quota_s)
     return stream
+
+
+def _log_hours(stream: Stream, *, was_limited: bool = False) -> None:
+    """From now on these opening hours hold; what was closed before stays so."""
+    if not stream.hours and not was_limited:
+        return
+    now = timezone.now()
+    OpeningHours.objects.create(stream=stream, since_at=now, hours=stream.hours, time_zone=stream.time_zone)
+    stream.hours_since = now if stream.hours else None
+    stream.save(update_fields=["hours_since"])
 
 
 def log_state(stream_id: int, *, quota_s: float) -> None:

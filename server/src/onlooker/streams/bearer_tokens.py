@@ -45,8 +45,12 @@ class Bearer:
     stream_id: int
     client_id: UUID
     time_zone: str
+    grid: bool
+    """Whether ranges are rounded to slots."""
     user_id: int
     username: str
+    credential: int
+    """The number of the access token that the token was issued for."""
 
 
 class PublicKeys:
@@ -95,8 +99,10 @@ class BearerTokens:
             stream_id=found["stream_id"],
             client_id=claims.client_id,
             time_zone=found["time_zone"],
+            grid=found["grid"],
             user_id=claims.user_id,
             username=claims.username,
+            credential=claims.credential,
         )
 
     async def _verify(self, token: str) -> Claims:

@@ -40,6 +40,7 @@ class DropReason(enum.StrEnum):
     BAD_CREDENTIALS = "bad_credentials"
     QUOTA_EXCEEDED = "quota_exceeded"
     STREAM_DISABLED = "stream_disabled"
+    CLOSED = "closed"
     UNREACHABLE = "unreachable"
     CONNECTION_LOST = "connection_lost"
     TIMED_OUT = "timed_out"

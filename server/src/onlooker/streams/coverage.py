@@ -31,6 +31,8 @@ class Reason(enum.StrEnum):
     """No capacity, or a part of the server was unavailable."""
     QUOTA_EXCEEDED = "quota_exceeded"
     STREAM_DISABLED = "stream_disabled"
+    STREAM_CLOSED = "stream_closed"
+    """Outside its opening hours."""
     TOO_LARGE = "too_large"
     """The request, not the picture."""
     BAD_REQUEST = "bad_request"

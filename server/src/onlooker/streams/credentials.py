@@ -45,6 +45,11 @@ class StreamRecord:
     time_zone: str
     compute: str = "server"
     """Where its agent is to compute: `server` or `device`."""
+    reads_faces: bool = True
+    hours: str = ""
+    """Opening hours; empty: always open."""
+    hours_since_s: float | None = None
+    """Since when they hold."""
     is_trial: bool = False
     """Whether it was opened with a trial token: nothing that it sends may be stored."""
 

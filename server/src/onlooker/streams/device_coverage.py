@@ -35,6 +35,8 @@ class DeviceRefusal(enum.StrEnum):
     TOO_LONG = "too_long"
     TOO_MANY = "too_many"
     QUOTA_EXCEEDED = "quota_exceeded"
+    CLOSED = "closed"
+    """Outside the stream's opening hours."""
     BAD_VALUE = "bad_value"
 
 
@@ -198,6 +200,8 @@ class DeviceReport:
     visit_slots: frozenset[int]
     quota_s: float | None
     """None: no limit."""
+    whole: bool = False
+    """Whether the device had nothing else."""
 
 
 @dataclass(frozen=True)
@@ -255,7 +259,7 @@ async def _write_changes(
         for one in changes
     ]
     values = columns_by_name(rows, "slots", "revisions", "watched_s", "counted_s", "sums")
-    whose = {"stream_id": report.stream_id, "device": report.device}
+    whose = {"stream_id": report.stream_id, "device": report.device, "whole": report.whole}
     await connection.execute(_queries["put_device_slots"], {**values, **whose})
     for name, added in _added_rows(report.stream_id, changes).items():
         if added:

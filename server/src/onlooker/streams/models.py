@@ -8,6 +8,8 @@ from django.contrib.postgres.fields import ArrayField
 from django.db import models
 from django.db.models.functions import Now
 
+from onlooker.streams.options import LARGEST_GROUPS
+from onlooker.streams.presets import CameraPlace
 from onlooker.streams.state import State
 from onlooker_pipeline.face_size import FACE_BINS
 
@@ -44,6 +46,21 @@ class Stream(models.Model):
     reads_gender = models.BooleanField(default=True, db_default=True)
     reads_expression = models.BooleanField(default=False, db_default=False)
     """Off by default: the people in front of the camera must be told, and it is forbidden at work and in schools."""
+    reads_faces = models.BooleanField(default=True, db_default=True)
+    """Without it no net looks for a face: people are counted by their bodies alone."""
+    place = models.CharField(
+        max_length=20,
+        blank=True,
+        choices=[(place.value, place.value) for place in CameraPlace],
+        default=CameraPlace.UNKNOWN.value,
+        db_default=CameraPlace.UNKNOWN.value,
+    )
+    notice_given_at = models.DateTimeField(null=True)
+    """When its owner said that the people in front of the camera are told; NULL: never."""
+    hours = models.TextField(blank=True, default="", db_default="")
+    """Opening hours on its local clock, as `onlooker.streams.business_hours` writes them; empty: always open."""
+    hours_since = models.DateTimeField(null=True)
+    """Since when these hours hold, in this time zone; what was before is in OpeningHours."""
     compute = models.CharField(
         max_length=10, choices=ComputePlace.choices, default=ComputePlace.SERVER, db_default=ComputePlace.SERVER
     )
@@ -52,6 +69,10 @@ class Stream(models.Model):
     coverage_since = models.DateTimeField(null=True, editable=False)
     """What was watched before is not known: earlier releases deleted it with the visits. NULL: all of it is there."""
     time_zone = models.TextField(default="UTC", db_default="UTC")
+    groups_of = models.PositiveSmallIntegerField(default=1, db_default=1)
+    """Nothing is told about fewer people. The database itself groups what it has when this is raised from 1."""
+    grid = models.BooleanField(default=False, db_default=False)
+    """Ranges are rounded to slots."""
     silence_alert_minutes = models.PositiveSmallIntegerField(default=15, db_default=15)
     """After this long without a frame its owner gets an e-mail; 0: never."""
     blind_alert_minutes = models.PositiveSmallIntegerField(default=15, db_default=15)
@@ -76,6 +97,7 @@ class Stream(models.Model):
             models.CheckConstraint(
                 condition=models.Q(retention_days__range=(1, LONGEST_RETENTION_DAYS)), name="retention_days_in_range"
             ),
+            models.CheckConstraint(condition=models.Q(groups_of__range=(1, LARGEST_GROUPS)), name="groups_of_in_range"),
         ]
 
     def __str__(self) -> str:
@@ -264,6 +286,8 @@ class DeviceCoverage(models.Model):
     first_at = models.DateTimeField()
     last_at = models.DateTimeField()
     """When the first and the newest revision arrived."""
+    whole_at = models.DateTimeField(null=True)
+    """When it first came together with everything that the device had; NULL if it never did."""
 
     class Meta:
         constraints = [
@@ -272,6 +296,23 @@ class DeviceCoverage(models.Model):
 
     def __str__(self) -> str:
         return f"{self.slot_at:%Y-%m-%d %H:%M} of {self.stream_id} by {self.device}"
+
+
+class OpeningHours(models.Model):
+    """Which opening hours held from when on; the newest ones hold now. Without any a stream was always open."""
+
+    id = models.BigAutoField(primary_key=True)
+    stream = models.ForeignKey(Stream, on_delete=models.CASCADE, related_name="opening_hours", db_index=False)
+    since_at = models.DateTimeField()
+    hours = models.TextField(blank=True)
+    """Empty: always open."""
+    time_zone = models.TextField()
+
+    class Meta:
+        constraints = [models.UniqueConstraint(fields=["stream", "since_at"], name="one_opening_hours_per_moment")]
+
+    def __str__(self) -> str:
+        return f"{self.hours or 'always'} from {self.since_at:%Y-%m-%d %H:%M} of {self.stream_id}"
 
 
 class StateChange(models.Model):

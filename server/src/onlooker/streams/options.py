@@ -9,6 +9,8 @@ from onlooker.settings import Settings
 from onlooker.streams.video_time import as_duration
 
 LONGEST_NAME = 100
+LARGEST_GROUPS = 50
+"""Of people: larger ones would leave most days untold."""
 READING_NOTICE = (
     "If age, gender or expression is read, tell the people in front of the camera (EU AI Act, art. 50(3): biometric "
     "categorisation and emotion recognition); reading expression at work and in schools is forbidden (art. 5(1)(f))."

@@ -1,6 +1,7 @@
 -- name: find_stream  a stream by its client_id, with its live tokens, this month's use and the state the log has
 SELECT stream.id, stream.kind, stream.enabled AND owner.is_active AS enabled,
-       stream.reads_age, stream.reads_gender, stream.reads_expression, stream.retention_days, stream.time_zone,
+       stream.reads_age, stream.reads_gender, stream.reads_expression, stream.reads_faces, stream.retention_days,
+       stream.time_zone, stream.hours, extract(epoch FROM stream.hours_since)::float8 AS hours_since_s,
        stream.compute, coalesce(usage.video_s, 0) AS video_s,
        (SELECT change.state FROM streams_statechange change
         WHERE change.stream_id = stream.id ORDER BY change.id DESC LIMIT 1) AS logged_state,
@@ -128,16 +129,16 @@ SELECT month, video_s FROM streams_usage WHERE stream_id = %(stream_id)s AND mon
 
 -- name: put_device_slots  what a device told of some slots; only a higher revision replaces another
 INSERT INTO streams_devicecoverage AS known
-       (stream_id, slot_at, device, revision, watched_s, counted_s, sums, first_at, last_at)
+       (stream_id, slot_at, device, revision, watched_s, counted_s, sums, first_at, last_at, whole_at)
 SELECT stream.id, to_timestamp(told.slot * $slot_s), %(device)s::uuid, told.revision, told.watched_s, told.counted_s,
-       told.sums::jsonb, now(), now()
+       told.sums::jsonb, now(), now(), CASE WHEN %(whole)s THEN now() END
 FROM unnest(%(slots)s::bigint[], %(revisions)s::int[], %(watched_s)s::float8[], %(counted_s)s::float8[],
             %(sums)s::text[]) AS told (slot, revision, watched_s, counted_s, sums)
 JOIN streams_stream stream ON stream.id = %(stream_id)s
 ORDER BY 2
 ON CONFLICT (stream_id, slot_at, device) DO UPDATE SET
     revision = excluded.revision, watched_s = excluded.watched_s, counted_s = excluded.counted_s, sums = excluded.sums,
-    last_at = excluded.last_at
+    last_at = excluded.last_at, whole_at = coalesce(known.whole_at, excluded.whole_at)
 WHERE known.revision < excluded.revision;
 
 -- name: lock_stream  before its state is read; in a statement of its own, so that the next one sees what others wrote
@@ -170,7 +171,7 @@ LEFT JOIN LATERAL (SELECT newest.at FROM streams_statechange newest
 WHERE stream.id = ANY(%(stream_ids)s);
 
 -- name: find_bearer  whether a token's credential is valid: the access token, its stream, and the account's right to see it
-SELECT stream.id AS stream_id, stream.time_zone,
+SELECT stream.id AS stream_id, stream.time_zone, stream.grid,
        CASE WHEN stream.owner_id = account.id THEN 0 ELSE extract(epoch FROM member.created_at)::float END AS since
 FROM streams_accesstoken token
 JOIN streams_stream stream ON stream.id = token.stream_id

@@ -19,3 +19,6 @@ slots_filled = Counter("onlooker_metrics_slots_filled", "Slots of 15 minutes who
 slots_marked = Gauge(
     "onlooker_metrics_slots_marked", "Slots that wait to be filled; queries read their visits one by one"
 )
+blocks_released = Counter(
+    "onlooker_metrics_blocks_released", "Blocks of people that were released, of streams that tell in groups"
+)

@@ -3,6 +3,7 @@
 from typing import Any
 
 from django.db import models
+from django.db.models.functions import Now
 
 
 class MomentsField(models.Field):  # type: ignore[type-arg]
@@ -29,6 +30,7 @@ class VisitRow(models.Model):
     revision = models.IntegerField()
     ended = models.BooleanField()
     session = models.TextField()
+    """Name of its session's state on the bus while it is open, then empty."""
     present = MomentsField()
     still = MomentsField()
     looking = MomentsField()
@@ -77,6 +79,22 @@ class Mark(models.Model):
 
     def __str__(self) -> str:
         return f"{self.slot_at:%Y-%m-%d %H:%M} of {self.stream_id}"
+
+
+class ErasedRange(models.Model):
+    """A range that an owner has erased: what reaches into it is not written again, however late it arrives."""
+
+    id = models.BigAutoField(primary_key=True)
+    stream = models.ForeignKey("streams.Stream", on_delete=models.CASCADE, related_name="erased_ranges")
+    from_at = models.DateTimeField()
+    to_at = models.DateTimeField()
+    erased_at = models.DateTimeField(db_default=Now())
+
+    class Meta:
+        db_table = "visits_erased"
+
+    def __str__(self) -> str:
+        return f"{self.from_at:%Y-%m-%d %H:%M} to {self.to_at:%Y-%m-%d %H:%M} of {self.stream_id}"
 
 
 class KeptSince(models.Model):

@@ -2,7 +2,7 @@
 -- An existing mark is locked all the same: a filler skips it while we hold it, or we wait for the filler and mark again.
 -- So the roll-up misses no visit. It is changed only where its visits reach further, in whole slots: rarely.
 -- `shown`: more is known of a visit than its last revision said; only the next revision replaces that, and nobody comes
--- into view by it.
+-- into view by it. `known` leaves out what is past retention, and what reaches into a range that its owner has erased.
 WITH given AS (
     SELECT * FROM unnest(
         %(stream_id)s::bigint[], %(began_at)s::timestamptz[], %(id)s::uuid[], %(revision)s::int[],
@@ -18,7 +18,10 @@ living AS MATERIALIZED (
     SELECT given.* FROM given JOIN streams_stream stream ON stream.id = given.stream_id AND stream.removed_at IS NULL),
 known AS MATERIALIZED (
     SELECT living.* FROM living LEFT JOIN visits_kept kept USING (stream_id)
-    WHERE kept.since IS NULL OR living.began_at >= kept.since),
+    WHERE (kept.since IS NULL OR living.began_at >= kept.since)
+      AND NOT EXISTS (SELECT FROM visits_erased erased
+                      WHERE erased.stream_id = living.stream_id
+                        AND living.began_at < erased.to_at AND upper(living.present) > erased.from_at)),
 written AS (
     INSERT INTO visits_visit (stream_id, began_at, id, revision, ended, session, present, still, looking,
                               age, age_confidence, gender, gender_confidence,
@@ -69,8 +72,8 @@ GROUP BY session HAVING max(written_at) < now() - %(quiet_s)s * interval '1 seco
 ORDER BY random() LIMIT %(limit)s;
 
 -- name: end_visits  end a session's visits as they are; a higher revision may still come. All open visits are looked
--- through, of whichever session: few are open at a time.
-UPDATE visits_visit SET ended = true, written_at = now() WHERE session = %(session)s AND NOT ended;
+-- through, of whichever session: few are open at a time. Which session it was is forgotten.
+UPDATE visits_visit SET ended = true, session = '', written_at = now() WHERE session = %(session)s AND NOT ended;
 
 -- name: lock_partitions  one process at a time creates or drops partitions, until its transaction ends
 SELECT pg_advisory_xact_lock(hashtext('visits_visit'));
@@ -125,3 +128,7 @@ WHERE put_aside_at < now() - interval '1 day' * least(
 DELETE FROM streams_devicecoverage WHERE id IN (
     SELECT id FROM streams_devicecoverage
     WHERE stream_id = %(stream_id)s AND slot_at < %(limit_at)s LIMIT %(limit)s);
+
+-- name: delete_old_erasures  erased ranges in which visits are refused anyway by now
+DELETE FROM visits_erased erased USING visits_kept kept
+WHERE kept.stream_id = erased.stream_id AND erased.to_at <= kept.since;

@@ -1,4 +1,4 @@
-"""Deleting visits and what devices told of slots past their stream's retention, and what was put aside long ago."""
+"""Deleting visits and what devices told of slots past their stream's retention, and what is of no use any more."""
 
 import logging
 from datetime import UTC, datetime, timedelta
@@ -27,6 +27,7 @@ async def remove_expired(pool: Pool, partitions: Partitions, *, now: float) -> N
     async with pool.connection() as connection:
         cursor = await connection.execute(_queries["delete_put_aside"], {"days": ASIDE_DAYS})
         counters.removed("put_aside").inc(cursor.rowcount)
+        await connection.execute(_queries["delete_old_erasures"])
 
 
 async def delete_expired_visits(pool: Pool, *, now: float, at_once: int = DELETE_AT_ONCE) -> None:

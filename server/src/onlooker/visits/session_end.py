@@ -7,7 +7,7 @@ from datetime import UTC, datetime, timedelta
 
 import msgspec
 
-from onlooker.bus.session_store import SessionBucket, SessionState, decode_state
+from onlooker.bus.session_store import NAME_LENGTH, SessionBucket, SessionState, decode_state
 from onlooker.database import Pool, load_queries
 from onlooker.logs import fields
 from onlooker.visits import counters
@@ -107,7 +107,9 @@ class SilentSessions:
         return True
 
     async def _read_state(self, session: str) -> SessionState | None:
-        entry = await self._sessions.get(session)
+        """Visits name their session as the bus does; those that the release before wrote have its key."""
+        is_name = len(session) == NAME_LENGTH and session.isalnum()
+        entry = await (self._sessions.get_named(session) if is_name else self._sessions.get(session))
         return decode_state(entry.value) if entry and entry.value else None
 
 

@@ -11,6 +11,7 @@ import psycopg
 from psycopg.adapt import Dumper
 from psycopg.pq import Format
 
+from onlooker.bus.session_store import sealed_name
 from onlooker_pipeline.expressions import EXPRESSIONS
 from onlooker_pipeline.visits.visit import Interval, Visit
 
@@ -48,7 +49,10 @@ psycopg.adapters.register_dumper(BinaryArray, _BinaryArrayDumper)
 
 
 def columns_of(visits: Sequence[Visit]) -> dict[str, BinaryArray]:
-    """By name. Raises OverflowError for a number or a time that the database can't hold."""
+    """By name. Raises OverflowError for a number or a time that the database can't hold.
+
+    The client's id of the session is not among them: the name of its state on the bus finds it while a visit is open.
+    """
     try:
         return {
             "stream_id": _array(_INT8, [_pack_int8(8, visit.stream_id) for visit in visits]),
@@ -56,7 +60,7 @@ def columns_of(visits: Sequence[Visit]) -> dict[str, BinaryArray]:
             "id": _array(_UUID, [_pack_length(16) + visit.id for visit in visits]),
             "revision": _array(_INT4, [_pack_int4(4, visit.revision) for visit in visits]),
             "ended": _array(_BOOL, [_pack_bool(1, visit.ended) for visit in visits]),
-            "session": _array(_TEXT, [_text(visit.session) for visit in visits]),
+            "session": _array(_TEXT, [_text("" if visit.ended else sealed_name(visit.session)) for visit in visits]),
             "present": _array(_TSTZMULTIRANGE, [_multirange(visit.present) for visit in visits]),
             "still": _array(_TSTZMULTIRANGE, [_multirange(visit.still) for visit in visits]),
             "looking": _array(_TSTZMULTIRANGE, [_multirange(visit.looking) for visit in visits]),

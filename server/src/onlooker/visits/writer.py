@@ -8,6 +8,7 @@ import uuid
 from collections.abc import Iterable
 from dataclasses import dataclass
 
+import msgspec
 import psycopg
 
 from onlooker.database import Pool, load_queries
@@ -102,7 +103,8 @@ def newest_of(visits: Iterable[Visit]) -> list[Visit]:
 
 
 async def put_visit_aside(pool: Pool, refusal: VisitRefusal) -> None:
-    visit = refusal.visit
+    """Without the client's id of the session."""
+    visit = msgspec.structs.replace(refusal.visit, session="")
     values = {"visit_id": uuid.UUID(bytes=visit.id), "payload": encode_visit(visit), "detail": refusal.detail}
     await _put_aside(pool, refusal.reason, stream_id=_possible(visit.stream_id), **values)
 

@@ -32,6 +32,8 @@ class Grabber:
     delivery: Delivery
     pace: Pace
     tally: Tally
+    is_closed: Callable[[], bool]
+    """Whether the stream is closed now: then a picture shows whether the camera works, and nothing else is computed."""
     ended: Callable[[], None]
     """Called when there are no more pictures, for whatever reason."""
     is_over: bool = False
@@ -83,8 +85,10 @@ class Grabber:
         now = time.monotonic()
         reason, frame = None, PreparedFrame(None)
         try:
-            is_wanted = self._look(picture.pixels, now)
-            reason = self.delivery.refusal(now) if is_wanted else None
+            self._judge(picture.pixels, now)
+            is_closed = self.is_closed()
+            is_wanted = is_closed or self._wants(picture.pixels, now)
+            reason = self._refusal(now, is_closed=is_closed) if is_wanted else None
             if is_wanted and reason is None:
                 frame = self.delivery.prepare(picture.pixels)
         except (cv2.error, SourceError):
@@ -97,14 +101,20 @@ class Grabber:
             self.pace.send(now)
             self.delivery.take(picture, frame, now)
 
-    def _look(self, pixels: Any, now: float) -> bool:
-        """Whether the picture is worth computing."""
+    def _refusal(self, now: float, *, is_closed: bool) -> Drop | None:
+        return Drop.CLOSED if is_closed else self.delivery.refusal(now)
+
+    def _judge(self, pixels: Any, now: float) -> None:
+        """How the camera is."""
         size_px = (pixels.shape[1], pixels.shape[0])
         if self.camera.now.state != "open" or size_px != self.camera.now.size_px:
             self.camera.take_size(size_px)
         if now - self._judged_at >= JUDGE_EVERY_S:
             self._judged_at = now
             self._monitor.see(pixels, now)
+
+    def _wants(self, pixels: Any, now: float) -> bool:
+        """Whether the picture is worth computing."""
         if self.pace.needs_motion and self._detector.see(pixels):
             self.pace.see_motion(now)
         return self.pace.wants(now)

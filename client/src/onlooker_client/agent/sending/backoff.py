@@ -11,6 +11,7 @@ from onlooker_client.errors import BadCredentials, NotAllowed, NotNow, Refused
 BUSY_S = 1.0
 LONGEST_S = 60.0
 TOO_LARGE = 413
+STREAM_CLOSED = "stream_closed"
 SWITCHED_OFF = "The stream is switched off. Its owner can switch it on in the console."
 ASKS_AGAIN = "The agent retries automatically."
 _FIRST_S = {
@@ -19,6 +20,7 @@ _FIRST_S = {
     Drop.BAD_CREDENTIALS: 2.0,
     Drop.QUOTA_EXCEEDED: 30.0,
     Drop.STREAM_DISABLED: 30.0,
+    Drop.CLOSED: 30.0,
 }
 
 
@@ -61,7 +63,11 @@ def reason_of(error: Refused) -> Drop:
     if isinstance(error, BadCredentials):
         return Drop.BAD_CREDENTIALS
     if isinstance(error, NotAllowed):
-        known = {"quota_exceeded": Drop.QUOTA_EXCEEDED, "stream_disabled": Drop.STREAM_DISABLED}
+        known = {
+            "quota_exceeded": Drop.QUOTA_EXCEEDED,
+            "stream_disabled": Drop.STREAM_DISABLED,
+            STREAM_CLOSED: Drop.CLOSED,
+        }
         return known.get(error.code, Drop.REFUSED)
     return Drop.SERVER_BUSY if isinstance(error, NotNow) else Drop.REFUSED
 
@@ -79,8 +85,9 @@ def explain_refusal(error: Refused) -> str:
         return used_up(error.problem.get("resets_at"))
     if error.code == "stream_disabled":
         return SWITCHED_OFF
+    if error.code == STREAM_CLOSED:
+        return f"The stream is closed until {error.problem.get('opens_at') or 'its opening hours are changed'}."
     if isinstance(error, NotNow):
         return f"The server is busy, or not ready to compute ({error.status} {error.code})."
-    if error.status == TOO_LARGE:
-        return f"{error.detail} Send smaller pictures: --width, --height, --quality."
-    return str(error)
+    smaller = f"{error.detail} Send smaller pictures: --width, --height, --quality."
+    return smaller if error.status == TOO_LARGE else str(error)

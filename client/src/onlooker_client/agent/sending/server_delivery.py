@@ -13,8 +13,11 @@ from onlooker_client.agent.options import AgentOptions
 from onlooker_client.agent.sending.channel import FrameRequest, Uplink
 from onlooker_client.agent.sending.link import Bandwidth
 from onlooker_client.agent.sending.sender import Sender
+from onlooker_client.agent.sending.stream_watch import StreamWatch
 from onlooker_client.agent.status.log import AgentLog
 from onlooker_client.client import Client
+from onlooker_client.device.journal_file import default_folder
+from onlooker_client.device.journal_remains import JournalRemains, open_remains
 from onlooker_client.errors import OnlookerError
 from onlooker_client.jpeg import JpegEncoder
 from onlooker_client.sources.source import Picture
@@ -46,10 +49,22 @@ class ServerDelivery:
         self._bandwidth = Bandwidth(options.max_kbytes * 1000)
         self._timestamps = Timestamps()
         self._sender = Sender(self._uplink(), tally, observer)
+        self._watch: StreamWatch | None = None
+        """None where the command says where frames are computed."""
+        self._remains: JournalRemains | None = None
         self.stale = ""
 
     def start(self, is_over: Callable[[], bool]) -> None:
         """Connections are opened with the first frame."""
+        options, transport = self._options, self._client.transport
+        if not options.is_compute_fixed:
+            self._watch = StreamWatch(transport, options.compute, self._log)
+        if options.is_stored:
+            folder = options.journal.folder or default_folder(self._client.config.client_id or "")
+            limit_bytes = options.journal.limit_bytes
+            self._remains = open_remains(folder, transport, limit_bytes=limit_bytes, warn=self._log.warn_once)
+        if self._remains:
+            self._log.info("journal", "Visits that this device computed before are sent beside the frames.")
 
     def refusal(self, now: float) -> Drop | None:
         reason = self._sender.refusal(now)
@@ -70,23 +85,42 @@ class ServerDelivery:
 
     def tick(self, now: float) -> None:
         self._sender.end_overdue(now)
+        if self._watch:
+            self._watch.tick(now)
+            self.stale = self._watch.stale
+        if self._remains:
+            self._remains.tick(now)
+            if self._remains.is_erased:
+                self._remains = None
+                self._log.info("journal", "The server has all visits of before. The journal is erased.")
 
     def use(self, client: Client) -> None:
         self._client = client
         self._sender.use(self._uplink())
+        if self._watch:
+            self._watch.use(client.transport)
+        if self._remains:
+            self._remains.use(client.transport)
 
     def try_again(self) -> None:
         self._sender.try_again()
 
+    def unix_s(self) -> float | None:
+        return time.time()
+
     def health(self) -> dict[str, Any]:
-        return {}
+        remains = self._remains
+        return {"device": {"where": "computed on the server", "journal": remains.status()}} if remains else {}
 
     def close(self, *, source_ended: bool) -> None:
         self._sender.close(IN_FLIGHT_LIMIT_S)
-        self._end_session()
+        self.abandon()
 
     def abandon(self) -> None:
         self._end_session()
+        remains, self._remains = self._remains, None
+        if remains:
+            remains.close()
 
     def _uplink(self) -> Uplink:
         transport = self._client.transport

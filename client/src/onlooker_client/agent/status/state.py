@@ -105,7 +105,7 @@ class AgentStatus:
     """At one moment."""
 
     state: str
-    """starting, running, degraded, offline, refused, no_camera or stopping."""
+    """starting, running, degraded, offline, refused, closed, no_camera or stopping."""
     people: int | None
     """In view, as of the last answer; None where there is none, or an old one."""
     answer_age_s: float | None
@@ -133,6 +133,10 @@ class StatusTracker:
     """Frames without an answer when the last answer came."""
     failed_at: float = float("-inf")
     """When a computation failed."""
+    is_closed: bool = False
+    """Whether the stream is closed now."""
+    opened_at: float = float("-inf")
+    """When that was last over."""
     _people: int | None = None
     _newest_taken_at: float | None = None
     _latencies: deque[float] = field(default_factory=lambda: deque(maxlen=LATENCIES))
@@ -161,6 +165,15 @@ class StatusTracker:
             if reason is Drop.COMPUTATION_FAILED:
                 self.failed_at = self.answered_at = time.monotonic()
 
+    def note_closed(self, is_closed: bool, now: float) -> bool:
+        """Whether the stream is closed now; returns whether that is new."""
+        with self._lock:
+            is_new = is_closed != self.is_closed
+            self.is_closed = is_closed
+            if is_new and not is_closed:
+                self.opened_at = now
+            return is_new
+
     def take_latencies(self) -> list[float]:
         """Those since it was asked last, sorted."""
         with self._lock:
@@ -187,11 +200,15 @@ class StatusTracker:
             return "stopping"
         if camera.state != "open" or camera.condition == "no_frame":
             return "starting" if is_young and self.answered_at is None else "no_camera"
+        return "closed" if self.is_closed else self._state_of_answers(now, is_young=is_young)
+
+    def _state_of_answers(self, now: float, *, is_young: bool) -> str:
+        camera = self.camera.now
         if self.refused is not None and self.trouble is not None and self.trouble.reason is not Drop.SERVER_BUSY:
             return "refused"
         if self.answered_at is None:
             return "starting" if is_young else "offline"
-        if now - max(self.answered_at, camera.since) >= OFFLINE_S:
+        if now - max(self.answered_at, camera.since, self.opened_at) >= OFFLINE_S:
             return "offline"
         is_well = camera.condition == "fine" and now - self.failed_at >= OFFLINE_S
         return "running" if is_well else "degraded"

@@ -10,6 +10,7 @@ from django.core.exceptions import ValidationError
 from django.core.validators import validate_email
 from django.db import transaction
 
+from onlooker.audit.actor import acting_as, command_actor
 from onlooker.console.accounts.deletion import erase_account
 from onlooker.console.accounts.models import Account
 from onlooker.console.streams.lifecycle import log_stream_states
@@ -36,7 +37,7 @@ def set_account(email: str, changes: dict[str, bool]) -> str:
         setattr(account, name, value)
         if name == "is_staff":
             account.is_superuser = value
-    with transaction.atomic():
+    with acting_as(command_actor()):
         account.save(update_fields=[*changes, "is_superuser"])
         log_stream_states(account)
     return f"Account {account.email}: " + ", ".join(f"{name} = {value}" for name, value in changes.items()) + "."

@@ -5,9 +5,9 @@
 set -eu
 umask 022
 
-console=@CONSOLE_URL@
-server=@SERVER_URL@
+console=@CONSOLE_URL@ server=@SERVER_URL@
 agent=@AGENT@
+requirements=@REQUIREMENTS@ minor=@OLDEST_MINOR@ megabytes=@MEGABYTES@
 dependencies_from=@DEPENDENCIES_FROM@ # console, or public: the index that this device's pip uses
 
 fail() { echo "$1" >&2; exit 1; }
@@ -23,15 +23,15 @@ main() {
         authority=$(realpath "$2")
     fi
     command -v python3 >/dev/null || fail 'Python is missing. On Debian: apt install python3-venv'
-    python3 -c 'import sys; sys.exit(sys.version_info < (3, 9))' || fail "$(python3 -V) is too old: it must be 3.9."
+    python3 -c "import sys; sys.exit(sys.version_info < (3, $minor))" || fail "Python must be 3.$minor or later."
     python3 -c 'import ensurepip, venv' 2>/dev/null || fail 'Python has no venv. On Debian: apt install python3-venv'
 
     folder=${HOME:-}/.local/share/onlooker-agent commands=${HOME:-}/.local/bin
     [ "$(id -u)" != 0 ] || folder=/opt/onlooker-agent commands=/usr/local/bin
-    echo "Installing into $folder. The first time, it downloads about 80 MB."
+    echo "Installing into $folder. The first time, it downloads about $megabytes MB."
     python3 -m venv "$folder"
-    curl -fsS ${authority:+--cacert "$authority"} -o "$folder/requirements.txt" "$console/agent/requirements.txt"
-    printf '%s\n' "$agent" >"$folder/agent.txt"
+    curl -fsS ${authority:+--cacert "$authority"} -o "$folder/requirements.txt" "$console/agent/$requirements"
+    printf '%s\n' "$agent" | tr ';' '\n' >"$folder/agent.txt"
     set -- --index-url "$console/agent/simple/" ${authority:+--cert "$authority"}
     install_packages --no-deps "$@" -r "$folder/agent.txt"
     [ "$dependencies_from" = console ] || set --

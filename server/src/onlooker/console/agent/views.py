@@ -2,7 +2,7 @@
 
 import re
 import shlex
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from urllib.parse import quote
 
@@ -18,10 +18,9 @@ from starlette.responses import FileResponse, PlainTextResponse, Response
 
 from onlooker.console.agent.wheels import (
     OWN_FOLDER,
-    REMEDY,
-    REQUIREMENTS,
+    AgentInstallation,
     Wheel,
-    find_agent,
+    find_parts,
     find_wheels,
 )
 from onlooker.settings import Settings
@@ -34,30 +33,35 @@ REVALIDATED = {"Cache-Control": "no-cache", "X-Content-Type-Options": "nosniff"}
 
 
 @require_safe
-def show_script(request: HttpRequest) -> HttpResponse:
-    agent = find_agent(settings.ONLOOKER)
-    if agent is None:
-        return _missing(REMEDY)
-    return HttpResponse(render_script(settings.ONLOOKER, agent), content_type=PLAIN_TEXT, headers=REVALIDATED)
+def show_script(request: HttpRequest, installation: AgentInstallation) -> HttpResponse:
+    parts = find_parts(settings.ONLOOKER, installation)
+    if not parts:
+        return _missing(installation.remedy)
+    script = render_script(settings.ONLOOKER, installation, parts)
+    return HttpResponse(script, content_type=PLAIN_TEXT, headers=REVALIDATED)
 
 
-def render_script(of: Settings, agent: Wheel) -> str:
+def render_script(of: Settings, installation: AgentInstallation, parts: Sequence[Wheel]) -> str:
     """With this console's values, each quoted for the shell."""
     values = {
         "CONSOLE_URL": of.console_url,
         "SERVER_URL": of.public_url,
-        "AGENT": agent.requirement,
+        "AGENT": ";".join(part.requirement for part in parts),
+        "REQUIREMENTS": installation.requirements,
+        "OLDEST_MINOR": str(installation.oldest_minor),
+        "MEGABYTES": str(installation.megabytes),
         "DEPENDENCIES_FROM": "console" if of.agent_packages else "public",
     }
     return re.sub(r"@([A-Z_]+)@", lambda mark: shlex.quote(values[mark[1]]), SCRIPT.read_text(encoding="utf-8"))
 
 
 @require_safe
-def show_requirements(request: HttpRequest) -> HttpResponse:
+def show_requirements(request: HttpRequest, installation: AgentInstallation) -> HttpResponse:
     """The dependencies of the agent, each version with its checksums."""
-    if find_agent(settings.ONLOOKER) is None:
-        return _missing(REMEDY)
-    return HttpResponse((OWN_FOLDER / REQUIREMENTS).read_bytes(), content_type=PLAIN_TEXT, headers=REVALIDATED)
+    if not find_parts(settings.ONLOOKER, installation):
+        return _missing(installation.remedy)
+    pins = (OWN_FOLDER / installation.requirements).read_bytes()
+    return HttpResponse(pins, content_type=PLAIN_TEXT, headers=REVALIDATED)
 
 
 @require_safe

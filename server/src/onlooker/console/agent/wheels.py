@@ -1,4 +1,4 @@
-"""The wheels that devices install: the agent's own, which comes with Onlooker, and those in the operator's folder."""
+"""The wheels that devices install: our own, which come with Onlooker, and those in the operator's folder."""
 
 import hashlib
 from collections.abc import Iterator
@@ -13,12 +13,42 @@ from onlooker.settings import Settings, SettingsError, variable_name
 
 OWN_FOLDER = Path(__file__).parent / "packages"
 """`just agent-packages` fills it, and the server's wheel contains it."""
-REQUIREMENTS = "requirements.txt"
-AGENT = "onlooker-client"
-REMEDY = (
-    "This server has no package of the agent to offer. It comes with a release; in a clone of the repository, its "
-    "operator builds it with: just agent-packages"
+
+
+@dataclass(frozen=True)
+class AgentInstallation:
+    """What a device installs."""
+
+    projects: tuple[str, ...]
+    """Of ours, the agent first."""
+    requirements: str
+    """The file with the pins of all that they need."""
+    oldest_minor: int
+    """Of Python 3."""
+    megabytes: int
+    """That are downloaded, about."""
+    built_by: str
+    """Commands, in a clone of the repository."""
+
+    @property
+    def remedy(self) -> str:
+        return (
+            f"This server has no package of {self.projects[-1]} to offer. It comes with a release; in a clone of the "
+            f"repository, its operator builds it with: {self.built_by}"
+        )
+
+
+SENDING = AgentInstallation(
+    ("onlooker-client",), "requirements.txt", oldest_minor=9, megabytes=80, built_by="just agent-packages"
 )
+COMPUTING = AgentInstallation(
+    ("onlooker-client", "onlooker-pipeline", "onlooker-models"),
+    "requirements-device.txt",
+    oldest_minor=11,
+    megabytes=120,
+    built_by="just models && just agent-packages",
+)
+"""The agent that sends frames, and the one that computes them itself."""
 
 
 @dataclass(frozen=True)
@@ -54,12 +84,13 @@ def find_wheels(settings: Settings) -> dict[str, Wheel]:
     return {wheel.path.name: wheel for folder in folders for wheel in _wheels_in(folder)}
 
 
-def find_agent(settings: Settings) -> Wheel | None:
-    """The newest version that there is, unless its pins are missing."""
-    if not (OWN_FOLDER / REQUIREMENTS).is_file():
-        return None
-    found = [wheel for wheel in find_wheels(settings).values() if wheel.project == AGENT]
-    return max(found, key=lambda wheel: wheel.version, default=None)
+def find_parts(settings: Settings, installation: AgentInstallation) -> list[Wheel]:
+    """The newest version of each of its projects; none at all where one of them or the pins are missing."""
+    if not (OWN_FOLDER / installation.requirements).is_file():
+        return []
+    wheels = find_wheels(settings).values()
+    found = [[wheel for wheel in wheels if wheel.project == project] for project in installation.projects]
+    return [max(versions, key=lambda wheel: wheel.version) for versions in found] if all(found) else []
 
 
 def _wheels_in(folder: Path) -> Iterator[Wheel]:

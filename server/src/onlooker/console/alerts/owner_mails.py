@@ -14,6 +14,8 @@ from onlooker.console.alerts.models import OwnerAlert
 from onlooker.console.web.mail import SINGLE_MAIL_ERRORS
 from onlooker.database import load_queries
 from onlooker.logs import fields
+from onlooker.streams.business_hours import open_since, parse_hours, zone_of
+from onlooker.streams.coverage import columns_by_name
 
 log = logging.getLogger(__name__)
 
@@ -25,6 +27,7 @@ ROUND_LIMIT_S = 20.0
 SERVER_DOWN_PAUSE = timedelta(minutes=1)
 
 _queries = load_queries("onlooker.console.alerts")
+_HOURS_COLUMNS = ("open_hours", "open_zones", "open_since")
 
 
 @dataclass(frozen=True)
@@ -42,11 +45,22 @@ class AlertKind:
 
 def record_changes(kind: AlertKind, now: datetime, **values: float) -> None:
     """In the database only; mails are sent afterwards."""
-    given = {"now": now, "pair_s": PAIR_EVERY.total_seconds(), **values}
+    given = {"now": now, "pair_s": PAIR_EVERY.total_seconds(), **_find_open_hours(now), **values}
     with transaction.atomic():
         _execute("look_up_only", {})
         for query in kind.changes:
             _execute(query, given)
+
+
+def _find_open_hours(now: datetime) -> dict[str, list[Any]]:
+    """Which opening hours are open now, and since when: most streams share a few. Closed streams are not missed."""
+    opened = []
+    for text, zone_name in _execute("list_opening_hours", {}):
+        hours = parse_hours(text)
+        since = open_since(hours, zone_of(zone_name), now) if hours else None
+        if since:
+            opened.append((text, zone_name, since))
+    return columns_by_name(opened, *_HOURS_COLUMNS) if opened else {name: [] for name in _HOURS_COLUMNS}
 
 
 def mail_owners(kind: AlertKind, now: datetime) -> int:

@@ -1,11 +1,15 @@
 -- name: look_up_only  JIT compilation of the statements below would take longer than running them
 SET LOCAL jit = off;
 
+-- name: list_opening_hours  the different opening hours of all streams, each with its time zone
+SELECT DISTINCT hours, time_zone FROM streams_stream WHERE hours <> '' AND removed_at IS NULL;
+
 -- name: begin_silences  streams that were live and have sent nothing for as long as their owners chose to wait
 -- Each stream's newest use and state are looked up by their indexes: no table of use or states is read as a whole.
 -- A stream that used up its quota is expected again from the next month on.
 -- A camera of which its agent reports that it gives no pictures is a blind camera: one mail is enough.
 -- A silence that was due more than a day ago is skipped: alerts were just turned on, or we were down.
+-- A stream with opening hours is expected while they last, from when they began: the wait starts again each time.
 INSERT INTO alerts_silence (stream_id, reason, silent_since, begun_at, try_at)
 SELECT stream.id,
        CASE WHEN change.state = 'quota' AND change.at >= date_trunc('month', %(now)s::timestamptz, 'UTC')
@@ -19,11 +23,14 @@ CROSS JOIN LATERAL (SELECT last_frame_at FROM streams_usage usage
 LEFT JOIN LATERAL (SELECT change.state, change.at FROM streams_statechange change
                    WHERE change.stream_id = stream.id AND seen.last_frame_at IS NOT NULL
                    ORDER BY change.id DESC LIMIT 1) change ON true
-CROSS JOIN LATERAL (SELECT CASE WHEN change.state = 'quota'
-                                 AND change.at < date_trunc('month', %(now)s::timestamptz, 'UTC')
-                                THEN greatest(seen.last_frame_at, date_trunc('month', %(now)s::timestamptz, 'UTC'))
-                                ELSE seen.last_frame_at END AS since) expected
+LEFT JOIN unnest(%(open_hours)s::text[], %(open_zones)s::text[], %(open_since)s::timestamptz[])
+          AS opened (hours, time_zone, since) ON opened.hours = stream.hours AND opened.time_zone = stream.time_zone
+CROSS JOIN LATERAL (SELECT greatest(seen.last_frame_at, opened.since,
+                                    CASE WHEN change.state = 'quota'
+                                          AND change.at < date_trunc('month', %(now)s::timestamptz, 'UTC')
+                                         THEN date_trunc('month', %(now)s::timestamptz, 'UTC') END) AS since) expected
 WHERE stream.removed_at IS NULL AND stream.enabled AND stream.silence_alert_minutes > 0
+  AND (stream.hours = '' OR opened.since IS NOT NULL)
   AND expected.since < %(now)s - stream.silence_alert_minutes * interval '1 minute'
   AND expected.since > %(now)s - stream.silence_alert_minutes * interval '1 minute' - interval '1 day'
   AND coalesce(change.state <> 'disabled'
@@ -78,7 +85,7 @@ RETURNING silence.stream_id, taken.email;
 
 -- name: begin_blind_cameras  cameras that have seen nothing for as long as their owners chose to wait
 -- What the agent says wins: without pictures there are no frames to judge. While the owner knows that the stream is
--- silent there is nothing to add.
+-- silent there is nothing to add. While a stream is closed nothing is to be seen; then the wait starts again.
 INSERT INTO alerts_blindcamera (stream_id, reason, blind_since, begun_at, try_at)
 SELECT stream.id, coalesce(agent.state, picture.fault), blind.since, %(now)s, %(now)s
 FROM streams_stream stream
@@ -89,10 +96,13 @@ LEFT JOIN streams_agentcondition agent
 LEFT JOIN streams_picturecondition picture
        ON picture.stream_id = stream.id AND picture.fault <> ''
       AND picture.seen_at > %(now)s - %(fresh_s)s * interval '1 second'
+LEFT JOIN unnest(%(open_hours)s::text[], %(open_zones)s::text[], %(open_since)s::timestamptz[])
+          AS opened (hours, time_zone, since) ON opened.hours = stream.hours AND opened.time_zone = stream.time_zone
 CROSS JOIN LATERAL (SELECT least(agent.blind_since_at, picture.blind_since_at) AS since) blind
 WHERE stream.removed_at IS NULL AND stream.enabled AND stream.blind_alert_minutes > 0
-  AND blind.since < %(now)s - stream.blind_alert_minutes * interval '1 minute'
-  AND blind.since > %(now)s - stream.blind_alert_minutes * interval '1 minute' - interval '1 day'
+  AND (stream.hours = '' OR opened.since IS NOT NULL)
+  AND greatest(blind.since, opened.since) < %(now)s - stream.blind_alert_minutes * interval '1 minute'
+  AND greatest(blind.since, opened.since) > %(now)s - stream.blind_alert_minutes * interval '1 minute' - interval '1 day'
   AND NOT EXISTS (SELECT 1 FROM alerts_blindcamera known WHERE known.stream_id = stream.id)
   AND NOT EXISTS (SELECT 1 FROM alerts_silence silence WHERE silence.stream_id = stream.id AND silence.back_at IS NULL)
 ON CONFLICT DO NOTHING;

@@ -6,6 +6,7 @@ from datetime import datetime
 
 from django.conf import settings
 
+from onlooker.audit.actor import BILLING, acting_as
 from onlooker.console.billing import stripe_api
 from onlooker.console.billing.dunning import dunning_state_at, write_notice
 from onlooker.console.billing.models import Notice, Subscription
@@ -54,7 +55,8 @@ def set_kind(stream: Stream, kind: Stream.Kind) -> None:
     if not Stream.objects.filter(pk=stream.pk, removed_at=None).exclude(kind=kind).exists():
         return
     try:
-        set_stream(str(stream.client_id), {"kind": kind}, quota_s=settings.ONLOOKER.developer_quota_s)
+        with acting_as(BILLING):
+            set_stream(str(stream.client_id), {"kind": kind}, quota_s=settings.ONLOOKER.developer_quota_s)
     except Stream.DoesNotExist:  # removed just now
         return
     stream.kind = kind

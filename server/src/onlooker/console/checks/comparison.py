@@ -41,7 +41,9 @@ class ShownCheck:
 
 
 def settle_checks(request: HttpRequest, stream: Stream, *, now: datetime) -> None:
-    """Keep the product's count, once it no longer changes: visits may be deleted later."""
+    """Keep the product's count, once it no longer changes: visits may be deleted later. On the grid there is none."""
+    if stream.grid:
+        return
     waiting = CameraCheck.objects.filter(stream=stream, ended_at__lt=now - SETTLED_AFTER, passing_by=None)
     for check in waiting:
         counts = count_people(request, check)

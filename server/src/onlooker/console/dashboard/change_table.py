@@ -9,6 +9,8 @@ from zoneinfo import ZoneInfo
 
 from django.http import HttpResponse
 
+from onlooker.audit.actor import account_actor
+from onlooker.audit.entries import append_export
 from onlooker.console.accounts.page_access import PersonRequest, signed_in
 from onlooker.console.dashboard.figures import COUNTED, HEADLINES, find_change
 from onlooker.console.dashboard.period import PeriodError, parse_period
@@ -39,8 +41,9 @@ def show_changes(request: PersonRequest, client_id: UUID) -> HttpResponse:
         period = parse_period(request.GET.dict(), zone=ZoneInfo(stream.time_zone), now=now)
     except PeriodError as error:
         return HttpResponse(f"{error}\n", status=400, content_type="text/plain; charset=utf-8")
-    query = make_query(stream.id, period, Time.GLOBAL, metrics=COMPARED)
+    query = make_query(stream.id, period, Time.GLOBAL, metrics=COMPARED, grid=stream.grid)
     before = TimeRange(period.before_from_at, period.before_to_at)
+    append_export(stream.pk, actor=account_actor(request.user.pk), from_at=before.from_at, to_at=period.to_at)
     comparison = read_numbers(request, partial(read_comparison, query=query, before=before, now=now))
     table = as_csv([list(COLUMNS)]) + as_csv(make_change_rows(comparison))
     return make_file(table, f"{stream.name} changes", period)

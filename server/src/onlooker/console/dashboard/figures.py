@@ -123,25 +123,57 @@ def _declared_figures() -> dict[str, _FigureKind]:
 _FIGURES = _declared_figures()
 HEADLINES = tuple(_FIGURES)
 COUNTED = tuple(name for name, metric in METRICS.items() if metric.unit is Unit.PEOPLE)
+OF_FACES = ("interested", "conversion", "stop_time", "attention_time", "satisfaction")
+"""Nothing is known of these where no face is looked for."""
 NO_VALUE = "\N{EN DASH}"
 _NOT_WATCHED = PeriodChange("none", "not watched")
+_CLOSED = PeriodChange("none", "closed")
 _NOT_CREATED = PeriodChange("none", "the stream did not exist yet")
 _NOT_READ = PeriodChange("none", "expression is switched off for this stream")
+_NO_FACES = PeriodChange("none", "this stream only counts: no face is looked for")
 _TOO_FEW = PeriodChange("none", TOO_FEW)
 _NOTHING = PeriodChange("none", "")
 
 
-def make_figures(report: Report, *, reads_expression: bool) -> list[Figure]:
+def make_figures(
+    report: Report, *, reads_expression: bool, reads_faces: bool = True, groups_of: int = 1
+) -> list[Figure]:
     """A period that was not watched, and had nobody, is not compared, and nothing is compared with it."""
     comparison = report.comparison
     none = explain_no_comparison(comparison.like, report.watched_before) if comparison.like.reason else None
     figures = [make_figure(metric, number_of(metric, report.values), comparison, none=none) for metric in _FIGURES]
     if not report.is_watched:
-        why = _NOT_CREATED if report.is_before_stream else _NOT_WATCHED
+        otherwise = _CLOSED if report.watched.is_closed else _NOT_WATCHED
+        why = _NOT_CREATED if report.is_before_stream else otherwise
         return [replace(figure, shown=NO_VALUE, unit="", interval="", change=why, compared="") for figure in figures]
+    if not reads_faces and not report.values["interested"]["value"]:  # what was read before is still shown
+        return hide_faces(figures)
+    if untold := describe_untold(report, groups_of):
+        why = PeriodChange("none", untold)
+        figures = [replace(figure, change=why) if figure.change == _TOO_FEW else figure for figure in figures]
     return [
         replace(figure, change=_NOT_READ)
         if figure.metric == "satisfaction" and not reads_expression and report.values["satisfaction"]["value"] is None
+        else figure
+        for figure in figures
+    ]
+
+
+def describe_untold(report: Report, groups_of: int) -> str:
+    """How many interested people nothing is told about, though they were counted; empty where there are none."""
+    untold = int(report.values["interested"]["value"] or 0) - report.told
+    if untold < 1:
+        return ""
+    people = "1 person is" if untold == 1 else f"{untold:,} people are"
+    return f"in groups of at least {groups_of}: {people} not told yet" if groups_of > 1 else f"{people} not told"
+
+
+def hide_faces(figures: list[Figure]) -> list[Figure]:
+    """Of a stream that only counts: dashes with the reason, where a face is needed."""
+    dash = Figure("", "", "", "", NO_VALUE, "", "", _NO_FACES, "")
+    return [
+        replace(dash, metric=figure.metric, name=figure.name, meaning=figure.meaning)
+        if figure.metric in OF_FACES
         else figure
         for figure in figures
     ]

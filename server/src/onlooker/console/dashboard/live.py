@@ -57,6 +57,7 @@ class LiveStrip(msgspec.Struct, frozen=True):
     words: str
 
 
+ON_GRID = "who is in view is not told: this stream is on the grid"
 UNKNOWN = LiveStrip(None, None, "unknown", "Unknown", "part of the server is unavailable; retrying")
 
 
@@ -67,6 +68,8 @@ class StreamSnapshot:
     stream_id: int
     zone: ZoneInfo
     status: StreamStatus
+    grid: bool = False
+    """Then nobody is told who is in view now."""
 
 
 @signed_in("GET", "HEAD")
@@ -143,11 +146,14 @@ class LiveViewer:
 def find_snapshot(request: HttpRequest, client_id: UUID) -> StreamSnapshot:
     """Http404 where the account of the request's session may not see the stream."""
     stream = visible_stream(get_user(request), client_id)
-    return StreamSnapshot(stream.id, ZoneInfo(stream.time_zone), read_status(stream))
+    return StreamSnapshot(stream.id, ZoneInfo(stream.time_zone), read_status(stream), stream.grid)
 
 
 async def read_strip(pool: Pool, snapshot: StreamSnapshot) -> LiveStrip:
     is_live = snapshot.status.label is StatusLabel.LIVE
+    if is_live and snapshot.grid:
+        label = snapshot.status.label
+        return LiveStrip(None, None, label.css_class, label.value.capitalize(), ON_GRID)
     in_view = await read_in_view(pool, snapshot.stream_id) if is_live else _NOBODY
     return describe_strip(snapshot.status, in_view, snapshot.zone)
 
@@ -167,6 +173,8 @@ def describe_strip(status: StreamStatus, in_view: InView, zone: ZoneInfo) -> Liv
 def _describe_people(in_view: InView) -> str:
     if not in_view.people:
         return "Nobody in view"
+    if in_view.looking is None:
+        return f"{in_view.people} in view"
     return f"{in_view.people} in view, {in_view.looking or 'none'} looking"
 
 

@@ -17,16 +17,24 @@ from django.utils.html import format_html_join
 from django.utils.safestring import SafeString
 
 from onlooker.console.accounts.page_access import PersonRequest, signed_in
-from onlooker.console.dashboard.figures import Figure, explain_no_comparison, format_compared, make_figure, number_of
+from onlooker.console.dashboard.figures import (
+    OF_FACES,
+    Figure,
+    explain_no_comparison,
+    format_compared,
+    hide_faces,
+    make_figure,
+    number_of,
+)
 from onlooker.console.dashboard.period import Period, parse_period
 from onlooker.console.dashboard.presentation import describe_gap, format_share
-from onlooker.console.dashboard.report import COUNTS, all_buckets, describe_device, find_gap
+from onlooker.console.dashboard.report import COUNTS, all_buckets, describe_device, find_gap, make_query
 from onlooker.console.numbers import read_numbers
 from onlooker.console.streams.access import visible_streams
 from onlooker.console.streams.status import StreamStatus, read_statuses
 from onlooker.database import Pool
 from onlooker.metrics.comparison import Comparison, read_comparison
-from onlooker.metrics.coverage import read_coverage
+from onlooker.metrics.coverage import Absence, BucketCoverage, read_coverage
 from onlooker.metrics.definitions import Number, Value
 from onlooker.metrics.device_share import DeviceShare, read_device_share
 from onlooker.metrics.execution import run_query
@@ -45,6 +53,8 @@ METRICS = ("passing_by", "interested", "conversion")
 NAME = "name"
 COLUMNS = {NAME: "Name", "passing_by": "Passing by", "interested": "Interested", "conversion": "Conversion"}
 
+CLOSED = "closed"
+"""In place of a reason: no gap."""
 SPARKLINE_STEP, SPARKLINE_HEIGHT = 14, 32
 """In the drawing's own units."""
 LEAST_HEIGHT = 1.5
@@ -70,7 +80,7 @@ class RecentDays:
     period: Period
     days: tuple[OverviewDay, ...]
     numbers: dict[str, Number]
-    """By metric; conversion is None where nobody passed by."""
+    """By metric; None where nobody passed by, or no face is looked for."""
     comparison: Comparison
     profile: WeekProfile
     """What ranks are computed from."""
@@ -99,7 +109,8 @@ class RecentDays:
     @property
     def figures(self) -> list[Figure]:
         none = explain_no_comparison(self.comparison.like) if self.comparison.like.reason else None
-        return [make_figure(name, self.numbers[name], self.comparison, none=none) for name in METRICS]
+        figures = [make_figure(name, self.numbers[name], self.comparison, none=none) for name in METRICS]
+        return hide_faces(figures) if self.numbers["interested"] is None else figures
 
 
 @dataclass(frozen=True)
@@ -221,7 +232,7 @@ async def read_all_recent_days(pool: Pool, streams: Iterable[Stream], *, now: da
 
 async def read_recent_days(pool: Pool, stream: Stream, *, now: datetime) -> RecentDays:
     period = parse_period({"period": PERIOD}, zone=ZoneInfo(stream.time_zone), now=now)
-    by_day = Query(stream.id, COUNTS, period.from_at, period.to_at, period.zone, Time.BY_DAY)
+    by_day = make_query(stream.id, period, Time.BY_DAY, metrics=COUNTS, grid=stream.grid)
     before = TimeRange(period.before_from_at, period.before_to_at)
     comparison = await read_comparison(pool, replace(by_day, time=Time.GLOBAL), before, now=now)
     found = (await run_query(pool, by_day)).entities
@@ -231,15 +242,16 @@ async def read_recent_days(pool: Pool, stream: Stream, *, now: datetime) -> Rece
     return RecentDays(
         period=period,
         days=await _read_days(pool, by_day, found, now=now),
-        numbers=_compute_numbers(counts),
+        numbers=_compute_numbers(counts, reads_faces=stream.reads_faces),
         comparison=comparison,
         profile=make_profile(comparison, period.zone),
         device=await read_device_share(pool, by_day),
     )
 
 
-def _compute_numbers(counts: dict[str, Value]) -> dict[str, Number]:
-    return {name: number_of(name, counts) for name in METRICS}
+def _compute_numbers(counts: dict[str, Value], *, reads_faces: bool) -> dict[str, Number]:
+    is_counted = not reads_faces and not counts["interested"]["value"]
+    return {name: None if is_counted and name in OF_FACES else number_of(name, counts) for name in METRICS}
 
 
 async def _read_days(
@@ -251,11 +263,15 @@ async def _read_days(
     if not all(passing_by):
         covered = await read_coverage(pool, query, all_buckets(query), now=now)
         gaps = [
-            describe_gap(watched) if not people and find_gap(watched) else ""
-            for people, watched in zip(passing_by, covered, strict=True)
+            "" if people else _describe_day_gap(watched) for people, watched in zip(passing_by, covered, strict=True)
         ]
     begins = map(datetime.fromisoformat, found)
     return tuple(OverviewDay(*values) for values in zip(begins, passing_by, gaps, strict=True))
+
+
+def _describe_day_gap(watched: BucketCoverage) -> str:
+    gap = find_gap(watched)
+    return CLOSED if gap is Absence.CLOSED else describe_gap(watched) if gap else ""
 
 
 def draw_sparkline(recent: RecentDays) -> Sparkline:
@@ -266,10 +282,11 @@ def draw_sparkline(recent: RecentDays) -> Sparkline:
 
 
 def _draw_day(day: OverviewDay, x: int, most: int) -> tuple[str, int, float, float, str]:
-    """A day that was not watched is as high as the drawing."""
+    """A day that was not watched is as high as the drawing; a day on which the stream was closed is no gap."""
     scaled = round(SPARKLINE_HEIGHT * day.passing_by / most, 1)
-    height = SPARKLINE_HEIGHT if day.gap else max(LEAST_HEIGHT, scaled)
-    return "gap" if day.gap else "day", x, round(SPARKLINE_HEIGHT - height, 1), height, _describe_day(day)
+    is_gap = bool(day.gap) and day.gap != CLOSED
+    height = SPARKLINE_HEIGHT if is_gap else max(LEAST_HEIGHT, scaled)
+    return "gap" if is_gap else "day", x, round(SPARKLINE_HEIGHT - height, 1), height, _describe_day(day)
 
 
 def _describe_day(day: OverviewDay) -> str:

@@ -12,10 +12,10 @@ from django.shortcuts import render
 
 from onlooker.console.accounts.page_access import PersonRequest, signed_in
 from onlooker.console.checks.comparison import describe_latest_check
-from onlooker.console.dashboard.figures import make_figures
+from onlooker.console.dashboard.figures import describe_untold, make_figures
 from onlooker.console.dashboard.period import PeriodError, keep_typed, make_picker, parse_period, present_period
 from onlooker.console.dashboard.presentation import present_report
-from onlooker.console.dashboard.report import read_report
+from onlooker.console.dashboard.report import read_report, without_interest
 from onlooker.console.numbers import read_numbers
 from onlooker.console.streams.access import find_way, visible_stream
 from onlooker.console.streams.status import read_status
@@ -42,11 +42,15 @@ def show_dashboard(request: PersonRequest, client_id: UUID) -> HttpResponse:
     context |= {"query": request.GET.urlencode(), "picker": make_picker(period, zone=zone, now=now)}
     context |= present_period(period, now=now)
     status = read_status(stream)
-    report = read_numbers(request, partial(read_report, stream_id=stream.id, period=period, now=now))
+    report = read_numbers(request, partial(read_report, stream_id=stream.id, period=period, now=now, grid=stream.grid))
+    if not stream.reads_faces:
+        report = without_interest(report)
     is_seen = bool(report.watched.covered_s or report.values["passing_by"]["value"])
     ever_seen = is_seen or status.last_frame_at is not None
     context |= {"status": status, "report": report, "checked": describe_latest_check(stream)}
-    context["figures"] = make_figures(report, reads_expression=stream.reads_expression)
+    reads = {"reads_expression": stream.reads_expression, "reads_faces": stream.reads_faces}
+    context["figures"] = make_figures(report, **reads, groups_of=stream.groups_of)
+    context["untold"] = describe_untold(report, stream.groups_of)
     return _render(request, context | present_report(report, stream, ever_seen=ever_seen))
 
 

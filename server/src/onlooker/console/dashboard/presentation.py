@@ -11,12 +11,11 @@ from django.utils.safestring import SafeString
 
 from onlooker.console.dashboard.figures import NO_VALUE
 from onlooker.console.dashboard.period import Period
-from onlooker.console.dashboard.report import COUNTS, Point, Report
+from onlooker.console.dashboard.report import COUNTS, NOTHING_WATCHED, Point, Report
 from onlooker.console.streams.status import REFUSAL_TEXTS
 from onlooker.metrics.changes import FEWEST_PEOPLE
 from onlooker.metrics.coverage import Absence, BucketCoverage
 from onlooker.metrics.definitions import Number, Value
-from onlooker.metrics.extension_values import known_share
 from onlooker.metrics.intervals import share_interval
 from onlooker.metrics.quality import BucketQuality, ChangeSource, QualityChange
 from onlooker.metrics.query import Time
@@ -75,26 +74,12 @@ _ABSENCES = {
     Absence.FROZEN: "picture frozen",
     Absence.MOVED: "camera moved",
     Absence.UNKNOWN: "unknown",
+    Absence.CLOSED: "closed",
 }
 _CHANGES = {
     ChangeSource.VIEW: "Camera turned",
     ChangeSource.MODELS: "Models {}",
     ChangeSource.PIPELINE: "Pipeline {}",
-}
-_NOTHING_WATCHED = {
-    Absence.NOT_CREATED: "The stream did not exist for most of this time.",
-    Absence.OFFLINE: "The camera sent nothing.",
-    Absence.DISABLED: "The stream was disabled.",
-    Absence.QUOTA: "The stream had reached its monthly limit.",
-    Absence.REFUSED: "The frames that the camera sent were refused.",
-    Absence.BLACK: "The camera's picture was black.",
-    Absence.COVERED: "The camera's lens was covered.",
-    Absence.DARK: "It was too dark for the camera.",
-    Absence.OVEREXPOSED: "The camera's picture was overexposed.",
-    Absence.BLURRED: "The camera's picture was blurred.",
-    Absence.FROZEN: "The camera's picture was frozen.",
-    Absence.MOVED: "The camera was being moved.",
-    Absence.UNKNOWN: "The reason is no longer known.",
 }
 
 
@@ -151,7 +136,8 @@ def present_report(report: Report, stream: Stream, *, ever_seen: bool) -> dict[s
 
 
 def make_breakdowns(report: Report, stream: Stream) -> list[Breakdown]:
-    is_read = {"age": stream.reads_age, "gender": stream.reads_gender, "expression": stream.reads_expression}
+    names = ("age", "gender", "expression")
+    is_read = {name: stream.reads_faces and getattr(stream, f"reads_{name}") for name in names}
     return [
         _make_breakdown(metric, report, tuple(name for name in names if not is_read[name]))
         for metric, names in _READ_FROM.items()
@@ -269,7 +255,7 @@ def make_time_rows(data: Mapping[str, Any]) -> SafeString:
 
 def _make_row(point: Mapping[str, Any], *, is_by_day: bool) -> tuple[str, ...]:
     label = format_html(_DAY_LINK, point["key"][:10], point["label"]) if is_by_day else point["label"]
-    counts = (NO_VALUE if point["gap"] else point[name] for name in COUNTS)
+    counts = (NO_VALUE if point["gap"] or point[name] is None else point[name] for name in COUNTS)
     return (label, *counts, point["words"])
 
 
@@ -279,12 +265,14 @@ def explain_report(report: Report, stream: Stream, *, ever_seen: bool) -> Explan
         watched=_describe_watched(report) + report.computed if ever_seen and not report.is_before_stream else "",
         zero=_explain_zero(report, ever_seen=ever_seen) if is_nobody else "",
         leads_to_setup=is_nobody and not ever_seen and not report.is_before_stream,
-        advices=tuple(islice(advise(report.quality, report.values, stream), ADVICES_AT_MOST)),
+        advices=tuple(islice(advise(report.quality, report.values, stream, told=report.told), ADVICES_AT_MOST)),
     )
 
 
-def advise(quality: BucketQuality, values: Mapping[str, Value], stream: Stream) -> Iterator[str]:
-    """What makes numbers rough, the worst first. What is switched off is not missed."""
+def advise(
+    quality: BucketQuality, values: Mapping[str, Value], stream: Stream, *, told: int | None = None
+) -> Iterator[str]:
+    """What makes numbers rough, the worst first. What is switched off is not missed. `told`: of how many people."""
     if quality.dark_share is not None and quality.dark_share >= DARK_SHARE:
         share = format_share(quality.dark_share)
         yield f"It was dark here in {share} of the frames: people may be missed. Add light."
@@ -298,10 +286,10 @@ def advise(quality: BucketQuality, values: Mapping[str, Value], stream: Stream) 
             f"Only {quality.face_fps:.1f} frames a second were looked at while people were there: short visits may be "
             "missed. Let the camera send more frames."
         )
-    age_read = known_share(values["age"])
-    is_enough = (values["interested"]["value"] or 0) >= FEWEST_PEOPLE
-    if stream.reads_age and is_enough and age_read is not None and age_read < HARDLY_READ and not is_small:
-        share = format_share(age_read)
+    told = int(values["interested"]["value"] or 0) if told is None else told
+    age_read = sum(count or 0 for band, count in values["age"].items() if band != "?")
+    if stream.reads_age and told >= FEWEST_PEOPLE and age_read < HARDLY_READ * told and not is_small:
+        share = format_share(age_read / told)
         yield (
             f"The age of only {share} of the interested people could be read. Let the camera see their faces from the "
             "front."
@@ -309,12 +297,15 @@ def advise(quality: BucketQuality, values: Mapping[str, Value], stream: Stream) 
 
 
 def _describe_watched(report: Report) -> str:
+    if report.watched.is_closed:
+        return "The stream was closed all this time."
     if report.share is None:
         return "For part of this time it is no longer known whether the camera watched."
-    missing = describe_missing(report.watched)
+    missing = describe_missing(report.watched.in_hours)
+    when = "the opening hours" if Absence.CLOSED in report.watched.missing else "this time"
     if not missing:
-        return "The camera watched all the time."
-    return f"The camera watched {format_share(report.share)} of this time. The rest: {'; '.join(missing)}."
+        return "The camera watched all the time." if when == "this time" else "The camera watched all opening hours."
+    return f"The camera watched {format_share(report.share)} of {when}. The rest: {'; '.join(missing)}."
 
 
 def _explain_zero(report: Report, *, ever_seen: bool) -> str:
@@ -322,14 +313,16 @@ def _explain_zero(report: Report, *, ever_seen: bool) -> str:
         return "The stream did not exist yet."
     if not ever_seen:
         return "No frame has arrived yet. Numbers appear within a minute after the camera sees the first person."
+    if report.watched.is_closed:
+        return "The stream was closed."
     if report.share is None:
         return "Nobody was counted. It is no longer known whether the camera watched all the time."
-    if not describe_missing(report.watched):
-        return "Nobody passed by."
-    if report.watched.covered_s >= 1:
-        return "Nobody passed by while the camera watched."
-    main = max(report.watched.missing, key=lambda one: report.watched.missing[one], default=Absence.OFFLINE)
-    return f"Nothing was watched. {_NOTHING_WATCHED[main]} People may have passed by."
+    open_time = report.watched.in_hours
+    is_complete = not describe_missing(open_time)
+    if is_complete or report.watched.covered_s >= 1:
+        return "Nobody passed by." if is_complete else "Nobody passed by while the camera watched."
+    main = max(open_time.missing, key=lambda one: open_time.missing[one], default=Absence.OFFLINE)
+    return f"Nothing was watched. {NOTHING_WATCHED[main]} People may have passed by."
 
 
 def describe_coverage(watched: BucketCoverage) -> str:

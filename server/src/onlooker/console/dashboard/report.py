@@ -10,6 +10,7 @@ from itertools import pairwise
 from onlooker.console.dashboard.period import Period
 from onlooker.database import Pool
 from onlooker.metrics.buckets import HOURS_A_WEEK, Buckets, all_hours, count_buckets, page_buckets
+from onlooker.metrics.changes import sum_figures
 from onlooker.metrics.comparison import Comparison, read_comparison
 from onlooker.metrics.coverage import Absence, BucketCoverage, read_coverage, read_covered, sum_coverage
 from onlooker.metrics.definitions import METRICS, Unit, Value
@@ -32,6 +33,24 @@ ALL_ON_DEVICE = 0.99
 """A slot that a range cuts counts whole, so shares are rough."""
 LATE_S = 3600.0
 """What arrives sooner is no news: a device collects for a while before it sends."""
+
+NOTHING_WATCHED = {
+    Absence.NOT_CREATED: "The stream did not exist for most of this time.",
+    Absence.OFFLINE: "The camera sent nothing.",
+    Absence.DISABLED: "The stream was disabled.",
+    Absence.QUOTA: "The stream had reached its monthly limit.",
+    Absence.REFUSED: "The frames that the camera sent were refused.",
+    Absence.BLACK: "The camera's picture was black.",
+    Absence.COVERED: "The camera's lens was covered.",
+    Absence.DARK: "It was too dark for the camera.",
+    Absence.OVEREXPOSED: "The camera's picture was overexposed.",
+    Absence.BLURRED: "The camera's picture was blurred.",
+    Absence.FROZEN: "The camera's picture was frozen.",
+    Absence.MOVED: "The camera was being moved.",
+    Absence.UNKNOWN: "The reason is no longer known.",
+    Absence.CLOSED: "The stream was closed.",
+}
+"""Why nothing was watched, as sentences."""
 
 Week = tuple[tuple[float | None, ...], ...]
 """From Monday, 24 hours each: people passing by per watched hour; None where no hour was watched."""
@@ -78,14 +97,16 @@ class Report:
     week: Week
     quality: BucketQuality
     exact: bool
-    """False where visits that a number needs were deleted when their retention ended."""
+    """False where visits that a number needs were deleted when their retention ended, and on the grid."""
+    told: int
+    """How many interested people its means are of: the others are in no block yet."""
     computed: str = ""
     """Where, if not on the server: a sentence."""
 
 
-async def read_report(pool: Pool, stream_id: int, period: Period, *, now: datetime) -> Report:
+async def read_report(pool: Pool, stream_id: int, period: Period, *, now: datetime, grid: bool = False) -> Report:
     """Run all queries at once. The chart's days are sums of hours, so hours are read once for chart and week."""
-    whole = make_query(stream_id, period, Time.GLOBAL)
+    whole = make_query(stream_id, period, Time.GLOBAL, grid=grid)
     before = TimeRange(period.before_from_at, period.before_to_at)
     whole_before = replace(whole, from_at=before.from_at, to_at=before.to_at)
     by_hour = replace(whole, metrics=COUNTS, time=Time.BY_HOUR)
@@ -126,8 +147,16 @@ async def read_report(pool: Pool, stream_id: int, period: Period, *, now: dateti
         week=draw_week(hours.of_week, counts["passing_by"], covered_s),
         quality=quality,
         exact=total.exact and is_exact,
+        told=sum_figures(comparison.clusters["stop_time"])[-1],
         computed=f" {computed}." if (computed := describe_device(device, watched.covered_s)) else "",
     )
+
+
+def without_interest(report: Report) -> Report:
+    """Of a stream that only counts: nobody knows who was interested, unless faces were read before."""
+    if report.values["interested"]["value"]:
+        return report
+    return replace(report, points=tuple(replace(point, interested=None) for point in report.points))
 
 
 def describe_device(device: DeviceShare, covered_s: float) -> str:
@@ -143,9 +172,12 @@ def describe_device(device: DeviceShare, covered_s: float) -> str:
     return f"{computed}; part of it arrived up to {amount} {unit}{'' if amount == 1 else 's'} later"
 
 
-def make_query(stream_id: int, period: Period, time: Time, *, metrics: tuple[str, ...] = tuple(METRICS)) -> Query:
+def make_query(
+    stream_id: int, period: Period, time: Time, *, metrics: tuple[str, ...] = tuple(METRICS), grid: bool = False
+) -> Query:
     """Of the period, all metrics or some."""
-    return Query(stream_id, metrics, period.from_at, period.to_at, period.zone, time)
+    query = Query(stream_id, metrics, period.from_at, period.to_at, period.zone, time)
+    return query.on_grid() if grid else query
 
 
 def all_buckets(query: Query) -> Buckets:
@@ -153,19 +185,20 @@ def all_buckets(query: Query) -> Buckets:
 
 
 def watched_share(watched: BucketCoverage) -> float | None:
-    """None where it is no longer known, or where none of the time has passed yet."""
-    if not watched.length_s or Absence.UNKNOWN in watched.missing:
-        return None
-    return min(1.0, watched.covered_s / watched.length_s)
+    """None where it is no longer known, or where none of the time has passed yet or all of it was closed."""
+    return watched.watched.share
 
 
 def find_gap(watched: BucketCoverage) -> Absence | None:
     """Why a time in which nobody was seen is no zero; None where it is one, or where the reason is unknown."""
     if not watched.covered_s and set(watched.missing) == {Absence.NOT_CREATED}:
         return Absence.NOT_CREATED
-    if watched.length_s < JUDGED_FROM_S or watched.covered_s >= GAP_BELOW * watched.length_s:
+    if watched.length_s < JUDGED_FROM_S or watched.covered_s >= GAP_BELOW * max(watched.open_s, JUDGED_FROM_S):
         return None
-    main = max(watched.missing, key=lambda absence: watched.missing[absence])
+    missing = {absence: lost_s for absence, lost_s in watched.missing.items() if absence is not Absence.CLOSED}
+    if watched.open_s < JUDGED_FROM_S or not missing:
+        return Absence.CLOSED if Absence.CLOSED in watched.missing else None
+    main = max(missing, key=lambda absence: missing[absence])
     return None if main is Absence.UNKNOWN else main
 
 

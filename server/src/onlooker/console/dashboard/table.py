@@ -9,6 +9,8 @@ from zoneinfo import ZoneInfo
 
 from django.http import HttpResponse
 
+from onlooker.audit.actor import account_actor
+from onlooker.audit.entries import append_export
 from onlooker.console.accounts.page_access import PersonRequest, signed_in
 from onlooker.console.dashboard.period import SECOND, Period, PeriodError, parse_period
 from onlooker.console.dashboard.report import COUNTS, all_buckets, find_gap, make_query
@@ -36,11 +38,12 @@ def show_table(request: PersonRequest, client_id: UUID) -> HttpResponse:
         return HttpResponse(f"{error}\n", status=400, content_type="text/plain; charset=utf-8")
 
     async def read(pool: Pool) -> tuple[Answer, tuple[BucketCoverage, ...]]:
-        query = make_query(stream.id, period, period.time)
+        query = make_query(stream.id, period, period.time, grid=stream.grid)
         buckets = all_buckets(query)
         answer = await run_query(pool, query, size=len(buckets.keys))
         return answer, await read_coverage(pool, query, buckets, now=now)
 
+    append_export(stream.pk, actor=account_actor(request.user.pk), from_at=period.from_at, to_at=period.to_at)
     answer, covered = read_numbers(request, read)
     table = as_csv([_make_header(answer, covered[0])]) + as_csv(_make_rows(answer, covered))
     return make_file(table, stream.name, period)

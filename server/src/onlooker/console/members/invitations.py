@@ -3,10 +3,10 @@
 from datetime import datetime
 
 from allauth.account.models import EmailAddress
-from django.db import transaction
 from django.db.models import QuerySet
 from django.utils import timezone
 
+from onlooker.audit.actor import CHORE, account_actor, acting_as
 from onlooker.console.accounts.models import Account
 from onlooker.console.members.models import Invitation
 from onlooker.console.streams.idempotency import remember_result
@@ -37,9 +37,9 @@ def check_invitation(stream: Stream, email: str) -> None:
         )
 
 
-def create_invitation(stream: Stream, email: str) -> Invitation:
+def create_invitation(stream: Stream, email: str, *, invited_by: str) -> Invitation:
     """Raises InvitationRefused, or OSError if the mail server refuses the mail; then nobody is invited."""
-    with transaction.atomic():
+    with acting_as(invited_by):
         Stream.objects.select_for_update(no_key=True).get(pk=stream.pk)  # two at once could both be within the limit
         check_invitation(stream, email)
         Invitation.objects.filter(stream=stream, email=email).delete()  # one that has expired
@@ -48,19 +48,20 @@ def create_invitation(stream: Stream, email: str) -> Invitation:
         if is_mail_on():
             send_mail(MAIL, to=email, context={"invitation": invitation})
     except OSError:
-        invitation.delete()
+        with acting_as(invited_by):
+            invitation.delete()
         raise
     return invitation
 
 
-@transaction.atomic
 def accept_invitation(invitation: Invitation, account: Account) -> None:
     """Make the account a viewer. Raises Invitation.DoesNotExist if it was revoked meanwhile."""
-    found = Invitation.objects.select_for_update().get(pk=invitation.pk)
-    if invitation.stream.owner_id != account.pk:  # who may have taken this address meanwhile
-        Member.objects.get_or_create(stream_id=found.stream_id, account=account)
-    remember_result(account, found.pk, invitation.stream)
-    found.delete()
+    with acting_as(account_actor(account.pk)):
+        found = Invitation.objects.select_for_update().get(pk=invitation.pk)
+        if invitation.stream.owner_id != account.pk:  # who may have taken this address meanwhile
+            Member.objects.get_or_create(stream_id=found.stream_id, account=account)
+        remember_result(account, found.pk, invitation.stream)
+        found.delete()
 
 
 def open_invitations(account: Account) -> QuerySet[Invitation]:
@@ -97,5 +98,6 @@ def mask_address(email: str) -> str:
 
 def delete_expired_invitations(now: datetime | None = None) -> int:
     """A chore."""
-    deleted, _ = Invitation.objects.filter(expires_at__lt=now or timezone.now()).delete()
+    with acting_as(CHORE):
+        deleted, _ = Invitation.objects.filter(expires_at__lt=now or timezone.now()).delete()
     return deleted

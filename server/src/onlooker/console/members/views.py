@@ -1,5 +1,6 @@
 """The pages where owners manage viewers, viewers leave, and invitations are answered."""
 
+from typing import cast
 from uuid import UUID
 
 from django import forms
@@ -11,6 +12,7 @@ from django.shortcuts import get_object_or_404, redirect, render
 from django.utils import timezone
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
+from onlooker.audit.actor import account_actor, acting_as
 from onlooker.console.accounts.adapter import is_signup_open
 from onlooker.console.accounts.models import Account
 from onlooker.console.accounts.rate_limit import take_within_limit
@@ -73,7 +75,7 @@ def invite_member(request: HttpRequest, client_id: UUID) -> HttpResponse:
         if "confirmed" not in request.POST:
             return render(request, "members/confirm.html", {"stream": stream, "form": form})
         _count_mail(request, form.cleaned_data["email"])
-        create_invitation(stream, form.cleaned_data["email"])
+        create_invitation(stream, form.cleaned_data["email"], invited_by=account_actor(cast(Account, request.user).pk))
     except InvitationRefused as reason:
         form.add_error("email", str(reason))
         return _show(request, stream, form)
@@ -108,11 +110,17 @@ def _show(request: HttpRequest, stream: Stream, form: InvitationForm) -> HttpRes
     return render(request, "members/members.html", context)
 
 
+def _delete_as(request: HttpRequest, row: Member | Invitation) -> None:
+    """The audit log says who did it."""
+    with acting_as(account_actor(cast(Account, request.user).pk)):
+        row.delete()
+
+
 @login_required
 @require_POST
 def revoke_member(request: HttpRequest, client_id: UUID, member_id: int) -> HttpResponse:
     member = get_object_or_404(Member, stream=owned_stream(request.user, client_id), pk=member_id)
-    member.delete()
+    _delete_as(request, member)
     messages.success(request, f"{member.account.email} can no longer see this stream.")
     return redirect("members", client_id)
 
@@ -122,7 +130,7 @@ def revoke_member(request: HttpRequest, client_id: UUID, member_id: int) -> Http
 def revoke_invitation(request: HttpRequest, client_id: UUID, invitation_id: UUID) -> HttpResponse:
     stream = owned_stream(request.user, client_id)
     invitation = get_object_or_404(open_invitations_of(stream), pk=invitation_id)
-    invitation.delete()
+    _delete_as(request, invitation)
     messages.success(request, f"Invitation for {invitation.email} revoked.")
     return redirect("members", client_id)
 
@@ -135,7 +143,7 @@ def leave_stream(request: HttpRequest, client_id: UUID) -> HttpResponse:
     member = get_object_or_404(found, stream__client_id=client_id)
     if request.method == "GET":
         return render(request, "members/leave.html", {"stream": member.stream})
-    member.delete()
+    _delete_as(request, member)
     messages.success(request, f"You have left {member.stream.name}.")
     return redirect("streams")
 
@@ -153,7 +161,7 @@ def show_invitation(request: HttpRequest, invitation_id: UUID) -> HttpResponse:
     if answer == "accept":
         return _accept(request, request.user, invitation)
     if answer == "decline":
-        invitation.delete()
+        _delete_as(request, invitation)
         messages.success(request, "Invitation declined.")
         return redirect("streams")
     return render(request, "members/invitation.html", {"invitation": invitation})

@@ -1,6 +1,6 @@
 """Accounts for staff: find, disable, and create where sign-up is closed."""
 
-from typing import Any
+from typing import Any, cast
 
 from allauth.account.models import EmailAddress
 from allauth.mfa.models import Authenticator
@@ -10,6 +10,7 @@ from django.db import transaction
 from django.db.models import QuerySet
 from django.http import HttpRequest
 
+from onlooker.audit.actor import acting_as, staff_actor
 from onlooker.console.accounts.models import Account
 from onlooker.console.staff.model_admin import StaffModelAdmin
 from onlooker.console.streams.lifecycle import log_stream_states
@@ -70,7 +71,8 @@ class AccountAdmin(StaffModelAdmin):
 
     def save_model(self, request: HttpRequest, obj: Account, form: Any, change: bool) -> None:
         if change:
-            _save_changes(obj, [name for name in form.changed_data if name in form.fields])
+            with acting_as(staff_actor(cast(Account, request.user).pk)):
+                _save_changes(obj, [name for name in form.changed_data if name in form.fields])
             return
         obj.set_unusable_password()
         super().save_model(request, obj, form, change)

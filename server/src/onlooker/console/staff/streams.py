@@ -1,13 +1,15 @@
 """Streams for staff: find them, see their use and viewers, grant enterprise."""
 
 import time
-from typing import Any
+from typing import Any, cast
 
 from django.conf import settings
 from django.contrib import admin
 from django.db.models import FloatField, OuterRef, QuerySet, Subquery
 from django.http import HttpRequest
 
+from onlooker.audit.actor import acting_as, staff_actor
+from onlooker.console.accounts.models import Account
 from onlooker.console.billing.subscriptions import has_subscription
 from onlooker.console.members.models import Invitation
 from onlooker.console.staff.model_admin import StaffModelAdmin, parse_uuid
@@ -27,8 +29,16 @@ class StreamAdmin(StaffModelAdmin):
     ordering = ("-id",)
     fields = (
         *("name", "client_id", "owner", "kind", "enabled", "used_this_month", "last_frame_at", "created_at"),
-        *("time_zone", "compute", "retention_days", "silence_alert_minutes", "blind_alert_minutes"),
-        *("reads_age", "reads_gender", "reads_expression", "removed_at"),
+        *(
+            "time_zone",
+            "compute",
+            "retention_days",
+            "groups_of",
+            "grid",
+            "silence_alert_minutes",
+            "blind_alert_minutes",
+        ),
+        *("reads_faces", "reads_age", "reads_gender", "reads_expression", "removed_at"),
     )
     readonly_fields = tuple(name for name in fields if name not in SETTABLE)
 
@@ -66,7 +76,8 @@ class StreamAdmin(StaffModelAdmin):
         """Through the same function as all changes, so that the log of states is written."""
         changes = {name: form.cleaned_data[name] for name in form.changed_data if name in SETTABLE}
         if changes:
-            set_stream(str(obj.client_id), changes, quota_s=settings.ONLOOKER.developer_quota_s)
+            with acting_as(staff_actor(cast(Account, request.user).pk)):
+                set_stream(str(obj.client_id), changes, quota_s=settings.ONLOOKER.developer_quota_s)
 
     @admin.display(description="used this month")
     def used_this_month(self, stream: Any) -> str:

@@ -41,6 +41,7 @@ _DROPS: dict[str, str] = {
     DropReason.BAD_CREDENTIALS: "wrong Login or Password",
     DropReason.QUOTA_EXCEEDED: "the monthly limit is reached",
     DropReason.STREAM_DISABLED: "the stream was disabled",
+    DropReason.CLOSED: "the stream was closed",
     DropReason.UNREACHABLE: "the server could not be reached",
     DropReason.CONNECTION_LOST: "connections broke",
     DropReason.TIMED_OUT: "answers took too long",

@@ -13,9 +13,9 @@ from django.http import Http404, HttpRequest, HttpResponse
 from django.urls import reverse
 from django.views.decorators.http import require_safe
 
-from onlooker.console.agent.wheels import find_agent
+from onlooker.console.agent.wheels import COMPUTING, SENDING, find_parts
 from onlooker.logs import fields
-from onlooker.streams.models import Stream
+from onlooker.streams.models import ComputePlace, Stream
 
 log = logging.getLogger(__name__)
 
@@ -26,10 +26,15 @@ RUN_LINE = "onlooker-agent run"
 
 def connection_context(stream: Stream, access_token: str = UNKNOWN_TOKEN) -> dict[str, object]:
     """What the panel shows."""
+    computes = stream.compute == ComputePlace.DEVICE
+    installation, script = (COMPUTING, "agent-device-script") if computes else (SENDING, "agent-script")
     return {
         "stream": stream,
         "input_url": settings.ONLOOKER.public_url,
-        "install_line": install_line() if find_agent(settings.ONLOOKER) else "",
+        "computes_on_device": computes,
+        "oldest_python": f"3.{installation.oldest_minor}",
+        "install_line": install_line(script) if find_parts(settings.ONLOOKER, installation) else "",
+        "script_url": reverse(script),
         "setup_line": setup_line(stream),
         "run_line": RUN_LINE,
         "curl_line": curl_line(stream, access_token),
@@ -38,12 +43,12 @@ def connection_context(stream: Stream, access_token: str = UNKNOWN_TOKEN) -> dic
     }
 
 
-def install_line() -> str:
+def install_line(script_name: str = "agent-script") -> str:
     """Where the console has an authority of its own, its certificate is fetched first, and must be the one known here.
 
     `--insecure` holds for that one file: a wrong one ends the line, and the script comes from who has the right one.
     """
-    script = settings.ONLOOKER.console_url + reverse("agent-script")
+    script = settings.ONLOOKER.console_url + reverse(script_name)
     authority = read_authority()
     if not authority:
         return f"curl -fsS {shlex.quote(script)} | sh"

@@ -5,13 +5,19 @@ from typing import Any
 
 from django import forms
 from django.conf import settings
+from django.utils import timezone
+from django.utils.html import format_html
 
+from onlooker.audit.entries import kept_days
+from onlooker.audit.models import LONGEST_KEPT_DAYS
 from onlooker.console.accounts.models import Account
 from onlooker.console.forms import PlainForm
 from onlooker.console.streams.access import find_way, may_choose_kind
-from onlooker.streams.administration import LONGEST_GRACE
+from onlooker.streams.administration import AUDIT_DAYS, LONGEST_GRACE
+from onlooker.streams.business_hours import check_hours
 from onlooker.streams.models import LONGEST_RETENTION_DAYS, LONGEST_SILENCE_MINUTES, Stream
 from onlooker.streams.options import (
+    LARGEST_GROUPS,
     LONGEST_NAME,
     READING_NOTICE,
     EnterpriseAccess,
@@ -20,13 +26,36 @@ from onlooker.streams.options import (
     is_same_name,
     time_zones_by_area,
 )
+from onlooker.streams.presets import (
+    EXPRESSION_FORBIDDEN,
+    NOTICE_MISSING,
+    NOTICE_SENTENCE,
+    NOTICE_TICK,
+    PRESETS,
+    USUAL,
+    CameraPlace,
+    Preset,
+    check_preset,
+    preset_settings,
+)
 
 _LONGEST_GRACE_HOURS = LONGEST_GRACE.total_seconds() / 3600
 _TIME_ZONE_HELP = "Days and hours in its numbers follow this time zone."
+_HOURS_HELP = (
+    "On the clock of this time zone, such as mo-fr 09:00-18:30, sa 10:00-16:00. Outside them nothing is computed. "
+    "Empty: always open."
+)
+PLACE_TEXTS = {
+    "public": "In a public place, such as a shop, a station or a fair",
+    "workplace": "In a workplace",
+    "school": "In a school, a university or another place of education",
+}
 COMPUTE_TEXTS = {
     "server": "On the server: the camera sends frames",
     "device": "On the device: no frame leaves it, only visits do. Needs an agent with the device extra",
 }
+NOT_CHOSEN = ("kind", "compute", "place", "groups_of", AUDIT_DAYS)
+"""Empty, these change nothing."""
 
 
 class NameField(forms.CharField):
@@ -68,12 +97,49 @@ class ComputeField(forms.ChoiceField):
         super().__init__(widget=forms.RadioSelect, choices=choices, label="Where frames are computed", **options)
 
 
+class PlaceField(forms.ChoiceField):
+    """Where the camera is, as far as the law asks."""
+
+    def __init__(self, **options: Any) -> None:
+        choices = list(PLACE_TEXTS.items())
+        super().__init__(widget=forms.RadioSelect, choices=choices, label="Where is the camera?", **options)
+
+
+class PresetField(forms.ChoiceField):
+    """What is computed of people, with a sentence each."""
+
+    def __init__(self, **options: Any) -> None:
+        choices = [
+            (preset.value, format_html("<strong>{}:</strong> {}", choice.title, choice.meaning))
+            for preset, choice in PRESETS.items()
+        ]
+        super().__init__(
+            widget=forms.RadioSelect, choices=choices, initial=USUAL.value, label="What is computed?", **options
+        )
+
+
+class HoursField(forms.CharField):
+    """Opening hours, as text."""
+
+    def __init__(self, **options: Any) -> None:
+        super().__init__(required=False, label="Opening hours", help_text=_HOURS_HELP, **options)
+
+    def clean(self, value: Any) -> str:
+        try:
+            return check_hours(super().clean(value))
+        except ValueError as error:
+            raise forms.ValidationError(str(error)) from None
+
+
 class NewStreamForm(PlainForm):
-    """Name and time zone, the kind where its owner may choose it, and whether expression is computed."""
+    """Name, place, preset, time zone and opening hours, and the kind where its owner may choose it."""
 
     name = NameField()
+    place = PlaceField()
+    preset = PresetField()
+    notice_given = forms.BooleanField(required=False, label=NOTICE_TICK, help_text=NOTICE_SENTENCE)
     time_zone = TimeZoneField(initial="UTC")
-    reads_expression = forms.BooleanField(required=False, label="Compute expression", help_text=READING_NOTICE)
+    hours = HoursField()
     form_key = forms.UUIDField(required=False, widget=forms.HiddenInput, initial=uuid.uuid4)
     """Tells a second click from a second stream."""
 
@@ -87,6 +153,25 @@ class NewStreamForm(PlainForm):
             usual = Stream.Kind.ENTERPRISE if self.way is EnterpriseAccess.CHOICE else Stream.Kind.DEVELOPER
             self.fields["kind"] = KindField(initial=usual)
             self.order_fields(self.field_order)
+
+    def clean(self) -> dict[str, Any]:
+        given: dict[str, Any] = self.cleaned_data
+        if "place" not in given or "preset" not in given:
+            return given
+        refusal = check_preset(
+            Preset(given["preset"]), CameraPlace(given["place"]), is_notice_given=given.get("notice_given", False)
+        )
+        if refusal:
+            self.add_error("notice_given" if refusal is NOTICE_MISSING else "preset", refusal)
+        return given
+
+    @property
+    def chosen(self) -> dict[str, Any]:
+        """The stream's settings, by its preset and what else was asked."""
+        given = self.cleaned_data
+        said = {name: given[name] for name in ("place", "hours", "time_zone")}
+        notice = {"notice_given_at": timezone.now()} if given["notice_given"] else {}
+        return said | notice | preset_settings(Preset(given["preset"]))
 
     @property
     def kind(self) -> str:
@@ -106,6 +191,12 @@ class SettingsForm(PlainForm):
     enabled = forms.BooleanField(
         required=False, help_text="While this is off, frames are refused and nothing is counted."
     )
+    place = PlaceField(required=False)
+    reads_faces = forms.BooleanField(
+        required=False,
+        label="Look for faces",
+        help_text="While this is off, people are only counted: no face net runs, and nobody is interested.",
+    )
     reads_age = forms.BooleanField(required=False, label="Age")
     reads_gender = forms.BooleanField(required=False, label="Gender")
     reads_expression = forms.BooleanField(required=False, label="Expression")
@@ -117,7 +208,28 @@ class SettingsForm(PlainForm):
         help_text="Older visits are deleted.",
     )
     confirmed_days = forms.IntegerField(required=False, widget=forms.HiddenInput)
+    audit_days = forms.IntegerField(
+        required=False,
+        min_value=1,
+        max_value=LONGEST_KEPT_DAYS,
+        label="Keep the audit log for (days)",
+        help_text="Older entries are deleted.",
+    )
     time_zone = TimeZoneField()
+    hours = HoursField()
+    groups_of = forms.IntegerField(
+        required=False,
+        min_value=1,
+        max_value=LARGEST_GROUPS,
+        label="Tell about people in groups of at least",
+        help_text="Age, gender, expression and times are told of so many interested people together, never of fewer. 1 "
+        "means off. Raising it from 1 permanently erases what was kept of each quarter of an hour.",
+    )
+    grid = forms.BooleanField(
+        required=False,
+        label="Round ranges to quarters of an hour",
+        help_text="Nobody is told who is in view now, and numbers change once a minute.",
+    )
     silence_alert_minutes = forms.IntegerField(
         min_value=0,
         max_value=LONGEST_SILENCE_MINUTES,
@@ -133,7 +245,8 @@ class SettingsForm(PlainForm):
 
     def __init__(self, stream: Stream, data: Any = None) -> None:
         names = [name for name in self.base_fields if name != "confirmed_days"]
-        super().__init__(data, initial={name: getattr(stream, name) for name in (*names, "kind")})
+        own = {name: getattr(stream, name) for name in (*names, "kind") if name != AUDIT_DAYS}
+        super().__init__(data, initial=own | {AUDIT_DAYS: kept_days(stream.pk)})
         self._stream = stream
         self.reading_notice = READING_NOTICE
         if may_choose_kind(stream):
@@ -152,14 +265,15 @@ class SettingsForm(PlainForm):
         if is_fewer and given.get("confirmed_days") != days:
             self.asked_days = days
             self.add_error(None, "Nothing has been saved yet. Confirm below that older visits will be deleted.")
+        place = CameraPlace(given.get("place") or self._stream.place)
+        if given.get("reads_expression") and place.forbids_expression:
+            self.add_error("reads_expression", EXPRESSION_FORBIDDEN)
         return given
 
     @property
     def changes(self) -> dict[str, object]:
         changed = {name: self.cleaned_data[name] for name in self.changed_data if name != "confirmed_days"}
-        return {
-            name: value for name, value in changed.items() if name not in ("kind", "compute") or value
-        }  # not chosen
+        return {name: value for name, value in changed.items() if value or name not in NOT_CHOSEN}
 
 
 class RotationForm(PlainForm):

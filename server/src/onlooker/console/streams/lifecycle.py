@@ -8,6 +8,7 @@ from django.db import transaction
 from django.http import Http404, HttpResponse
 from django.shortcuts import redirect, render
 
+from onlooker.audit.actor import account_actor, acting_as
 from onlooker.console.accounts.models import Account
 from onlooker.console.accounts.page_access import PersonRequest, signed_in
 from onlooker.console.streams.access import owned_stream
@@ -48,8 +49,12 @@ def _create(form: NewStreamForm, owner: Account) -> NewStream | Stream | None:
         return None
 
 
-@transaction.atomic
 def _create_once(form: NewStreamForm, owner: Account) -> NewStream | Stream:
+    with acting_as(account_actor(owner.pk)):
+        return _find_or_create(form, owner)
+
+
+def _find_or_create(form: NewStreamForm, owner: Account) -> NewStream | Stream:
     given = form.cleaned_data
     Account.objects.select_for_update(no_key=True).get(pk=owner.pk)  # the second click waits for the first
     key: UUID | None = given["form_key"]
@@ -60,9 +65,8 @@ def _create_once(form: NewStreamForm, owner: Account) -> NewStream | Stream:
         given["name"],
         owner=owner,
         kind=form.kind,
-        time_zone=given["time_zone"],
-        reads_expression=given["reads_expression"],
         at_most=settings.ONLOOKER.streams_per_account,
+        **form.chosen,
     )
     if key:
         remember_result(owner, key, created.stream)
@@ -76,7 +80,8 @@ def show_settings(request: PersonRequest, client_id: UUID) -> HttpResponse:
     if not form.is_valid():
         return render(request, "streams/settings.html", {"stream": stream, "form": form})
     try:
-        set_stream(str(client_id), form.changes, quota_s=settings.ONLOOKER.developer_quota_s)
+        with acting_as(account_actor(request.user.pk)):
+            set_stream(str(client_id), form.changes, quota_s=settings.ONLOOKER.developer_quota_s)
     except Stream.DoesNotExist:
         raise Http404 from None  # removed in the meantime
     seconds = f"{settings.ONLOOKER.credential_cache_s:g}"

@@ -7,6 +7,7 @@ from django.http import Http404, HttpResponse
 from django.shortcuts import render
 from django.utils import timezone
 
+from onlooker.audit.actor import account_actor, acting_as
 from onlooker.console.accounts.page_access import PersonRequest, signed_in
 from onlooker.console.streams.access import owned_stream
 from onlooker.console.streams.connection import connection_context
@@ -48,7 +49,8 @@ def rotate_password(request: PersonRequest, client_id: UUID) -> HttpResponse:
     if form.is_valid():
         grace = timedelta(hours=form.hours)
         try:
-            access_token = rotate_access_token(stream, grace=grace)
+            with acting_as(account_actor(request.user.pk)):
+                access_token = rotate_access_token(stream, grace=grace)
         except RefusedError as error:
             form.add_error(None, str(error))
         except Stream.DoesNotExist:

@@ -8,6 +8,7 @@ from typing import Any
 from django.db import IntegrityError, connection, models, transaction
 from django.utils import timezone
 
+from onlooker.audit.entries import end_entries
 from onlooker.database import load_queries
 from onlooker.gateway.models import Blob, Job
 from onlooker.logs import fields
@@ -67,6 +68,7 @@ def _delete_rows(stream: Stream, give_up_at: float) -> bool:
     for one in _references():
         if one.on_delete is models.SET_NULL:
             _rows(one, stream).update(**{one.field.name: None})
+    end_entries(stream.pk)
     finished = Job.objects.filter(stream=stream, finished_at__isnull=False)
     return all(_delete_all(rows, give_up_at) for rows in [finished, *_dependents(stream)])
 

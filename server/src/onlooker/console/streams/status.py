@@ -13,6 +13,7 @@ from django.utils import timezone
 
 from onlooker.database import load_queries
 from onlooker.slots import SLOT_S
+from onlooker.streams.business_hours import is_open, parse_hours, zone_of
 from onlooker.streams.coverage import Reason
 from onlooker.streams.models import Blindness, Refusal, Stream
 from onlooker.streams.options import WARNED_FROM, is_nearly_used_up
@@ -29,6 +30,7 @@ REFUSAL_TEXTS = {
     Reason.OVERLOADED: "The server was overloaded. If this happens often, it needs more workers.",
     Reason.QUOTA_EXCEEDED: "This developer stream had reached its monthly limit.",
     Reason.STREAM_DISABLED: "The stream was disabled.",
+    Reason.STREAM_CLOSED: "The stream was closed at that time. Change its opening hours in its settings.",
     Reason.TOO_LARGE: "The requests were too large. Send smaller pictures; 640x480 is enough.",
     Reason.BAD_REQUEST: "The requests were malformed. Compare them with the curl command below.",
     Reason.TOO_SLOW: "The requests took too long to arrive. The camera's connection is slow.",
@@ -60,11 +62,14 @@ class StatusLabel(enum.StrEnum):
     LIVE = "live"
     SILENT = "silent"
     DISABLED = "disabled"
+    CLOSED = "closed"
+    """Outside its opening hours."""
     QUOTA = "monthly limit reached"
 
     @property
     def css_class(self) -> str:
-        return {StatusLabel.NEVER_SEEN: "never", StatusLabel.DISABLED: "off"}.get(self, self.name.lower())
+        words = {StatusLabel.NEVER_SEEN: "never", StatusLabel.DISABLED: "off", StatusLabel.CLOSED: "off"}
+        return words.get(self, self.name.lower())
 
 
 @dataclass(frozen=True)
@@ -151,7 +156,15 @@ def _find_label(stream: Stream, row: _Row, quota_s: float | None) -> StatusLabel
         return StatusLabel.QUOTA
     if row.silent_s is None:
         return StatusLabel.NEVER_SEEN
-    return StatusLabel.LIVE if row.silent_s <= LIVE_S else StatusLabel.SILENT
+    if row.silent_s <= LIVE_S:
+        return StatusLabel.LIVE
+    return StatusLabel.CLOSED if is_closed_now(stream) else StatusLabel.SILENT
+
+
+def is_closed_now(stream: Stream) -> bool:
+    """By its opening hours."""
+    hours = parse_hours(stream.hours)
+    return hours is not None and not is_open(hours, zone_of(stream.time_zone), timezone.now())
 
 
 @dataclass(frozen=True)

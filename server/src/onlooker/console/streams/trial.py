@@ -6,6 +6,7 @@ from django.conf import settings
 from django.http import Http404, HttpResponse, JsonResponse
 from django.shortcuts import render
 
+from onlooker.audit.actor import account_actor, acting_as
 from onlooker.console.accounts.page_access import PersonRequest, signed_in
 from onlooker.console.streams.access import find_way, owned_stream
 from onlooker.console.streams.status import read_status
@@ -34,7 +35,8 @@ def show_trial(request: PersonRequest, client_id: UUID) -> HttpResponse:
 def give_trial_token(request: PersonRequest, client_id: UUID) -> HttpResponse:
     stream = owned_stream(request.user, client_id)
     try:
-        token = add_trial_token(stream)
+        with acting_as(account_actor(request.user.pk)):
+            token = add_trial_token(stream)
     except Stream.DoesNotExist:
         raise Http404 from None  # removed in the meantime
     members = {

@@ -85,7 +85,6 @@ def issue_token(subject: TokenSubject) -> str:
         "iss": settings.ONLOOKER.console_url,
         "aud": AUDIENCE,
         "username": subject.email,
-        "email": subject.email,
         "user_id": subject.account_id,
         "client_id": str(subject.client_id),
         "credential": subject.credential_id,

@@ -17,12 +17,12 @@ from starlette.staticfiles import StaticFiles
 from starlette.types import ASGIApp
 
 from onlooker.clock_check import ClockCheck
-from onlooker.console.agent.rate_limit import AgentRateLimit
 from onlooker.console.agent.views import FILES_PATH, send_wheel
 from onlooker.console.agent.wheels import require_agent_packages
 from onlooker.console.billing.configuration import require_billing_settings
 from onlooker.console.event_streams import EventStreams
 from onlooker.console.tokens.json_views import TOKEN_PATHS, allow_all_origins
+from onlooker.console.web.address_rate_limit import OPEN_AREAS, AddressRateLimit
 from onlooker.console.web.chores import run_chores
 from onlooker.console.web.health import is_database_there
 from onlooker.console.web.request_limits import RequestLimits
@@ -59,7 +59,7 @@ def build_app(settings: Settings, numbers: NumbersPool) -> Starlette:
     tokens = [Route(path, allow_all_origins(live)) for path in TOKEN_PATHS]
     wheels = Route(FILES_PATH + "{name}", send_wheel)
     routes = [Mount("/static", static), wheels, *tokens, Mount("/", live)]
-    app = Starlette(routes=routes, middleware=[Middleware(AgentRateLimit)])
+    app = Starlette(routes=routes, middleware=[Middleware(AddressRateLimit, area=area) for area in OPEN_AREAS])
     app.state.numbers, app.state.live = numbers, live
     return app
 

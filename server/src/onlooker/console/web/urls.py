@@ -4,6 +4,7 @@ from django.contrib import admin
 from django.urls import include, path
 from django.views.generic import RedirectView
 
+from onlooker.console.notices.public_page import show_public_page
 from onlooker.console.streams.connection import show_authority
 from onlooker.console.web import health
 
@@ -13,6 +14,8 @@ urlpatterns = [
     path("streams/", include("onlooker.console.dashboard.urls")),
     path("streams/", include("onlooker.console.streams.urls")),
     path("streams/", include("onlooker.console.checks.urls")),
+    path("streams/", include("onlooker.console.notices.urls")),
+    path("notice/<slug:key>/", show_public_page, name="notice"),
     path("", include("onlooker.console.members.urls")),
     path("", include("onlooker.console.tokens.urls")),
     path("billing/", include("onlooker.console.billing.urls")),

@@ -47,4 +47,5 @@ def sender_of(stream: StreamRecord) -> Sender:
         reads_expression=stream.reads_expression,
         retention_days=stream.retention_days,
         time_zone=stream.time_zone,
+        reads_faces=stream.reads_faces,
     )

@@ -22,7 +22,7 @@ from onlooker.gateway.feeds.multipart_reader import MultipartPart, MultipartRead
 from onlooker.gateway.feeds.output import AGAIN, END, FeedRecord, feed_key
 from onlooker.gateway.jobs import compute
 from onlooker.gateway.meters import is_for_visits
-from onlooker.gateway.permits import permit_job
+from onlooker.gateway.permits import permit_hours, permit_job
 from onlooker.streams.coverage import reason_of
 from onlooker.streams.credentials import StreamRecord
 from onlooker_pipeline.catalogue.service import Service
@@ -104,6 +104,8 @@ class FeedInput:
                 await asyncio.sleep(wait_s)
                 wait_s = self._context.rates.wait_s(self._stream.id)
             permit_job(self._context, self._stream, self._service)
+            params = self._record.params | frame.params
+            permit_hours(self._stream, self._service, params, arrived_at=arrived_at)
             task = self._task(frame, request.scope["request_id"], arrived_at)
             async with self._context.turns.take(self._record.session):
                 await self._context.order.await_accepted(self._record.session)

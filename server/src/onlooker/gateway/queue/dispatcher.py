@@ -241,6 +241,7 @@ def _sender_of(row: dict[str, Any]) -> Sender:
         reads_expression=row["reads_expression"],
         retention_days=row["retention_days"],
         time_zone=row["time_zone"],
+        reads_faces=row["reads_faces"],
     )
 
 

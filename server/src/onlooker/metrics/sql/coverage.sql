@@ -24,6 +24,14 @@ FROM closure
 WHERE at < %(to_at)s AND until_at > %(from_at)s AND at < until_at
 ORDER BY at;
 
+-- name: read_opening_hours  which opening hours held inside a range, and when; no row before the first ones
+SELECT hours, time_zone, greatest(since_at, %(from_at)s) AS from_at, least(until_at, %(to_at)s) AS to_at
+FROM (SELECT hours, time_zone, since_at,
+             coalesce(lead(since_at) OVER (ORDER BY since_at), 'infinity') AS until_at
+      FROM streams_openinghours WHERE stream_id = %(stream_id)s) version
+WHERE since_at < %(to_at)s AND until_at > %(from_at)s AND hours <> ''
+ORDER BY since_at;
+
 -- name: read_blindness  seconds in which the camera saw nothing, between consecutive cuts, by the most frequent reason for
 -- refusals in their slot and by fault. A slot is never blind for longer than it was not covered; cut slots as below.
 WITH given AS MATERIALIZED (

@@ -3,7 +3,8 @@
 -- begin: the caller divides them. Values such as $stream_id become numbered parameters.
 
 -- name: watched  seconds that were covered; the current slot is as long as it has lasted. A row with number -1 has the
--- second up to which some coverage was deleted; there is none if the stream is gone.
+-- second up to which some coverage was deleted, or now, where opening hours say how much of the time counts; there is
+-- none if the stream is gone.
 WITH given AS MATERIALIZED ($given)
 SELECT width_bucket(hour_at, (SELECT cuts FROM given)), NULL::float8, sum(covered_s)
 FROM metrics_coveragehour
@@ -15,7 +16,9 @@ FROM $cut_runs
 JOIN streams_coverage ON $slots_of_run
 GROUP BY 1, 2
 UNION ALL
-SELECT -1, NULL, extract(epoch FROM coverage_since)::float8 FROM streams_stream WHERE id = $stream_id
+SELECT -1, NULL, CASE WHEN EXISTS (SELECT 1 FROM streams_openinghours WHERE stream_id = $stream_id)
+                      THEN date_part('epoch', $now) ELSE extract(epoch FROM coverage_since)::float8 END
+FROM streams_stream WHERE id = $stream_id
 
 -- name: quality  sums of frames by version, with the first slot of each
 WITH given AS MATERIALIZED ($given)

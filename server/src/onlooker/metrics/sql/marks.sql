@@ -1,8 +1,12 @@
--- name: take_marks  take some slots that wait to be filled, oldest marks first. `kept` is false where the visits are
--- deleted already.
+-- name: take_marks  take some slots that wait to be filled, oldest marks first; of streams on the grid, those marked
+-- before a full minute, so that the moment of a change says nothing finer. `kept` is false where the visits are deleted
+-- already.
 DELETE FROM visits_mark mark USING (
     SELECT stream_id, slot_at FROM visits_mark
-    WHERE marked_at <= now() - %(due_s)s * interval '1 second'
+    WHERE marked_at <= greatest(now() - %(due_s)s * interval '1 second', to_timestamp(%(grid_s)s))
+      AND CASE WHEN EXISTS (SELECT FROM streams_stream stream WHERE stream.id = stream_id AND grid)
+               THEN marked_at < to_timestamp(%(grid_s)s)
+               ELSE marked_at <= now() - %(due_s)s * interval '1 second' END
     ORDER BY marked_at LIMIT %(limit)s FOR UPDATE SKIP LOCKED) due
 WHERE mark.stream_id = due.stream_id AND mark.slot_at = due.slot_at
 RETURNING mark.stream_id, mark.slot_at,

@@ -1,5 +1,5 @@
--- The parts of the statement for one page of buckets: needed_slots, then days or hours, judged and note, joined by
--- UNION ALL. Values such as $stream_id become numbered parameters.
+-- The parts of the statement for one page of buckets: needed_slots, then days or hours, judged, blocks and note, joined
+-- by UNION ALL. Values such as $stream_id become numbered parameters.
 
 -- name: needed_slots  the buckets, and the slots whose visits have to be read (`raw`). `cut`: slots inside which an edge
 -- lies, and slots with visits across an end of the range, as far as they matter in these buckets; visits that reach far
@@ -47,13 +47,34 @@ FROM bucket CROSS JOIN LATERAL (
     WHERE stream_id = $stream_id AND slot_at >= bucket.begins_at AND slot_at < bucket.ends_at
       $except_raw
     HAVING count(*) > 0) whole
+$if_singly
+
+-- name: days_in_groups  the same where all slots are grouped: their rows tell how many people there are, and blocks the rest
+SELECT number, $asked_of_counts
+FROM bucket CROSS JOIN LATERAL (
+    SELECT $counts FROM metrics_slot
+    WHERE stream_id = $stream_id AND slot_at >= bucket.begins_at AND slot_at < bucket.ends_at
+      $except_raw
+    HAVING count(*) > 0) whole
+WHERE $is_grouped
 
 -- name: hours  the roll-up by hour, grouped: an hour has four slots at most, so this is the cheaper way
 SELECT width_bucket(slot_at, ARRAY(SELECT begins_at FROM bucket ORDER BY number)) AS number, $summed
 FROM metrics_slot
 WHERE stream_id = $stream_id AND slot_at >= $window_from AND slot_at < $window_to
-  $except_raw
+  $except_raw $and_singly
 GROUP BY 1
+
+-- name: hours_in_groups  the same where all slots are grouped
+SELECT number, $asked_of_counts
+FROM (SELECT width_bucket(slot_at, ARRAY(SELECT begins_at FROM bucket ORDER BY number)) AS number, $counts
+      FROM metrics_slot
+      WHERE stream_id = $stream_id AND slot_at >= $window_from AND slot_at < $window_to
+        $except_raw AND $is_grouped
+      GROUP BY 1) whole
+
+-- name: is_grouped  part of both: whether all slots are told in groups, so that nothing else about people is in their rows
+(SELECT grouped_until = 'infinity' FROM streams_stream WHERE id = $stream_id)
 
 -- name: except_raw  part of days and hours: without the slots whose visits are read
 AND slot_at NOT IN (SELECT slot_at FROM raw WHERE NOT gone)
@@ -64,9 +85,30 @@ AND slot_at NOT IN (SELECT slot_at FROM raw WHERE NOT gone)
  WHERE judged.begins_at >= $window_from AND judged.begins_at < $window_to
  GROUP BY 1)
 
+-- name: blocks_of_days  what is told about people in groups, one bucket after another: blocks whose slots lie inside the
+-- bucket, and whose visits inside the range
+SELECT number, $asked_in_blocks
+FROM bucket CROSS JOIN LATERAL (
+    SELECT $blocks FROM metrics_block
+    WHERE stream_id = $stream_id AND begins_at >= bucket.begins_at AND begins_at < bucket.ends_at
+      AND ends_at <= bucket.ends_at AND reaches_at <= $to_at
+    HAVING count(*) > 0) block
+WHERE (SELECT EXISTS (SELECT FROM metrics_block WHERE stream_id = $stream_id))
+
+-- name: blocks_of_hours  the same, grouped: few blocks lie inside an hour
+SELECT number, $summed_blocks
+FROM (SELECT *, width_bucket(begins_at, edges) AS number,
+             width_bucket(ends_at - interval '1 microsecond', edges) AS last
+      FROM metrics_block CROSS JOIN (SELECT ARRAY(SELECT begins_at FROM bucket ORDER BY number) AS edges) given
+      WHERE stream_id = $stream_id AND begins_at >= $window_from AND begins_at < $window_to
+        AND ends_at <= $window_to AND reaches_at <= $to_at) block
+WHERE number = last
+GROUP BY 1
+
 -- name: raw_visits  part of judged: the visits of the slots whose visits have to be read, and are there. The end of the
--- window stands by itself, so that partitions after it are not even opened.
-SELECT visit.* FROM raw CROSS JOIN LATERAL (
+-- window stands by itself, so that partitions after it are not even opened. A stream that is gone counts as grouped.
+SELECT raw.slot_at < (SELECT grouped_until FROM streams_stream WHERE id = $stream_id) IS NOT FALSE AS grouped, visit.*
+FROM raw CROSS JOIN LATERAL (
     SELECT * FROM visits_visit
     WHERE stream_id = $stream_id
       AND began_at >= raw.slot_at AND began_at < raw.slot_at + $slot AND began_at < $window_to

@@ -5,8 +5,9 @@ GROUP BY stream_id, slot_at ORDER BY stream_id, slot_at
 ON CONFLICT (stream_id, slot_at) DO UPDATE SET reaches_at = excluded.reaches_at, $updates
 
 -- name: visits_of_slots  part of fill_slots: the visits that begin in these slots
-SELECT taken.slot_at, visit.* FROM unnest(%(stream_ids)s::bigint[], %(slots)s::timestamptz[])
-    AS taken (stream_id, slot_at)
+SELECT taken.slot_at, taken.slot_at < stream.grouped_until AS grouped, visit.*
+FROM unnest(%(stream_ids)s::bigint[], %(slots)s::timestamptz[]) AS taken (stream_id, slot_at)
+JOIN streams_stream stream ON stream.id = taken.stream_id
 CROSS JOIN LATERAL (
     SELECT * FROM visits_visit
     WHERE stream_id = taken.stream_id

@@ -10,6 +10,7 @@ const LETTERS = 30;
 
 // How much of a bucket is missing, from 0 to 1; nothing where nobody knows.
 export function missing({ gap, watched, key, to }) {
+  if (gap === "closed") return 0; // nobody was to be watched for
   if (gap) return 1;
   if (watched === null || watched >= WATCHED) return 0;
   const share = 1 - watched;

@@ -13,6 +13,7 @@ export const GAPS = {
   blurred: "Blurred",
   frozen: "Picture frozen",
   moved: "Camera moved",
+  closed: "Closed",
 };
 
 export const DAYS = ["Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday"];

@@ -1,0 +1,129 @@
+"""The adversary: which ranges they ask for next, and what they know from the answers."""
+
+import random
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from typing import Any
+
+from bench.privacy.differences.fingerprint import METRICS, Fingerprints, Unexplained
+from bench.privacy.differences.linear_system import AnswerSystem
+from bench.privacy.differences.world import DAY_MS, FIRST_DAY_MS, LAST_DAY_MS, SLOT_MS
+
+ZONES = ("UTC", "Asia/Kolkata", "Asia/Kathmandu", "Australia/Eucla")
+"""Their hours begin with every slot of an hour."""
+BESIDE_MS = (0, 0, 0, 1, -1, 1000, -1000, 450_000, SLOT_MS, -SLOT_MS)
+AROUND_MS = DAY_MS
+Parameters = dict[str, str]
+
+
+@dataclass
+class Adversary:
+    """Knows all tokens of a stream, remembers every answer, and asks next where people were."""
+
+    chance: random.Random
+    fingerprints: Fingerprints
+    watched: bool
+    asked: list[Parameters] = field(default_factory=list)
+    slots_ms: set[int] = field(default_factory=set)
+    """Edges of slots around moments at which somebody was there."""
+    rows: list[int] = field(default_factory=list)
+    grouped_rows: list[int] = field(default_factory=list)
+    """The rows of answers since groups were last asked for."""
+    told: int = 0
+    """Codes that were ever told of in groups."""
+    exposed: int = 0
+    """Codes that were told singly while the owner wanted no groups."""
+    unexplained: list[str] = field(default_factory=list)
+
+    def choose(self, count: int) -> list[Parameters]:
+        """Everything at first; then hours, days, ranges around people, and what was asked before."""
+        ways = [self._hours, self._range, self._range, self._days, self._repeated]
+        chosen = [self._everything(), *(self.chance.choice(ways)() for _ in range(count - 1))]
+        self.asked += chosen
+        return chosen
+
+    def learn(self, parameters: Parameters, body: Mapping[str, Any], *, k: int) -> None:
+        """`k`: as the stream has it at this moment."""
+        step_ms = SLOT_MS if parameters["time"] == "by_hour" else 0
+        for key, bucket in body["entities"].items():
+            if step_ms and bucket["interested"]["value"]:
+                begins_ms = round(datetime.fromisoformat(key).timestamp() * 1000)
+                self.slots_ms.update(begins_ms + step_ms * number for number in range(5))
+            self._take(bucket, parameters, k=k)
+        for period in ("now", "before"):
+            for compared in filter(None, [body.get("comparison", {}).get("metrics")]):
+                self._take(_period_of(compared, period), parameters, k=k)
+
+    def _take(self, bucket: Mapping[str, Any], parameters: Parameters, *, k: int) -> None:
+        try:
+            row = self.fingerprints.read(bucket)
+        except Unexplained:
+            if k > 1:
+                self.unexplained.append(f"{parameters} told {dict(bucket)}")
+            return
+        self.rows.append(row)
+        if k > 1:
+            self.grouped_rows.append(row)
+            self.told |= row
+
+    def begin_groups(self) -> None:
+        """Groups are wanted from now on: an adversary who asks from now on alone is another one."""
+        self.grouped_rows.clear()
+
+    def find_small(self, k: int) -> tuple[frozenset[int] | None, bool]:
+        """Fewer than k persons about whom a sum is known, and whether any answers differ by fewer."""
+        persons = self.fingerprints.persons
+        systems = [AnswerSystem(self.rows, persons, known=self.exposed)]
+        if self.exposed:
+            systems.append(AnswerSystem(self.grouped_rows, persons))
+        found = [system.find_sum(k) for system in systems]
+        return next(filter(None, found), None), any(system.small_atoms(k) for system in systems)
+
+    def _everything(self) -> Parameters:
+        return self.ask(FIRST_DAY_MS - AROUND_MS, LAST_DAY_MS + AROUND_MS, "global")
+
+    def _hours(self) -> Parameters:
+        begins_ms = self.chance.choice(sorted(self.slots_ms)) if self.slots_ms else self._any_day()
+        length_ms = self.chance.choice((DAY_MS, DAY_MS, 3 * DAY_MS))  # the last has two pages
+        return self.ask(begins_ms - self.chance.randrange(40) * SLOT_MS, begins_ms + length_ms, "by_hour")
+
+    def _days(self) -> Parameters:
+        return self.ask(FIRST_DAY_MS - AROUND_MS, LAST_DAY_MS + self.chance.choice(BESIDE_MS), "by_day")
+
+    def _range(self) -> Parameters:
+        """From one edge to another, or from a moment beside it: two such ranges often differ by one person."""
+        if not self.slots_ms:
+            return self._hours()
+        edges = sorted(self.slots_ms)
+        one, other = (self.chance.choice((*edges, FIRST_DAY_MS, LAST_DAY_MS)) for _ in range(2))
+        begins_ms, ends_ms = min(one, other), max(one, other)
+        begins_ms += self.chance.choice(BESIDE_MS)
+        ends_ms += self.chance.choice(BESIDE_MS)
+        return self.ask(begins_ms, max(begins_ms + 1, ends_ms), "global")
+
+    def _repeated(self) -> Parameters:
+        return self.chance.choice(self.asked) if self.asked else self._days()
+
+    def _any_day(self) -> int:
+        return FIRST_DAY_MS + DAY_MS * self.chance.randrange(4)
+
+    def ask(self, from_ms: int, to_ms: int, time: str) -> Parameters:
+        parameters = {
+            "metrics": ",".join(METRICS),
+            "from_date": _written(from_ms),
+            "to_date": _written(to_ms),
+            "time": time,
+            "tz": self.chance.choice(ZONES),
+        }
+        is_compared = self.watched and time == "global" and self.chance.random() < 0.5
+        return parameters | ({"compare": "previous"} if is_compared else {})
+
+
+def _written(at_ms: int) -> str:
+    return datetime.fromtimestamp(at_ms / 1000, UTC).isoformat(timespec="milliseconds")
+
+
+def _period_of(metrics: Mapping[str, Mapping[str, Mapping[str, Any]]], period: str) -> dict[str, dict[str, Any]]:
+    """One side of a comparison, as a bucket."""
+    return {name: {part: change[period] for part, change in parts.items()} for name, parts in metrics.items()}

@@ -1,0 +1,88 @@
+"""Reading a stream's log: for pages, exports and checks; and what ends of it after its owner's time."""
+
+import json
+from collections.abc import Iterator
+from datetime import datetime
+from typing import Any
+
+from django.db import connection
+
+from onlooker.audit.chain import ChainEnds, CheckedChain, LoggedEntry, check_chain, moment_text
+from onlooker.audit.models import KEPT_DAYS, AuditChain, AuditEntry, AuditRetention
+from onlooker.database import load_queries
+
+AT_ONCE = 2000
+CHAINS_AT_ONCE = 500
+
+_queries = load_queries("onlooker.audit")
+
+
+def kept_days(stream_id: int) -> int:
+    chosen = AuditRetention.objects.filter(stream_id=stream_id).values_list("days", flat=True).first()
+    return KEPT_DAYS if chosen is None else chosen
+
+
+def choose_kept_days(stream_id: int, days: int) -> None:
+    AuditRetention.objects.update_or_create(stream_id=stream_id, defaults={"days": days})
+
+
+def append_entry(stream_id: int, *, actor: str, action: str, about: dict[str, Any]) -> None:
+    """For what no trigger sees."""
+    values: dict[str, Any] = {"stream_id": stream_id, "actor": actor, "action": action, "detail": json.dumps(about)}
+    with connection.cursor() as cursor:
+        cursor.execute(_queries["note_reading"], values)
+
+
+def append_export(stream_id: int, *, actor: str, from_at: datetime, to_at: datetime) -> None:
+    """Somebody downloaded numbers from the dashboard; once an hour for the same range."""
+    about = json.dumps({"from": moment_text(from_at), "to": moment_text(to_at)})
+    values: dict[str, Any] = {"stream_id": stream_id, "actor": actor, "action": "numbers.exported", "detail": about}
+    with connection.cursor() as cursor:
+        cursor.execute(_queries["note_export"], values)
+
+
+def list_entries(stream_id: int) -> Iterator[LoggedEntry]:
+    """All of a stream, oldest first, some at a time."""
+    after = 0
+    while rows := list(AuditEntry.objects.filter(stream_id=stream_id, number__gt=after).order_by("number")[:AT_ONCE]):
+        yield from map(logged_entry, rows)
+        after = rows[-1].number
+
+
+def logged_entry(row: AuditEntry) -> LoggedEntry:
+    return LoggedEntry(
+        stream_id=row.stream_id,
+        number=row.number,
+        at=moment_text(row.at),
+        role=row.role,
+        actor=row.actor,
+        action=row.action,
+        detail=row.detail,
+        previous_hash=bytes(row.previous_hash).hex(),
+        hash=bytes(row.hash).hex(),
+    )
+
+
+def check_log(stream_id: int) -> CheckedChain:
+    """Up to the end that was known when the check began: entries may be added meanwhile."""
+    chain = AuditChain.objects.filter(stream_id=stream_id).first()
+    if chain is None:
+        return check_chain(list_entries(stream_id), ChainEnds(1, 0, ""))
+    ends = ChainEnds(chain.first_number, chain.last_number, bytes(chain.last_hash).hex())
+    return check_chain((one for one in list_entries(stream_id) if one.number <= ends.last_number), ends)
+
+
+def end_past_entries() -> int:
+    """A chore; returns how many entries ended."""
+    values = {"days": KEPT_DAYS, "limit": CHAINS_AT_ONCE}
+    with connection.cursor() as cursor:
+        cursor.execute(_queries["past_chains"], values)
+        streams = [stream_id for (stream_id,) in cursor.fetchall()]
+    return sum(end_entries(stream_id) for stream_id in streams)
+
+
+def end_entries(stream_id: int) -> int:
+    """Of a stream that is being removed, all of them."""
+    with connection.cursor() as cursor:
+        cursor.execute(_queries["end_entries"], {"stream_id": stream_id})
+        return int(cursor.fetchone()[0])

@@ -1,0 +1,23 @@
+-- name: note_reading  one entry; numbered, dated and chained by the database
+INSERT INTO audit_entry (stream_id, actor, action, detail)
+VALUES (%(stream_id)s, %(actor)s, %(action)s, %(detail)s);
+
+-- name: note_export  the same, unless one of the last entries says so already in this hour
+INSERT INTO audit_entry (stream_id, actor, action, detail)
+SELECT %(stream_id)s::bigint, %(actor)s::text, %(action)s::text, %(detail)s::text
+WHERE NOT EXISTS (
+    SELECT FROM audit_entry
+    WHERE stream_id = %(stream_id)s::bigint AND at >= date_trunc('hour', now())
+      AND number > (SELECT last_number - 1000 FROM audit_chain WHERE stream_id = %(stream_id)s::bigint)
+      AND (actor, action, detail) = (%(actor)s::text, %(action)s::text, %(detail)s::text));
+
+-- name: past_chains  some streams whose oldest entry is past its owner's time
+SELECT stream_id FROM audit_chain chain
+JOIN audit_entry oldest USING (stream_id)
+LEFT JOIN audit_retention chosen USING (stream_id)
+WHERE oldest.number = chain.first_number
+  AND oldest.at < now() - interval '24 hours' * coalesce(chosen.days, %(days)s::integer)
+LIMIT %(limit)s;
+
+-- name: end_entries  what is past its owner's time, or all of a stream that is being removed; a function of the owner
+SELECT audit_end(%(stream_id)s) AS ended;

@@ -1,0 +1,161 @@
+"""The page of a stream's audit log, and the log as a file."""
+
+import json
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+from uuid import UUID
+from zoneinfo import ZoneInfo
+
+from django.http import HttpResponse
+from django.shortcuts import render
+
+from onlooker.audit.entries import check_log, kept_days, list_entries
+from onlooker.audit.export import csv_lines, json_lines
+from onlooker.audit.models import AuditEntry
+from onlooker.console.accounts.models import Account
+from onlooker.console.accounts.page_access import PersonRequest, signed_in
+from onlooker.console.streams.access import owned_stream
+from onlooker.streams.models import Stream
+
+ROWS = 50
+KINDS = {"page": "as pages", "table": "as a table", "comparison": "for a comparison"}
+Details = dict[str, Any]
+
+
+@dataclass(frozen=True)
+class ShownEntry:
+    """One row of the page."""
+
+    number: int
+    at: datetime
+    who: str
+    what: str
+
+
+@signed_in("GET", "HEAD")
+def show_audit_log(request: PersonRequest, client_id: UUID) -> HttpResponse:
+    stream = owned_stream(request.user, client_id)
+    rows = AuditEntry.objects.filter(stream=stream).order_by("-number")
+    before = request.GET.get("before", "")
+    if before.isascii() and before.isdecimal() and len(before) < 19:
+        rows = rows.filter(number__lt=int(before))
+    found = list(rows[: ROWS + 1])
+    context = {
+        "stream": stream,
+        "entries": describe_entries(found[:ROWS], stream),
+        "next": found[ROWS - 1].number if len(found) > ROWS else None,
+        "is_newest": not before,
+        "days": kept_days(stream.pk),
+        "checked": check_log(stream.pk) if "check" in request.GET else None,
+    }
+    return render(request, "streams/audit_log.html", context)
+
+
+@signed_in("GET", "HEAD")
+def download_audit_log(request: PersonRequest, client_id: UUID) -> HttpResponse:
+    """JSON lines, which `onlooker audit check` reads; or CSV."""
+    stream = owned_stream(request.user, client_id)
+    is_csv = request.GET.get("form") == "csv"
+    write, kind, ending = (csv_lines, "text/csv", "csv") if is_csv else (json_lines, "application/jsonl", "jsonl")
+    answer = HttpResponse("".join(write(list_entries(stream.pk))), content_type=f"{kind}; charset=utf-8")
+    answer["Content-Disposition"] = f'attachment; filename="audit-{stream.client_id}.{ending}"'
+    return answer
+
+
+def describe_entries(rows: Iterable[AuditEntry], stream: Stream) -> list[ShownEntry]:
+    """In sentences; people by their present addresses."""
+    found = [(row, json.loads(row.detail)) for row in rows]
+    people = _Addresses(found)
+    zone = ZoneInfo(stream.time_zone)
+    return [
+        ShownEntry(row.number, row.at, people.actor(row.actor), _Sentence(details, people, zone).of(row.action))
+        for row, details in found
+    ]
+
+
+class _Addresses:
+    """Of the accounts that entries name; of one that was deleted, its number is left."""
+
+    def __init__(self, found: list[tuple[AuditEntry, Details]]) -> None:
+        actors = [row.actor.partition(":")[2] for row, _ in found if row.actor.startswith(("account:", "staff:"))]
+        named = [str(details["account"]) for _, details in found if "account" in details]
+        numbers = {int(number) for number in (*actors, *named) if number.isdecimal()}
+        self._known = dict(Account.objects.filter(pk__in=numbers).values_list("pk", "email"))
+
+    def account(self, number: object) -> str:
+        known = self._known.get(int(str(number))) if str(number).isdecimal() else None
+        return known or f"account {number} (deleted)"
+
+    def actor(self, actor: str) -> str:
+        kind, _, name = actor.partition(":")
+        if kind == "account":
+            return self.account(name)
+        if kind == "staff":
+            return f"{self.account(name)}, as staff"
+        if kind == "command":
+            return f"{name or 'somebody'}, at the command line"
+        return {"billing": "Billing", "chore": "The server itself"}.get(kind, f"Database role {name}")
+
+
+@dataclass(frozen=True)
+class _Sentence:
+    """What an entry says, as a whole sentence."""
+
+    details: Details
+    people: _Addresses
+    zone: ZoneInfo
+
+    def of(self, action: str) -> str:
+        tell: Callable[[], str] | None = {
+            "stream.created": lambda: "Stream created.",
+            "stream.changed": self._changes,
+            "password.created": self._new_password,
+            "password.changed": lambda: f"Password {self.details['password']} ends on {self._moment('ends')}.",
+            "password.deleted": lambda: f"Password {self.details['password']} deleted.",
+            "member.added": lambda: f"{self._account()} became a viewer.",
+            "member.removed": lambda: f"{self._account()} is no longer a viewer.",
+            "member.invited": lambda: f"{self.details['address']} invited.",
+            "invitation.ended": lambda: f"The invitation for {self.details['address']} ended.",
+            "account.changed": self._account_state,
+            "numbers.read": self._reading,
+            "numbers.exported": lambda: f"Numbers {self._range()} downloaded from the dashboard.",
+            "visits.erased": lambda: f"Visits {self._range()} erased.",
+        }.get(action)
+        return tell() if tell else action
+
+    def _changes(self) -> str:
+        parts = [f"{name.replace('_', ' ')} from {_value(old)} to {_value(new)}" for name, (old, new) in self._pairs()]
+        return f"Settings changed: {', '.join(parts)}."
+
+    def _pairs(self) -> list[tuple[str, tuple[Any, Any]]]:
+        return [(name, (pair[0], pair[1])) for name, pair in self.details.items()]
+
+    def _new_password(self) -> str:
+        number = self.details["password"]
+        return f"Password {number} created for Try it." if self.details["trial"] else f"Password {number} created."
+
+    def _account_state(self) -> str:
+        return "The owner's account enabled." if self.details["is_active"][1] else "The owner's account disabled."
+
+    def _reading(self) -> str:
+        kind = KINDS.get(self.details["kind"], self.details["kind"])
+        return f"Numbers {self._range()} read {kind}, with a token of Password {self.details['password']}."
+
+    def _account(self) -> str:
+        return self.people.account(self.details["account"])
+
+    def _range(self) -> str:
+        return f"from {self._moment('from')} to {self._moment('to')}"
+
+    def _moment(self, name: str) -> str:
+        if self.details[name] is None:
+            return "no date"
+        return datetime.fromisoformat(self.details[name]).astimezone(self.zone).strftime("%Y-%m-%d %H:%M")
+
+
+def _value(value: object) -> str:
+    if isinstance(value, bool):
+        return "on" if value else "off"
+    return "nothing" if value is None or value == "" else str(value)

@@ -1,0 +1,95 @@
+"""The page on which an owner erases the visits of a range."""
+
+from datetime import UTC, datetime
+from typing import Any
+from uuid import UUID
+from zoneinfo import ZoneInfo
+
+from django import forms
+from django.contrib import messages
+from django.http import HttpResponse
+from django.shortcuts import redirect, render
+
+from onlooker.audit.actor import account_actor
+from onlooker.console.accounts.page_access import PersonRequest, signed_in
+from onlooker.console.forms import PlainForm
+from onlooker.console.streams.access import owned_stream
+from onlooker.metrics.erasure import count_range, erase_range
+from onlooker.streams.models import Stream
+
+_FORM = "%Y-%m-%dT%H:%M"
+
+
+class MomentField(forms.DateTimeField):
+    """A local time, to the minute. What it means is decided by the stream's time zone."""
+
+    def __init__(self, **named: Any) -> None:
+        widget = forms.DateTimeInput(format=_FORM, attrs={"type": "datetime-local", "step": "60"})
+        super().__init__(widget=widget, input_formats=[_FORM, "%Y-%m-%dT%H:%M:%S", "%Y-%m-%d %H:%M"], **named)
+
+    def to_python(self, value: Any) -> datetime | None:
+        """Without a zone, whatever the console's own is."""
+        read = super().to_python(value)
+        return read.replace(tzinfo=None) if read else None
+
+
+class ErasureForm(PlainForm):
+    """A range, and whether the owner has seen what goes with it."""
+
+    from_at = MomentField(label="From")
+    to_at = MomentField(label="To")
+    confirmed = forms.CharField(required=False, widget=forms.HiddenInput)
+
+    def __init__(self, stream: Stream, data: Any = None) -> None:
+        super().__init__(data)
+        self._zone = ZoneInfo(stream.time_zone)
+        for name in ("from_at", "to_at"):
+            self.fields[name].help_text = f"In the stream's time zone, {stream.time_zone}."
+
+    def clean(self) -> dict[str, Any]:
+        given: dict[str, Any] = self.cleaned_data
+        for name in ("from_at", "to_at"):
+            if given.get(name):
+                self._read_moment(given, name)
+        if given.get("from_at") and given.get("to_at"):
+            if given["from_at"] >= given["to_at"]:
+                self.add_error("to_at", "The range must end after it begins.")
+            elif given["to_at"] > datetime.now(UTC):
+                self.add_error("to_at", "The range must not reach into the future.")
+        return given
+
+    def _read_moment(self, given: dict[str, Any], name: str) -> None:
+        """An hour that the clock shows twice is erased whole."""
+        choose = min if name == "from_at" else max
+        try:
+            moments = [given[name].replace(tzinfo=self._zone, fold=fold).astimezone(UTC) for fold in (0, 1)]
+        except OverflowError:
+            self.add_error(name, "Enter a date between the years 1970 and 2100.")
+        else:
+            given[name] = choose(moments)
+
+    @property
+    def key(self) -> str:
+        """The range that is confirmed: editing it afterwards asks again."""
+        return f"{self.cleaned_data['from_at'].isoformat()} {self.cleaned_data['to_at'].isoformat()}"
+
+    @property
+    def is_confirmed(self) -> bool:
+        return bool(self.cleaned_data["confirmed"] == self.key)
+
+
+@signed_in("GET", "HEAD", "POST")
+def show_erasure(request: PersonRequest, client_id: UUID) -> HttpResponse:
+    """The first POST says what goes; only a second one, from that page, erases it."""
+    stream = owned_stream(request.user, client_id)
+    form = ErasureForm(stream, request.POST or None)
+    context: dict[str, Any] = {"stream": stream, "form": form}
+    if form.is_valid():
+        begins, ends = form.cleaned_data["from_at"], form.cleaned_data["to_at"]
+        if form.is_confirmed:
+            erased = erase_range(stream.pk, begins, ends, actor=account_actor(request.user.pk))
+            visits = f"{erased.visits} visit" if erased.visits == 1 else f"{erased.visits} visits"
+            messages.success(request, f"{visits} erased. Visits of this range that arrive later are not stored.")
+            return redirect("stream", client_id)
+        context |= {"counted": count_range(stream.pk, begins, ends), "zone": stream.time_zone}
+    return render(request, "streams/erase.html", context)
