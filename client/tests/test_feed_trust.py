@@ -8,6 +8,7 @@ from feed_reader import AT_CAMERA, ask, computed, open_socket
 from onlooker_client.device.feed import LocalFeed
 from onlooker_client.device.feed_request import FeedRefusal, parse_request
 from onlooker_client.device.feed_trust import FeedTrust
+from onlooker_client.device.feed_updates import FeedLimits
 
 PAGE = "https://signage.example.org"
 TOKEN = "0123456789abcdef0123456789abcdef"
@@ -16,7 +17,7 @@ EVERY_PATH = ["/now", "/events", "/socket"]
 
 @pytest.fixture(scope="module")
 def feed() -> Iterator[LocalFeed]:
-    opened = LocalFeed(0, origins=[PAGE])
+    opened = LocalFeed(0, origins=[PAGE], limits=FeedLimits(stale_s=3600.0))  # the tests share one frame
     opened.publish(computed(one=AT_CAMERA))
     yield opened
     opened.close()
