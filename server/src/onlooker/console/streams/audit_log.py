@@ -121,6 +121,7 @@ class _Sentence:
             "account.changed": self._account_state,
             "numbers.read": self._reading,
             "numbers.exported": lambda: f"Numbers {self._range()} downloaded from the dashboard.",
+            "stream.tagged": self._tags,
             "visits.erased": lambda: f"Visits {self._range()} erased.",
         }.get(action)
         return tell() if tell else action
@@ -131,6 +132,11 @@ class _Sentence:
 
     def _pairs(self) -> list[tuple[str, tuple[Any, Any]]]:
         return [(name, (pair[0], pair[1])) for name, pair in self.details.items()]
+
+    def _tags(self) -> str:
+        added, removed = (", ".join(self.details[name]) for name in ("added", "removed"))
+        parts = [f"{verb} {names}" for verb, names in (("added", added), ("removed", removed)) if names]
+        return f"Tags {' and '.join(parts)}."
 
     def _new_password(self) -> str:
         number = self.details["password"]
