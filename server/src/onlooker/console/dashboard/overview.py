@@ -33,10 +33,11 @@ from onlooker.console.dashboard.recent_days import (
     read_days_of_many,
 )
 from onlooker.console.numbers import read_numbers
-from onlooker.console.streams.access import managed_streams, visible_streams
+from onlooker.console.streams.access import roles_of, visible_streams
 from onlooker.console.streams.condition import describe_reason
 from onlooker.console.streams.status import StreamStatus, read_statuses
 from onlooker.streams.models import Site, Stream, Tag
+from onlooker.streams.organisations import MANAGERS
 
 RANKED_AT_MOST = 50
 """Accounts with more streams get no ranks: these need the slots of all of them. Changes are compared by whole days."""
@@ -79,6 +80,9 @@ class OverviewRow:
     sparkline: Sparkline
     place: int | None
     is_managed: bool
+    """Whether the account may change it."""
+    is_shared: bool
+    """Whether the account is in several organisations."""
 
     @property
     def problem(self) -> str:
@@ -162,8 +166,7 @@ def _make_rows(
     places: Mapping[int, int],
 ) -> list[OverviewRow]:
     shown = [streams[row.id] for row in listing.rows if row.id in streams]
-    statuses = read_statuses(shown)
-    managed = set(managed_streams(request.user).filter(pk__in=[one.id for one in shown]).values_list("pk", flat=True))
+    statuses, roles = read_statuses(shown), roles_of(request.user)
     return [
         OverviewRow(
             stream=streams[row.id],
@@ -172,7 +175,8 @@ def _make_rows(
             recent=recent[row.id],
             sparkline=draw_sparkline(recent[row.id].days),
             place=places.get(row.id),
-            is_managed=row.id in managed,
+            is_managed=roles.get(streams[row.id].organisation_id or 0) in MANAGERS,
+            is_shared=len(roles) > 1,
         )
         for row in listing.rows
         if row.id in statuses
