@@ -8,9 +8,10 @@ from typing import Any
 
 from onlooker.audit.actor import acting_as
 from onlooker.audit.entries import append_entry
-from onlooker.streams.administration import RefusedError, set_stream
+from onlooker.streams.administration import set_stream
 from onlooker.streams.models import Organisation, Stream, StreamTag, Tag
 from onlooker.streams.options import check_name
+from onlooker.streams.organisations import RefusedError
 
 AT_MOST = 1000
 """Streams that one change is of."""

@@ -7,8 +7,10 @@ from importlib.metadata import version
 from typing import Any
 from urllib.parse import urlencode
 
+from django.db import connection, transaction
+
 from onlooker.console.streams.status import LIVE_S
-from onlooker.database import Pool, load_sql_parts
+from onlooker.database import load_sql_parts
 from onlooker.metrics.changes import FEWEST_PEOPLE
 from onlooker.slots import SLOT_IN_SQL
 from onlooker.streams.business_hours import is_open, parse_hours, zone_of
@@ -59,7 +61,7 @@ STATES = {
 PROBLEMS = ("offline", "blind", "quota", "old_agent")
 
 _parts = load_sql_parts("onlooker.console.dashboard", "fleet_list.sql")
-_LIST_HOURS = _parts["list_opening_hours"].substitute(SLOT_IN_SQL)
+FLEET_QUERIES = {name: _parts[name].substitute(SLOT_IN_SQL) for name in ("look_up_only", "list_opening_hours")}
 
 
 @dataclass(frozen=True)
@@ -199,8 +201,7 @@ def _parse_id(text: str) -> int | None:
     return int(text) if is_number and int(text) <= LARGEST_ID else None
 
 
-async def read_fleet_list(
-    pool: Pool,
+def read_fleet_list(
     stream_ids: Sequence[int],
     asked: FleetFilter,
     *,
@@ -227,12 +228,15 @@ async def read_fleet_list(
         "before": asked.before,
         "limit": limit,
     }
-    async with pool.connection() as connection:
-        hours = await (await connection.execute(_LIST_HOURS, values)).fetchall()
-        closed = [row for row in hours if not _is_open(row, now)]
-        values["closed_hours"] = [row["hours"] for row in closed]
-        values["closed_zones"] = [row["time_zone"] for row in closed]
-        rows = await (await connection.execute(compile_list(asked.order), values)).fetchall()
+    with transaction.atomic(), connection.cursor() as cursor:
+        cursor.execute(FLEET_QUERIES["look_up_only"])
+        cursor.execute(FLEET_QUERIES["list_opening_hours"], values)
+        closed = [(hours, zone) for hours, zone in cursor.fetchall() if not _is_open(hours, zone, now)]
+        values["closed_hours"] = [hours for hours, _ in closed]
+        values["closed_zones"] = [zone for _, zone in closed]
+        cursor.execute(compile_list(asked.order), values)
+        names = [column.name for column in cursor.description]
+        rows = [dict(zip(names, row, strict=True)) for row in cursor.fetchall()]
     listed = tuple(_as_listed(row) for row in rows if row["id"] is not None)
     return FleetList(asked, listed, rows[0]["found"], _as_summary(rows[0]))
 
@@ -251,9 +255,9 @@ def release_numbers(text: str) -> list[int]:
     return numbers
 
 
-def _is_open(row: Mapping[str, Any], now: datetime) -> bool:
-    hours = parse_hours(row["hours"])
-    return hours is None or is_open(hours, zone_of(row["time_zone"]), now)
+def _is_open(text: str, zone: str, now: datetime) -> bool:
+    hours = parse_hours(text)
+    return hours is None or is_open(hours, zone_of(zone), now)
 
 
 def _as_listed(row: Mapping[str, Any]) -> ListedStream:

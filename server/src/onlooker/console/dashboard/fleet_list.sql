@@ -1,3 +1,6 @@
+-- name: look_up_only  JIT compilation of the statement below would take longer than running it
+SET LOCAL jit = off;
+
 -- name: list_opening_hours  the different opening hours of some streams, each with its time zone
 SELECT DISTINCT hours, time_zone FROM streams_stream WHERE id = ANY(%(stream_ids)s::bigint[]) AND hours <> '';
 

@@ -1,14 +1,14 @@
 """Numbers of a site, a tag or all streams together: a page, and the same as JSON."""
 
+import asyncio
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import date, datetime, timedelta
 from typing import Any
 from urllib.parse import urlencode
 from zoneinfo import ZoneInfo
 
 import msgspec
-from django.conf import settings
 from django.http import Http404, HttpResponse
 from django.shortcuts import render
 from django.utils import timezone
@@ -23,8 +23,8 @@ from onlooker.console.dashboard.figures import (
     make_figure,
     number_of,
 )
-from onlooker.console.dashboard.fleet_list import FleetFilter, FleetList, Order, parse_filter, read_fleet_list
-from onlooker.console.dashboard.overview import find_streams, offer_choices
+from onlooker.console.dashboard.fleet_list import FleetFilter, FleetList, Order, parse_filter
+from onlooker.console.dashboard.overview import find_streams, offer_choices, read_listing
 from onlooker.console.dashboard.presentation import format_duration, format_share
 from onlooker.console.dashboard.recent_days import METRICS, count_people, draw_sparkline, list_days
 from onlooker.console.numbers import read_numbers
@@ -79,7 +79,7 @@ class GroupRow:
 @signed_in("GET", "HEAD")
 def show_group(request: PersonRequest) -> HttpResponse:
     group, now = find_group(request), timezone.now()
-    numbers = read_numbers(request, lambda pool: read_group_numbers(pool, group, now=now))
+    numbers = read_group_numbers(request, group, now=now)
     streams = find_streams([row.id for row in numbers.listing.rows])
     context = {
         "group": group,
@@ -108,7 +108,7 @@ def show_group(request: PersonRequest) -> HttpResponse:
 def send_group(request: PersonRequest) -> HttpResponse:
     """The same as JSON: all metrics of the group, its days, and its streams, some at a time."""
     group, now = find_group(request), timezone.now()
-    numbers = read_numbers(request, lambda pool: read_group_numbers(pool, group, now=now))
+    numbers = read_group_numbers(request, group, now=now)
     streams = find_streams([row.id for row in numbers.listing.rows])
     listed = [
         {"client_id": str(streams[row.id].client_id), "name": streams[row.id].name}
@@ -155,13 +155,16 @@ def find_group(request: PersonRequest) -> StreamGroup:
     return StreamGroup(title, ids, asked, days)
 
 
-async def read_group_numbers(pool: Pool, group: StreamGroup, *, now: datetime) -> GroupNumbers:
+def read_group_numbers(request: PersonRequest, group: StreamGroup, *, now: datetime) -> GroupNumbers:
     period = FleetPeriod(group.days, now)
-    listing = await read_fleet_list(
-        pool, group.stream_ids, group.asked, quota_s=settings.ONLOOKER.developer_quota_s, now=now, days=group.days
-    )
-    each = await read_streams(pool, [row.id for row in listing.rows], period)
-    return GroupNumbers(await read_group(pool, group.stream_ids, period), listing, each)
+    listing = read_listing(group.stream_ids, group.asked, days=group.days)
+
+    async def read(pool: Pool) -> tuple[FleetNumbers, dict[int, FleetNumbers]]:
+        each = read_streams(pool, [row.id for row in listing.rows], period)
+        return await asyncio.gather(read_group(pool, group.stream_ids, period), each)
+
+    together, each = read_numbers(request, read)
+    return GroupNumbers(together, listing, each)
 
 
 def make_group_figures(numbers: FleetNumbers) -> list[Figure]:
@@ -182,7 +185,7 @@ def describe_coverage(numbers: FleetNumbers) -> str:
     return f"{'; '.join(said)}."
 
 
-def _first_day(numbers: FleetNumbers, days: int, now: datetime) -> Any:
+def _first_day(numbers: FleetNumbers, days: int, now: datetime) -> date:
     """Days are those of each stream's own clock: the last one is the latest that it is anywhere."""
     last = max([now.date(), *(day.day for day in numbers.days)])
     return last - timedelta(days=days - 1)

@@ -101,7 +101,7 @@ def show_streams(request: PersonRequest) -> HttpResponse:
     """The whole page, or only the list when the page refreshes itself or something is typed."""
     asked = parse_filter(request.GET.dict())
     visible = list(visible_streams(request.user).values_list("pk", flat=True))
-    listing = read_listing(request, visible, asked)
+    listing = read_listing(visible, asked)
     is_ranked = 1 < len(visible) <= RANKED_AT_MOST
     shown = [row.id for row in listing.rows]
     streams = find_streams(visible if is_ranked else shown)
@@ -126,10 +126,10 @@ def show_streams(request: PersonRequest) -> HttpResponse:
     return render(request, "streams/list.html", context | offer_choices(request))
 
 
-def read_listing(request: PersonRequest, visible: Sequence[int], asked: FleetFilter, **options: Any) -> FleetList:
-    quota_s, now = settings.ONLOOKER.developer_quota_s, timezone.now()
-    return read_numbers(
-        request, lambda pool: read_fleet_list(pool, visible, asked, quota_s=quota_s, now=now, **options)
+def read_listing(visible: Sequence[int], asked: FleetFilter, **options: int) -> FleetList:
+    """As of now."""
+    return read_fleet_list(
+        visible, asked, quota_s=settings.ONLOOKER.developer_quota_s, now=timezone.now(), **options
     )
 
 

@@ -16,7 +16,6 @@ from onlooker.console.dashboard.overview import read_listing
 from onlooker.console.forms import PlainForm
 from onlooker.console.streams.access import managed_streams
 from onlooker.console.streams.forms import HoursField
-from onlooker.streams.administration import RefusedError
 from onlooker.streams.bulk_changes import (
     AT_MOST,
     BulkChange,
@@ -28,6 +27,7 @@ from onlooker.streams.bulk_changes import (
 )
 from onlooker.streams.models import LONGEST_RETENTION_DAYS, Site, Stream
 from onlooker.streams.options import LARGEST_GROUPS
+from onlooker.streams.organisations import RefusedError
 
 SHOWN = 50
 """Streams that a preview lists; others are counted."""
@@ -136,7 +136,8 @@ def find_chosen(request: PersonRequest, sent: str) -> list[Stream]:
         ids = _parse_numbers(sent.split(","))
     elif "found" in request.GET:
         visible = list(managed.values_list("pk", flat=True))
-        ids = [row.id for row in read_listing(request, visible, parse_filter(request.GET.dict()), limit=AT_MOST + 1).rows]
+        listing = read_listing(visible, parse_filter(request.GET.dict()), limit=AT_MOST + 1)
+        ids = [row.id for row in listing.rows]
     else:
         ids = _parse_numbers(request.GET.getlist("stream"))
     found = managed.filter(pk__in=ids).select_related("site", "organisation").prefetch_related("tag_links__tag")
