@@ -42,14 +42,16 @@ stream AS (
     RETURNING id, organisation_id),
 tag AS (INSERT INTO streams_tag (organisation_id, name)
         SELECT id, name FROM organisation, unnest(ARRAY['window', 'entrance', 'till']) name RETURNING id)
-INSERT INTO streams_streamtag (stream_id, tag_id) SELECT stream.id, tag.id FROM stream, tag WHERE (stream.id + tag.id) %% 3 = 0
+INSERT INTO streams_streamtag (stream_id, tag_id)
+SELECT stream.id, tag.id FROM stream, tag WHERE (stream.id + tag.id) %% 3 = 0
 """
 MAKE_DAY = """
 INSERT INTO metrics_slot (stream_id, slot_at, reaches_at, {columns})
 SELECT stream.id, slot_at, slot_at + interval '20 minutes', {figures}
 FROM streams_stream stream
-CROSS JOIN LATERAL (SELECT date_bin('15 minutes', now() - %(ago)s * interval '1 day', 'epoch') - number * interval '1 hour'
-                    AS slot_at, (stream.id * 31 + number * 7 + %(ago)s) %% 23 AS people
+CROSS JOIN LATERAL (SELECT date_bin('15 minutes', now() - %(ago)s * interval '1 day', 'epoch')
+                               - number * interval '1 hour' AS slot_at,
+                           (stream.id * 31 + number * 7 + %(ago)s) %% 23 AS people
                     FROM generate_series(0, %(slots)s::int - 1) number) slot
 """
 MAKE_COVERAGE = """
@@ -65,7 +67,8 @@ SELECT id, date_trunc('month', now() AT TIME ZONE 'UTC')::date, 1000 * (id %% 50
 INSERT INTO streams_picturecondition (stream_id, fault, since_at, seen_at)
 SELECT id, CASE WHEN id %% 90 = 0 THEN 'covered' ELSE '' END, now() - interval '1 hour', now() FROM streams_stream;
 INSERT INTO streams_agentcondition (stream_id, state, since_at, over_s, sent, dropped, version, received_at)
-SELECT id, 'seeing', now() - interval '1 day', 60, 300, '{}', CASE WHEN id %% 70 = 0 THEN '0.0.9' ELSE '9.0.0' END, now()
+SELECT id, 'seeing', now() - interval '1 day', 60, 300, '{}',
+       CASE WHEN id %% 70 = 0 THEN '0.0.9' ELSE '9.0.0' END, now()
 FROM streams_stream;
 """
 OWN_SUMS = """
@@ -115,7 +118,8 @@ def find_wrong_sums(get: Callable[[str], Any], connection: psycopg.Connection[An
     wrong = []
     page = get("/streams/").content.decode()
     totals = tuple(
-        int(re.findall(rf'data-total="{name}">([\d,]+)<', page)[0].replace(",", "")) for name in ("passing_by", "interested")
+        int(re.findall(rf'data-total="{name}">([\d,]+)<', page)[0].replace(",", ""))
+        for name in ("passing_by", "interested")
     )
     told = {("overview", 7, None): totals}
     for days, at in ((30, None), (30, site), (7, site)):

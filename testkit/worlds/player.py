@@ -33,6 +33,7 @@ GRACE_US = round(SETTLED_AFTER.total_seconds() * 1e6)
 WRONG_LINES_SHOWN = 20
 DAY_US = 86_400_000_000
 _CHECK_DAYS = compile_day_check()
+_READ_DAYS = "SELECT day, {} FROM metrics_day WHERE stream_id = %s AND slots > 0"
 
 
 class Disagreement(AssertionError):
@@ -231,7 +232,7 @@ class Played:
         for number, stream in enumerate(self.streams):
             is_told = number not in self.kept_us and self.groups[number].grouped_until_us == -EVER_US
             columns = (*COUNTED, *TOLD) if is_told else COUNTED
-            query = f"SELECT day, {', '.join(columns)} FROM metrics_day WHERE stream_id = %s AND slots > 0".encode()
+            query = _READ_DAYS.format(", ".join(columns)).encode()
             async with self.player.reader.pool.connection() as connection:
                 rows = await (await connection.execute(query, (stream.id,))).fetchall()
                 wrong = await (await connection.execute(_CHECK_DAYS, {"stream_id": stream.id})).fetchone()

@@ -2,7 +2,7 @@
 
 import re
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from datetime import timedelta
 
 import pytest
@@ -31,7 +31,9 @@ SignIn = Callable[[Account | None], Client]
 ALL = FleetFilter()
 
 
-def make(owner: Account, name: str, *, seen_s: float | None = 1, kind: str = "enterprise", used_s: float = 5.0) -> Stream:
+def make(
+    owner: Account, name: str, *, seen_s: float | None = 1, kind: str = "enterprise", used_s: float = 5.0
+) -> Stream:
     stream = create_stream(name, owner=owner, kind=kind).stream
     if seen_s is not None:
         last = timezone.now() - timedelta(seconds=seen_s)
@@ -52,7 +54,7 @@ def read(ids: list[int], asked: FleetFilter = ALL, limit: int = 50) -> FleetList
 
 
 @pytest.fixture
-def fleet(owner: Account) -> Iterator[dict[str, Stream]]:
+def fleet(owner: Account) -> dict[str, Stream]:
     """One in each state."""
     streams = {
         "a live one": make(owner, "A live one"),
@@ -71,7 +73,7 @@ def fleet(owner: Account) -> Iterator[dict[str, Stream]]:
     set_stream(str(streams["g disabled"].client_id), {"enabled": False}, quota_s=1e9)
     other_day = ("mo", "tu", "we", "th", "fr", "sa", "su")[(now.weekday() + 3) % 7]
     set_stream(str(streams["h closed"].client_id), {"hours": f"{other_day} 09:00-10:00"}, quota_s=1e9)
-    yield streams
+    return streams
 
 
 def names_of(listing: FleetList) -> list[str]:

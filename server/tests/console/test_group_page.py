@@ -118,7 +118,12 @@ def test_a_viewer_gets_the_numbers_of_chosen_sites_alone(
     assert browser.get(f"{NUMBERS}?days=7").json()["metrics"]["passing_by"] == {"value": 30}
     hidden = Site.objects.get(name="North gate").pk
     tag = shops[1].tag_links.get().tag.pk
-    for path in (f"{NUMBERS}?site={hidden}", f"/streams/numbers/?site={hidden}", f"{NUMBERS}?tag={tag}", f"{NUMBERS}?site=999"):
+    for path in (
+        f"{NUMBERS}?site={hidden}",
+        f"/streams/numbers/?site={hidden}",
+        f"{NUMBERS}?tag={tag}",
+        f"{NUMBERS}?site=999",
+    ):
         assert browser.get(path).status_code == 404, path
 
 

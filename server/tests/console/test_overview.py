@@ -254,7 +254,9 @@ def test_days_read_together_are_those_read_by_themselves(owner: Account) -> None
 
     async def read(pool: Pool) -> tuple[RecentDays, RecentDays]:
         now = datetime.now(UTC)
-        return await read_recent_days(pool, stream, now=now), (await read_days_of_many(pool, [stream], now=now))[stream.id]
+        return await read_recent_days(pool, stream, now=now), (await read_days_of_many(pool, [stream], now=now))[
+            stream.id
+        ]
 
     found = run_with_pool(read)
     assert isinstance(found, tuple)

@@ -30,9 +30,13 @@ ZONES = ("UTC", "Asia/Kolkata", "America/New_York", "Pacific/Chatham", "Australi
 ADD_COVERAGE = """INSERT INTO streams_coverage AS known (stream_id, slot_at, video_s)
 SELECT %s, * FROM unnest(%s::timestamptz[], %s::float8[]) ORDER BY 2
 ON CONFLICT (stream_id, slot_at) DO UPDATE SET video_s = known.video_s + excluded.video_s"""
-ADD_BLINDNESS = ADD_COVERAGE.replace("streams_coverage", "streams_blindness").replace(
-    "(stream_id, slot_at, video_s)\nSELECT %s, *", "(stream_id, slot_at, video_s, fault)\nSELECT %s, *, 'black'"
-).replace("ON CONFLICT (stream_id, slot_at)", "ON CONFLICT (stream_id, slot_at, fault)")
+ADD_BLINDNESS = (
+    ADD_COVERAGE.replace("streams_coverage", "streams_blindness")
+    .replace(
+        "(stream_id, slot_at, video_s)\nSELECT %s, *", "(stream_id, slot_at, video_s, fault)\nSELECT %s, *, 'black'"
+    )
+    .replace("ON CONFLICT (stream_id, slot_at)", "ON CONFLICT (stream_id, slot_at, fault)")
+)
 
 
 def read(url: str, query: str, *values: object) -> list[tuple[Any, ...]]:
@@ -70,7 +74,9 @@ def set_stream(url: str, stream_id: int, **columns: object) -> None:
 
 
 def test_a_day_has_every_figure_of_a_slot(url: str) -> None:
-    columns = {name for (name,) in read(url, "SELECT attname FROM pg_attribute WHERE attrelid = 'metrics_day'::regclass")}
+    columns = {
+        name for (name,) in read(url, "SELECT attname FROM pg_attribute WHERE attrelid = 'metrics_day'::regclass")
+    }
     assert set(DAY_FIGURES) <= columns
 
 
@@ -165,7 +171,9 @@ def test_writers_and_a_change_of_the_time_zone_at_once_leave_right_days(url: str
 
     asyncio.run(act())
     assert wrong_days(url) == []
-    assert read(url, "SELECT sum(passing_by), (SELECT sum(slots) FROM metrics_daycoverage) FROM metrics_day") == [(20, 60)]
+    assert read(url, "SELECT sum(passing_by), (SELECT sum(slots) FROM metrics_daycoverage) FROM metrics_day") == [
+        (20, 60)
+    ]
 
 
 def test_a_zone_that_the_database_does_not_know_counts_as_utc(url: str) -> None:

@@ -77,7 +77,7 @@ def slots_of(stream: Stream) -> list[tuple[Any, ...]]:
 def days_of(stream: Stream) -> list[tuple[Any, ...]]:
     with connection.cursor() as cursor:
         columns = ", ".join(("day", "slots", "blocks", *DAY_FIGURES))
-        cursor.execute(f"SELECT {columns} FROM metrics_day WHERE stream_id = %s ORDER BY 1", [stream.pk])  # noqa: S608
+        cursor.execute(f"SELECT {columns} FROM metrics_day WHERE stream_id = %s ORDER BY 1", [stream.pk])
         return cursor.fetchall()
 
 

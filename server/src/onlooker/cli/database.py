@@ -112,7 +112,9 @@ def roles(check: bool) -> None:
 
 
 @database.command("days")
-@click.option("--check", is_flag=True, help="Change nothing; say which streams have wrong days, and exit with 1 if any.")
+@click.option(
+    "--check", is_flag=True, help="Change nothing; say which streams have wrong days, and exit with 1 if any."
+)
 def days(check: bool) -> None:
     """Add up the daily numbers of all streams again, from their quarters of an hour.
 

@@ -80,7 +80,7 @@ class GroupRow:
 def show_group(request: PersonRequest) -> HttpResponse:
     group, now = find_group(request), timezone.now()
     numbers = read_group_numbers(request, group, now=now)
-    streams = find_streams([row.id for row in numbers.listing.rows])
+    streams = find_streams(request, [row.id for row in numbers.listing.rows])
     context = {
         "group": group,
         "numbers": numbers.together,
@@ -109,7 +109,7 @@ def send_group(request: PersonRequest) -> HttpResponse:
     """The same as JSON: all metrics of the group, its days, and its streams, some at a time."""
     group, now = find_group(request), timezone.now()
     numbers = read_group_numbers(request, group, now=now)
-    streams = find_streams([row.id for row in numbers.listing.rows])
+    streams = find_streams(request, [row.id for row in numbers.listing.rows])
     listed = [
         {"client_id": str(streams[row.id].client_id), "name": streams[row.id].name}
         | as_json_numbers(numbers.each[row.id])
@@ -134,7 +134,11 @@ def find_group(request: PersonRequest) -> StreamGroup:
     asked = parse_filter({name: given[name] for name in _NAMED if name in given})
     if asked.order.column not in COLUMNS:
         asked = FleetFilter(
-            site_id=asked.site_id, tag_id=asked.tag_id, order=Order("passing_by"), after=asked.after, before=asked.before
+            site_id=asked.site_id,
+            tag_id=asked.tag_id,
+            order=Order("passing_by"),
+            after=asked.after,
+            before=asked.before,
         )
     days = int(given.get("days", "")) if given.get("days", "") in map(str, PERIODS) else USUAL_DAYS
     streams = visible_streams(request.user)
@@ -209,9 +213,7 @@ def _make_headings(group: StreamGroup) -> list[dict[str, str]]:
         turned = Order(column, is_reversed=is_current and not order.is_reversed)
         direction = "ascending" if order.is_ascending else "descending"
         address = group.address(sort=turned.value)
-        found.append(
-            {"name": name, "column": column, "address": address, "aria_sort": direction if is_current else ""}
-        )
+        found.append({"name": name, "column": column, "address": address, "aria_sort": direction if is_current else ""})
     return found
 
 
@@ -229,7 +231,9 @@ def as_json_numbers(numbers: FleetNumbers) -> dict[str, Any]:
         "comparison": {
             "reason": like.reason,
             "compared_s": like.compared_s,
-            "changes": {} if like.reason else {name: _as_change(find_change(name, numbers.comparison)) for name in HEADLINES},
+            "changes": {}
+            if like.reason
+            else {name: _as_change(find_change(name, numbers.comparison)) for name in HEADLINES},
         },
     }
 

@@ -33,11 +33,10 @@ from onlooker.console.dashboard.recent_days import (
     read_days_of_many,
 )
 from onlooker.console.numbers import read_numbers
-from onlooker.console.streams.access import roles_of, visible_streams
+from onlooker.console.streams.access import may_change, visible_streams, with_own_roles
 from onlooker.console.streams.condition import describe_reason
 from onlooker.console.streams.status import StreamStatus, read_statuses
 from onlooker.streams.models import Site, Stream, Tag
-from onlooker.streams.organisations import MANAGERS
 
 RANKED_AT_MOST = 50
 """Accounts with more streams get no ranks: these need the slots of all of them. Changes are compared by whole days."""
@@ -82,7 +81,7 @@ class OverviewRow:
     is_managed: bool
     """Whether the account may change it."""
     is_shared: bool
-    """Whether the account is in several organisations."""
+    """Whether the page shows streams of several organisations, so that each row says which."""
 
     @property
     def problem(self) -> str:
@@ -104,11 +103,11 @@ def show_streams(request: PersonRequest) -> HttpResponse:
     listing = read_listing(visible, asked)
     is_ranked = 1 < len(visible) <= RANKED_AT_MOST
     shown = [row.id for row in listing.rows]
-    streams = find_streams(visible if is_ranked else shown)
+    streams = find_streams(request, visible if is_ranked else shown)
     recent = _read_recent(request, list(streams.values()), by_slots=len(visible) <= RANKED_AT_MOST)
     metric = asked.order.column if asked.order.column in METRICS else METRICS[0]
     places = rank_streams(recent.items(), metric) if is_ranked else {}
-    rows = _make_rows(request, listing, streams, recent, places)
+    rows = _make_rows(listing, streams, recent, places)
     context: dict[str, Any] = {
         "asked": asked,
         "listing": listing,
@@ -128,15 +127,13 @@ def show_streams(request: PersonRequest) -> HttpResponse:
 
 def read_listing(visible: Sequence[int], asked: FleetFilter, **options: int) -> FleetList:
     """As of now."""
-    return read_fleet_list(
-        visible, asked, quota_s=settings.ONLOOKER.developer_quota_s, now=timezone.now(), **options
-    )
+    return read_fleet_list(visible, asked, quota_s=settings.ONLOOKER.developer_quota_s, now=timezone.now(), **options)
 
 
-def find_streams(ids: Sequence[int]) -> dict[int, Stream]:
+def find_streams(request: PersonRequest, ids: Sequence[int]) -> dict[int, Stream]:
     """With all that a row shows of them. They were seen to be visible."""
-    found = Stream.objects.filter(pk__in=ids).select_related("organisation", "site")
-    return {stream.id: stream for stream in found.prefetch_related("tag_links__tag")}
+    found = with_own_roles(Stream.objects.filter(pk__in=ids), request.user)
+    return {stream.id: stream for stream in found.select_related("site").prefetch_related("tag_links__tag")}
 
 
 def offer_choices(request: PersonRequest) -> dict[str, Any]:
@@ -159,14 +156,14 @@ def _read_recent(request: PersonRequest, streams: Sequence[Stream], *, by_slots:
 
 
 def _make_rows(
-    request: PersonRequest,
     listing: FleetList,
     streams: Mapping[int, Stream],
     recent: Mapping[int, RecentDays],
     places: Mapping[int, int],
 ) -> list[OverviewRow]:
     shown = [streams[row.id] for row in listing.rows if row.id in streams]
-    statuses, roles = read_statuses(shown), roles_of(request.user)
+    statuses = read_statuses(shown)
+    is_shared = len({stream.organisation_id for stream in shown}) > 1
     return [
         OverviewRow(
             stream=streams[row.id],
@@ -175,8 +172,8 @@ def _make_rows(
             recent=recent[row.id],
             sparkline=draw_sparkline(recent[row.id].days),
             place=places.get(row.id),
-            is_managed=roles.get(streams[row.id].organisation_id or 0) in MANAGERS,
-            is_shared=len(roles) > 1,
+            is_managed=may_change(streams[row.id]),
+            is_shared=is_shared,
         )
         for row in listing.rows
         if row.id in statuses

@@ -160,9 +160,7 @@ def _explain(streams: Sequence[Stream]) -> str:
 
 
 def _apply(request: PersonRequest, planned: Sequence[PlannedChange]) -> HttpResponse:
-    changed = apply_changes(
-        planned, actor=account_actor(request.user.pk), quota_s=settings.ONLOOKER.developer_quota_s
-    )
+    changed = apply_changes(planned, actor=account_actor(request.user.pk), quota_s=settings.ONLOOKER.developer_quota_s)
     messages.success(request, f"{changed:,} stream{'' if changed == 1 else 's'} changed.")
     return redirect("streams")
 
@@ -190,6 +188,8 @@ def _describe_change(one: PlannedChange, sites: dict[int | None, str]) -> list[s
             return sites.get(value, "another site")
         return str(value) if value != "" else "always open"
 
-    told = [f"{NAMES[name]}: {show(name, before)} → {show(name, after)}" for name, (before, after) in one.settings.items()]
+    told = [
+        f"{NAMES[name]}: {show(name, before)} → {show(name, after)}" for name, (before, after) in one.settings.items()
+    ]
     told += [f"Tag added: {name}" for name in one.added_tags]
     return told + [f"Tag removed: {name}" for name in one.removed_tags]
