@@ -66,7 +66,7 @@ class FleetNumbers:
 
     period: FleetPeriod
     days: tuple[FleetDay, ...]
-    """Those on which anything was watched or counted."""
+    """Those on which anything was watched or counted, or was on the same weekday of the earlier period."""
     open_s: float
 
     @cached_property

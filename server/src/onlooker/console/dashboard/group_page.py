@@ -201,7 +201,8 @@ def _make_row(stream: Stream, numbers: FleetNumbers) -> GroupRow:
     counts = count_people(numbers, reads_faces=stream.reads_faces)
     figures = [make_figure(name, counts[name], numbers.comparison, none=none) for name in METRICS]
     share = "" if numbers.share is None else format_share(numbers.share)
-    return GroupRow(stream, figures, share, numbers.watched_s, bool(numbers.days))
+    is_watched = bool(numbers.watched_s or counts["passing_by"])
+    return GroupRow(stream, figures, share, numbers.watched_s, is_watched)
 
 
 def _make_headings(group: StreamGroup) -> list[dict[str, str]]:

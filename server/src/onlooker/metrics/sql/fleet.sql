@@ -13,7 +13,7 @@ stream AS MATERIALIZED (
 
 -- name: paired_days  part of both below: a stream's days of the period, each with the same weekday of the earlier one.
 -- `is_alike` where both were watched, and for nearly as long: only those are compared.
-SELECT *, coalesce(least(watched_ms, before_ms) > 0
+SELECT *, coalesce(watched_ms > 0 AND before_ms > 0
                    AND least(watched_ms, before_ms) >= %(alike)s * greatest(watched_ms, before_ms), false) AS is_alike
 FROM (
     SELECT pair_day, sum(watched_ms) FILTER (WHERE is_now) AS watched_ms, sum(blind_ms) FILTER (WHERE is_now) AS blind_ms,
