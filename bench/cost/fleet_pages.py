@@ -121,7 +121,7 @@ def find_wrong_sums(get: Callable[[str], Any], connection: psycopg.Connection[An
         int(re.findall(rf'data-total="{name}">([\d,]+)<', page)[0].replace(",", ""))
         for name in ("passing_by", "interested")
     )
-    told = {("overview", 7, None): totals}
+    told: dict[tuple[str, int, int | None], tuple[int, ...]] = {("overview", 7, None): totals}
     for days, at in ((30, None), (30, site), (7, site)):
         numbers = get(f"/streams/numbers.json?days={days}{f'&site={at}' if at else ''}").json()
         found = tuple(numbers["metrics"][name]["value"] for name in ("passing_by", "interested"))

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Callable
+from typing import Any
 
 import pytest
 from django.test import Client
@@ -26,7 +27,7 @@ def streams(owner: Account) -> list[Stream]:
     return [create_stream(name, owner=owner, kind="enterprise").stream for name in ("One", "Two", "Three")]
 
 
-def send(browser: Client, streams: list[Stream], *, shown: str = "", **values: object) -> str:
+def send(browser: Client, streams: list[Stream], *, shown: str = "", **values: Any) -> str:
     given = {"streams": ",".join(str(stream.pk) for stream in streams), **values}
     answer = browser.post(CHANGE, given | ({"shown": shown} if shown else {}), follow=True)
     assert answer.status_code == 200
@@ -54,7 +55,7 @@ def test_what_was_shown_is_changed_and_logged_with_who_did_it(
     sign_in: SignIn, owner: Account, streams: list[Stream]
 ) -> None:
     site = Site.objects.create(organisation=organisation_of(owner), name="North gate")
-    wanted = {
+    wanted: dict[str, Any] = {
         **{"site": str(site.pk), "add_tags": "window", "retention_days": 90, "groups_of": 5},
         **{"hours_choice": "set", "hours": "mo-fr 9:00-17:00"},
     }

@@ -201,11 +201,14 @@ async def read_streams(pool: Pool, stream_ids: Sequence[int], period: FleetPerio
 
 
 def _as_day(row: Mapping[str, Any]) -> FleetDay:
-    seconds = (row[name] / 1000 for name in ("watched_ms", "blind_ms", "before_ms", "alike_ms", "alike_before_ms"))
     return FleetDay(
-        row["day"],
-        row["streams"],
-        *seconds,
+        day=row["day"],
+        streams=row["streams"],
+        watched_s=row["watched_ms"] / 1000,
+        blind_s=row["blind_ms"] / 1000,
+        before_s=row["before_ms"] / 1000,
+        alike_s=row["alike_ms"] / 1000,
+        alike_before_s=row["alike_before_ms"] / 1000,
         figures={column: row[column] for column in ALL_FIGURES},
         alike={column: row[f"alike_{column}"] for column in _COMPARED_FIGURES},
         alike_before={column: row[f"alike_before_{column}"] for column in _COMPARED_FIGURES},

@@ -51,7 +51,7 @@ class PlannedChange:
     def erases_singles(self) -> bool:
         """What was kept of single quarters of an hour goes for good."""
         before, after = self.settings.get("groups_of", (1, 1))
-        return before == 1 and after > 1
+        return bool(before == 1 and after > 1)
 
 
 def parse_tags(text: str) -> tuple[str, ...]:
