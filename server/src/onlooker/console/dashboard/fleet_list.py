@@ -48,7 +48,7 @@ _ORDERS = {
     "used": "used_s",
 }
 STATES = {
-    "offline": "Offline",
+    "offline": "Silent",
     "blind": "Sees nothing",
     "quota": "Monthly limit reached",
     "old_agent": "Old agent",

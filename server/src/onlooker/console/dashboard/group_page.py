@@ -74,6 +74,8 @@ class GroupRow:
     share: str
     watched_s: float
     is_watched: bool
+    no_comparison: str
+    """Why there is none; empty where there is one."""
 
 
 @signed_in("GET", "HEAD")
@@ -202,7 +204,7 @@ def _make_row(stream: Stream, numbers: FleetNumbers) -> GroupRow:
     figures = [make_figure(name, counts[name], numbers.comparison, none=none) for name in METRICS]
     share = "" if numbers.share is None else format_share(numbers.share)
     is_watched = bool(numbers.watched_s or counts["passing_by"])
-    return GroupRow(stream, figures, share, numbers.watched_s, is_watched)
+    return GroupRow(stream, figures, share, numbers.watched_s, is_watched, none.words if none else "")
 
 
 def _make_headings(group: StreamGroup) -> list[dict[str, str]]:

@@ -101,10 +101,11 @@ def show_streams(request: PersonRequest) -> HttpResponse:
     asked = parse_filter(request.GET.dict())
     visible = list(visible_streams(request.user).values_list("pk", flat=True))
     listing = read_listing(visible, asked)
-    is_ranked = 1 < len(visible) <= RANKED_AT_MOST
+    by_slots = len(visible) <= RANKED_AT_MOST
+    is_ranked = by_slots and len(visible) > 1
     shown = [row.id for row in listing.rows]
     streams = find_streams(request, visible if is_ranked else shown)
-    recent = _read_recent(request, list(streams.values()), by_slots=len(visible) <= RANKED_AT_MOST)
+    recent = _read_recent(request, list(streams.values()), by_slots=by_slots)
     metric = asked.order.column if asked.order.column in METRICS else METRICS[0]
     places = rank_streams(recent.items(), metric) if is_ranked else {}
     rows = _make_rows(listing, streams, recent, places)
@@ -115,6 +116,7 @@ def show_streams(request: PersonRequest) -> HttpResponse:
         "rows": rows,
         "headings": make_headings(asked),
         "counts": count_states(listing.summary, asked),
+        "by_slots": by_slots,
         "is_ranked": is_ranked,
         "may_change": any(row.is_managed for row in rows),
         "ranked_by": COLUMNS[metric],

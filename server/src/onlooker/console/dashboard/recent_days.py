@@ -6,7 +6,7 @@ from dataclasses import dataclass, field, replace
 from datetime import date, datetime, time, timedelta
 from zoneinfo import ZoneInfo
 
-from django.utils.html import format_html_join
+from django.utils.html import escape
 from django.utils.safestring import SafeString
 
 from onlooker.console.dashboard.figures import (
@@ -46,7 +46,7 @@ SPARKLINE_STEP, SPARKLINE_HEIGHT = 14, 32
 LEAST_HEIGHT = 1.5
 """A day without people still has a line, so that it does not look like one that was not watched."""
 _BAR = '<rect class="{}" x="{}" y="{}" width="10" height="{}"><title>{}</title></rect>'
-"""Made here because a page has hundreds of them, and a template takes longer."""
+"""Made here, and only words are escaped: a page has hundreds of them, and a template takes longer."""
 
 
 @dataclass(frozen=True)
@@ -91,6 +91,12 @@ class RecentDays:
     @property
     def compared(self) -> str:
         return format_compared(self.comparison.like)
+
+    @property
+    def no_comparison(self) -> str:
+        """Why there is none; empty where there is one."""
+        like = self.comparison.like
+        return explain_no_comparison(like).words if like.reason else ""
 
     @property
     def figures(self) -> list[Figure]:
@@ -168,7 +174,8 @@ def draw_sparkline(drawn: Sequence[OverviewDay]) -> Sparkline:
     most = max((day.passing_by for day in drawn), default=0) or 1
     bars = [_draw_day(day, SPARKLINE_STEP * number, most) for number, day in enumerate(drawn)]
     words = "; ".join(map(_describe_day, drawn))
-    return Sparkline(format_html_join("", _BAR, bars), f"Passing by. {words}.", SPARKLINE_STEP * len(bars))
+    drawing = SafeString("".join(_BAR.format(*bar[:-1], escape(bar[-1])) for bar in bars))
+    return Sparkline(drawing, f"Passing by. {words}.", SPARKLINE_STEP * len(bars))
 
 
 def _draw_day(day: OverviewDay, x: int, most: int) -> tuple[str, int, float, float, str]:
