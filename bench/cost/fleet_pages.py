@@ -21,7 +21,7 @@ from testkit import migrated_database
 OVERVIEW_MS, SITE_MS = 500, 300
 TARGETS = {"overview_ms": OVERVIEW_MS, "site_ms": SITE_MS}
 CONSOLE = "console.example.org"
-SLOTS_A_DAY = 8
+SLOTS_A_DAY = 3
 
 MAKE_STREAMS = """
 WITH organisation AS (INSERT INTO streams_organisation (name) VALUES ('Shops everywhere') RETURNING id),
