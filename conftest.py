@@ -51,15 +51,12 @@ def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool 
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """With `--fast`, tests whose fixtures start a running part are left out.
-
-    Long units come first. In each of them, tests that are alone come last, so that others wait for them once.
-    """
+    """With `--fast`, tests whose fixtures start a running part are left out. Long units come first."""
     if config.getoption("fast"):
         pure = [item for item in items if RUNNING_FIXTURES.isdisjoint(getattr(item, "fixturenames", ()))]
         config.hook.pytest_deselected(items=[item for item in items if item not in pure])
         items[:] = pure
-    items.sort(key=lambda item: (turn_of(unit_of(item.nodeid)), _is_alone(item)))
+    items.sort(key=lambda item: turn_of(unit_of(item.nodeid)))
 
 
 class UnitScheduling(LoadScopeScheduling):

@@ -22,7 +22,14 @@ OWN = "server/tests/bus/test_session_bytes.py"
         (f"{UP}::test_stopping_is_clean_and_leaves_nothing", UP),
         (f"{OWN}::test_records_leave_in_time_while_other_sessions_go_on", OWN),
         ("server/tests/streams/test_states.py::test_the_command_line_logs_what_really_changes", "server watched_stack"),
-        ("client/tests/test_doctor_command.py::test_where_all_is_well_it_says_so_line_by_line", "client product"),
+        (
+            "client/tests/test_doctor_command.py::test_what_is_to_be_fixed_is_in_the_exit_code",
+            "client/tests/test_doctor_command.py",
+        ),
+        (
+            "client/tests/test_doctor_command.py::test_where_all_is_well_it_says_so_line_by_line",
+            "client product, alone",
+        ),
         ("client/tests/test_bulk_command.py::test_a_name", "client/tests/test_bulk_command.py"),
         ("pipeline/tests/visits/test_fold.py::test_a_name", "pipeline/tests/visits/test_fold.py"),
     ],
@@ -50,6 +57,9 @@ def test_by_way_of_others(picture): ...
 @pytest.mark.usefixtures("camera")
 def test_marked(): ...
 
+@pytest.mark.alone
+def test_alone(): ...
+
 def send(stream): ...
 
 def test_none(tmp_path): ...
@@ -60,16 +70,16 @@ def test_fixtures_of_the_file_are_followed(tmp_path: Path, monkeypatch: pytest.M
     monkeypatch.setattr(work_units, "ROOT", tmp_path)
     (tmp_path / "server").mkdir()
     (tmp_path / "server/test_any.py").write_text(SOURCE)
-    tests = ("test_own", "test_by_way_of_others", "test_marked", "test_none")
+    tests = ("test_own", "test_by_way_of_others", "test_marked", "test_none", "test_alone")
     own, shared = "server/test_any.py", "server stack"
-    assert [unit_of(f"{own}::{test}") for test in tests] == [own, shared, shared, own]
+    assert [unit_of(f"{own}::{test}") for test in tests] == [own, shared, shared, own, f"{own}, alone"]
 
 
 def test_long_units_are_there_and_come_first() -> None:
     products = {f"{package} {product}" for package, known in PRODUCTS.items() for product in known.values()}
     assert [unit for unit in LONGEST if unit not in products and not (ROOT / unit).is_file()] == []
     assert [turn_of(unit) for unit in LONGEST] == list(range(len(LONGEST)))
-    assert turn_of("another") == len(LONGEST)
+    assert turn_of("another") == len(LONGEST) < turn_of("another, alone")
 
 
 def test_every_shared_product_ends_with_its_unit() -> None:
