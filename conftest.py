@@ -43,6 +43,11 @@ def pytest_configure(config: pytest.Config) -> None:
         config.stash[LOCK] = MachineLock(run)
 
 
+def pytest_unconfigure(config: pytest.Config) -> None:
+    if lock := config.stash.get(LOCK, None):
+        lock.close()
+
+
 def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
     """With `--fast`, files that need a running part are not even imported."""
     if not config.getoption("fast") or not re.fullmatch(r"test_.*\.py", collection_path.name):

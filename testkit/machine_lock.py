@@ -33,6 +33,10 @@ class MachineLock:
         fcntl.flock(self._machine, fcntl.LOCK_UN)
         self.is_alone = False
 
+    def close(self) -> None:
+        self._machine.close()
+        self._turnstile.close()
+
     def _enter(self, kind: int) -> None:
         """Through the turnstile, so that nobody overtakes a test that waits to be alone."""
         fcntl.flock(self._turnstile, fcntl.LOCK_EX)

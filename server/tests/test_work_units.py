@@ -107,4 +107,6 @@ def test_who_is_alone_waits_for_others_and_keeps_them_out(tmp_path: Path, monkey
     first.share()
     events.append("is back")
     waiting.join()
+    first.close()
+    second.close()
     assert events == ["leaves", "alone", "shares", "is back"]
