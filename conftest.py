@@ -5,6 +5,7 @@
 
 import os
 import re
+import signal
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -107,7 +108,9 @@ def pytest_runtest_call(item: pytest.Item) -> Iterator[None]:
     is_rerun = getattr(item, "execution_count", 1) > 1
     if lock is None or not (is_rerun or _is_alone(item)):
         return (yield)
+    left_s, _ = signal.setitimer(signal.ITIMER_REAL, 0)  # of pytest-timeout: waiting is no part of a test's time limit
     lock.be_alone()
+    signal.setitimer(signal.ITIMER_REAL, left_s)
     try:
         return (yield)
     finally:
