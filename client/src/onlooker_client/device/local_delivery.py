@@ -86,6 +86,8 @@ class LocalDelivery:
             tell=lambda text: self._log.warn_once("computation", text),
         )
         self._computation.start(is_over)
+        # What a waiting journal says of the settings is older than what this run began with: uploads read them first.
+        self._compared_at = time.monotonic()
         if self._recorder:
             self._recorder.start()
         confined = "" if self._computation.is_confined else ", not confined"
