@@ -145,7 +145,7 @@ GRANTS: dict[str, dict[str, str]] = {
         "streams_agentcondition": "SELECT, DELETE",
         "streams_blindness": "SELECT, DELETE",
         "streams_coverage": "SELECT, DELETE",
-        "streams_devicecoverage": "SELECT, DELETE",
+        "streams_devicecoverage": "SELECT, UPDATE (sums), DELETE",
         "streams_picturecondition": "SELECT, DELETE",
         "streams_quality": "SELECT, DELETE",
         "streams_refusal": "SELECT, DELETE",

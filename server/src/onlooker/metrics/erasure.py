@@ -18,7 +18,10 @@ from onlooker_pipeline.visits.visit import Visit, decode_visit
 AT_ONCE = 5000
 """Visits per transaction."""
 
-_AWAIT_WRITERS = "LOCK TABLE ONLY visits_visit IN SHARE ROW EXCLUSIVE MODE"
+_AWAIT_WRITERS = (
+    "LOCK TABLE ONLY visits_visit, streams_devicecoverage, streams_quality IN SHARE ROW EXCLUSIVE MODE"
+)
+"""In the order in which a gateway writes them."""
 _queries = load_queries("onlooker.metrics", "sql/erasure.sql")
 
 
@@ -54,6 +57,7 @@ def erase_range(stream_id: int, from_at: datetime, to_at: datetime, *, actor: st
     with transaction.atomic(), connection.cursor() as cursor:
         cursor.execute(_queries["erase_totals"], values)
         slots = int(cursor.rowcount)
+        cursor.execute(_queries["erase_device_quality"], values)
         cursor.execute(_queries["erase_quality"], values)
         forget_blocks(cursor, stream_id, from_at, to_at)
     found = _find_put_aside(stream_id, from_at, to_at)
@@ -62,7 +66,7 @@ def erase_range(stream_id: int, from_at: datetime, to_at: datetime, *, actor: st
 
 
 def _refuse_later_visits(values: dict[str, Any], actor: str) -> None:
-    """Recorders that are writing finish first; those that write later see that the range is erased."""
+    """Recorders and gateways that are writing finish first; those that write later see that the range is erased."""
     about = {"from": moment_text(values["from_at"]), "to": moment_text(values["to_at"])}
     with transaction.atomic(), connection.cursor() as cursor:
         cursor.execute(_AWAIT_WRITERS)
