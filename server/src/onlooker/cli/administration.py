@@ -287,15 +287,18 @@ def forget(client_id: str, from_at: datetime, to_at: datetime, yes: bool) -> Non
 
     Every visit that reaches into the range goes whole, with its share in all totals. Where visits are past their
     retention, the totals of the whole quarters of an hour go. Visits of the range that arrive later are not stored.
+    Of a stream on the grid, all quarters of an hour that the range touches are erased.
     """
     open_django()
     from onlooker.audit.actor import command_actor
-    from onlooker.metrics.erasure import count_range, erase_range
+    from onlooker.metrics.erasure import count_range, erasable_range, erase_range
 
     found = find_stream(client_id)
     begins, ends = min(as_moments(from_at, found.time_zone)), max(as_moments(to_at, found.time_zone))
-    if begins >= ends or ends > datetime.now(UTC):
-        raise click.UsageError("--from must lie before --to, and --to not in the future.")
+    try:
+        begins, ends = erasable_range(begins, ends, grid=found.grid)
+    except ValueError as error:
+        raise click.UsageError(str(error)) from None
     if not yes:
         counted = count_range(found.pk, begins, ends)
         click.confirm(
