@@ -156,6 +156,13 @@ def _clock(minute: int) -> str:
     return f"{shown // 60:02}:{shown % 60:02}"
 
 
+def longest_opening(hours: WeekHours) -> int:
+    """In minutes; what reaches from Sunday into Monday is one opening."""
+    lengths = [ends - begins for begins, ends in hours.spans]
+    is_joined = hours.spans[0][0] == 0 and hours.spans[-1][1] == WEEK_MINUTES
+    return max(*lengths, lengths[0] + lengths[-1] if is_joined else 0)
+
+
 def open_spans(hours: WeekHours, zone: ZoneInfo, from_at: datetime, to_at: datetime) -> list[OpenSpan]:
     """All that is open inside a range, in order and apart, cut to it."""
     spans: list[OpenSpan] = []
