@@ -76,6 +76,7 @@ class StreamBody(msgspec.Struct, frozen=True, kw_only=True):
     ]
     retention_days: int
     reads: StreamReads
+    groups_of: Annotated[int, Meta(description="What people are like is told of at least so many together; 1: singly")]
     opening: Annotated[StreamOpening | None, Meta(description="null: always open")]
     is_open: Annotated[bool, Meta(description="Whether it is open now")]
     console_url: str
@@ -111,6 +112,7 @@ def describe_stream(context: GatewayContext, stream: StreamRecord, client_id: st
             expression=stream.reads_expression,
             faces=stream.reads_faces,
         ),
+        groups_of=stream.groups_of,
         opening=describe_opening(stream, now),
         is_open=not is_closed(stream, now),
         console_url=context.settings.console_url,
