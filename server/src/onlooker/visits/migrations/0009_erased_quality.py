@@ -1,5 +1,7 @@
-"""How well people could be seen in an erased range is not stored again, whoever tells it: a device that was offline, a
-recording, a process of the release before. What has come back by now goes.
+"""How well people could be seen in an erased range is not stored again.
+
+That holds for devices that were offline, for recordings, and for processes of the release before. What has come back by
+now goes.
 """
 
 from django.db import migrations
