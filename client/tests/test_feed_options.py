@@ -72,7 +72,11 @@ def test_another_address_needs_a_token(host: str) -> None:
 
 @pytest.mark.parametrize(
     "words",
-    [["--feed-attributes"], ["--feed-origin", "http://localhost:8000"], ["--feed-port", "8765", "--feed-host", "localhost"]],
+    [
+        ["--feed-attributes"],
+        ["--feed-origin", "http://localhost:8000"],
+        ["--feed-port", "8765", "--feed-host", "localhost"],
+    ],
 )
 def test_options_that_make_no_sense_are_refused(words: "list[str]") -> None:
     with pytest.raises(ConfigError):
@@ -87,7 +91,7 @@ def test_a_stream_that_tells_of_groups_has_a_feed_without_age_and_gender(
     words: "list[str]", is_grouped: bool, is_told: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Unless the option says otherwise."""
-    opened: "list[bool]" = []
+    opened: list[bool] = []
     monkeypatch.setattr(feed, "LocalFeed", lambda *_, **given: opened.append(given["tells_attributes"]))
     open_feed(read("--feed-port", "8765", *words), is_grouped=is_grouped)
     assert opened == [is_told]

@@ -79,7 +79,15 @@ def draw_world(chance: random.Random) -> ComparedWorld:
     if chance.random() < 0.1:
         expires_us = int(chance.choice((begins_s, before.from_at.timestamp() + length_s / 2))) * 1_000_000
     return ComparedWorld(
-        zone.key, now, before, asks_previous, covered_s, tuple(visits), chance.choice(FILLS), expires_us, chance.choice(KS)
+        zone.key,
+        now,
+        before,
+        asks_previous,
+        covered_s,
+        tuple(visits),
+        chance.choice(FILLS),
+        expires_us,
+        chance.choice(KS),
     )
 
 

@@ -139,7 +139,8 @@ def test_a_wrong_value_changes_nothing(browser: Client, stream: Stream, field: s
 
 @pytest.mark.parametrize("name", ["silence_alert_minutes", "blind_alert_minutes"])
 def test_an_e_mail_that_no_opening_is_long_enough_for_is_refused(browser: Client, stream: Stream, name: str) -> None:
-    path, hours = f"/streams/{stream.client_id}/settings/", {"hours": "mo-fr 09:00-12:00, su 23:00-24:00, mo 00:00-01:30"}
+    path = f"/streams/{stream.client_id}/settings/"
+    hours = {"hours": "mo-fr 09:00-12:00, su 23:00-24:00, mo 00:00-01:30"}
     for minutes in ("180", "600"):
         page = browser.post(path, AS_MADE | hours | {name: minutes}).content.decode()
         assert "The longest opening lasts 180 minutes" in page

@@ -78,9 +78,7 @@ class LocalDelivery:
         options = self._options
         if options.is_stored:
             self._recorder = self._open_recorder()
-        self._feed = open_feed(
-            options.feed, camera_position=options.camera_position, is_grouped=options.is_grouped
-        )
+        self._feed = open_feed(options.feed, camera_position=options.camera_position, is_grouped=options.is_grouped)
         self._computation = Computation(
             options.compute,
             state=self._recorder.session_state() if self._recorder else None,

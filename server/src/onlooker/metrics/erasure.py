@@ -19,9 +19,7 @@ from onlooker_pipeline.visits.visit import Visit, decode_visit
 AT_ONCE = 5000
 """Visits per transaction."""
 
-_AWAIT_WRITERS = (
-    "LOCK TABLE ONLY visits_visit, streams_devicecoverage, streams_quality IN SHARE ROW EXCLUSIVE MODE"
-)
+_AWAIT_WRITERS = "LOCK TABLE ONLY visits_visit, streams_devicecoverage, streams_quality IN SHARE ROW EXCLUSIVE MODE"
 """In the order in which a gateway writes them."""
 _queries = load_queries("onlooker.metrics", "sql/erasure.sql")
 
@@ -41,8 +39,8 @@ def erasable_range(
 ) -> tuple[datetime, datetime]:
     """The range that is erased. On the grid, all slots that it touches: how many go tells of no moment inside a slot.
 
-    Raises ValueError, with a sentence. A slot must have ended: the last visits of it may still be on their way, and when
-    they arrive would tell when they began.
+    Raises ValueError, with a sentence. A slot must have ended some time ago: as long as visits of it arrive, when they do
+    tells when they began.
     """
     now = now or datetime.now(UTC)
     if from_at >= to_at:
@@ -55,8 +53,8 @@ def erasable_range(
     if to_at > now - SETTLED_AFTER:
         minutes = SETTLED_AFTER // timedelta(minutes=1)
         raise ValueError(
-            "This stream is on the grid: whole quarters of an hour are erased. The last one of this range ended less than "
-            f"{minutes} minutes ago, or has not ended. Wait, or choose an earlier end."
+            "This stream is on the grid: whole quarters of an hour are erased. The last one of this range ended less "
+            f"than {minutes} minutes ago, or has not ended. Wait, or choose an earlier end."
         )
     return from_at, to_at
 

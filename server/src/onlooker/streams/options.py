@@ -71,8 +71,8 @@ def check_first_hours(hours: str, *, alert_minutes: int) -> str:
     if not check_alert_minutes(alert_minutes, hours):
         return ""
     return (
-        f"An opening must last longer than {alert_minutes} minutes, after which an e-mail says that the camera is silent. "
-        "For shorter ones, create the stream without opening hours, then set both in its settings."
+        f"An opening must last longer than {alert_minutes} minutes, after which an e-mail says that the camera is "
+        "silent. For shorter ones, create the stream without opening hours, then set both in its settings."
     )
 
 
