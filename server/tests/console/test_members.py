@@ -1,13 +1,17 @@
 """An owner invites viewers in two steps, and revokes them at once."""
 
+import threading
+import time
 from collections.abc import Callable
 from datetime import timedelta
 
 import pytest
 from django.core.cache import cache
+from django.db import connection, transaction
 from django.test import Client
 from django.utils import timezone
 
+from onlooker.audit.models import AuditChain
 from onlooker.console.accounts.models import Account
 from onlooker.console.members.invitations import delete_expired_invitations
 from onlooker.console.members.models import Invitation
@@ -229,6 +233,33 @@ def test_expired_invitations_are_removed(stream: Stream) -> None:
     Invitation.objects.create(stream=stream, email="new@example.org")
     assert delete_expired_invitations() == 1
     assert Invitation.objects.get().email == "new@example.org"
+
+
+@pytest.mark.django_db(transaction=True)
+def test_removing_expired_invitations_never_holds_the_logs_of_two_streams(stream: Stream, owner: Account) -> None:
+    """Somebody who holds the log of the second one can still get at the first: so nobody waits in a circle."""
+    second = create_stream("Door", owner=owner, kind="developer").stream
+    for one in (stream, second):
+        expired_at = timezone.now() - timedelta(seconds=1)
+        Invitation.objects.create(stream=one, email="old@example.org", expires_at=expired_at)
+    deleted: list[int] = []
+
+    def run_chore() -> None:
+        deleted.append(delete_expired_invitations())
+        connection.close()
+
+    chore = threading.Thread(target=run_chore)
+    with transaction.atomic():
+        AuditChain.objects.select_for_update().get(stream=second)
+        chore.start()
+        give_up_at = time.monotonic() + 10
+        while Invitation.objects.filter(stream=stream).exists():
+            assert time.monotonic() < give_up_at, "the chore waits for the second one, and still holds the first"
+            time.sleep(0.02)
+        AuditChain.objects.select_for_update(nowait=True).get(stream=stream)
+    chore.join(10)
+    assert deleted == [2]
+    assert not Invitation.objects.exists()
 
 
 def test_a_removed_stream_s_invitations_are_dead(stream: Stream, viewer: Account, sign_in: SignIn) -> None:

@@ -64,12 +64,27 @@ def logged_entry(row: AuditEntry) -> LoggedEntry:
 
 
 def check_log(stream_id: int) -> CheckedChain:
-    """Up to the end that was known when the check began: entries may be added meanwhile."""
+    """Up to the end that was known when the check began: entries may be added meanwhile.
+
+    A log may begin meanwhile, or its oldest entries end. Then what is missing may be no fault, and it is checked again.
+    """
+    while True:
+        ends = _read_ends(stream_id)
+        last_number = ends.last_number if ends else None
+        entries = (one for one in list_entries(stream_id) if last_number is None or one.number <= last_number)
+        checked = check_chain(entries, ends or ChainEnds(1, 0, ""))
+        if not checked.fault or _first_number(ends) == _first_number(_read_ends(stream_id)):
+            return checked
+
+
+def _read_ends(stream_id: int) -> ChainEnds | None:
+    """None where nothing was ever logged, or all of it went with the stream."""
     chain = AuditChain.objects.filter(stream_id=stream_id).first()
-    if chain is None:
-        return check_chain(list_entries(stream_id), ChainEnds(1, 0, ""))
-    ends = ChainEnds(chain.first_number, chain.last_number, bytes(chain.last_hash).hex())
-    return check_chain((one for one in list_entries(stream_id) if one.number <= ends.last_number), ends)
+    return ChainEnds(chain.first_number, chain.last_number, bytes(chain.last_hash).hex()) if chain else None
+
+
+def _first_number(ends: ChainEnds | None) -> int | None:
+    return ends.first_number if ends else None
 
 
 def end_past_entries() -> int:

@@ -1,6 +1,7 @@
 -- name: find_stream  a stream by its client_id, with its live tokens, this month's use and the state the log has
 SELECT stream.id, stream.kind, stream.enabled AND owner.is_active AS enabled,
        stream.reads_age, stream.reads_gender, stream.reads_expression, stream.reads_faces, stream.retention_days,
+       stream.groups_of,
        stream.time_zone, stream.hours, extract(epoch FROM stream.hours_since)::float8 AS hours_since_s,
        stream.compute, coalesce(usage.video_s, 0) AS video_s,
        (SELECT change.state FROM streams_statechange change
