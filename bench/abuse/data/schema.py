@@ -1,9 +1,10 @@
 """Schemathesis on the data endpoint's own OpenAPI document: whether every answer is one that it promises."""
 
-from bench.abuse.data.parameters import question
-from bench.abuse.data.reader import DataRequest, Expected, QuestionSender, Reply
 from bench.abuse.openapi import CONFORMANCE, OpenApiFuzz, Request
-from bench.lib.clients import ENTITIES
+from onlooker.proof.questions.parameters import ENTITIES, question
+from onlooker.proof.questions.sender import QuestionSender
+from onlooker.proof.questions.tally import DataRequest, Expected
+from onlooker.proof.questions.wire import Reply
 from testkit import Stack
 
 STRANGERS_EVERY = 10
