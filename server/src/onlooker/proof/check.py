@@ -19,6 +19,8 @@ class Finding:
     """Plain values of JSON."""
     broken: tuple[str, ...] = ()
     """Ids of the promises that are broken; where it is empty and `ok` is false, all that the check covers."""
+    unchecked: tuple[str, ...] = ()
+    """Ids of the promises about which it could find out nothing; `limits` says why."""
     limits: tuple[str, ...] = ()
     """What could not be looked at here, and why."""
 

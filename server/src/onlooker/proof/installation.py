@@ -10,12 +10,15 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
 import psycopg
 
+from onlooker.database import direct_url
+from onlooker.proof.places import Storage
 from onlooker.settings import Settings
 from onlooker.up.certificates import authority_file
 
@@ -65,15 +68,24 @@ class Installation:
     kept: dict[str, Any] = field(default_factory=dict)
     """What a check keeps from its `begin` to its `run`, or for a later check, by the check's id."""
     streams: list[ProofStream] = field(default_factory=list)
+    log_files: list[Path] = field(default_factory=list)
+    """Files that the product's log goes to, as the operator named them."""
+    agent: str = "onlooker-agent"
+    """The agent's program."""
+
+    @cached_property
+    def storage(self) -> Storage:
+        """Its places; what is older than the first use of this is not looked at."""
+        return Storage(self)
 
     @property
     def home(self) -> Path:
         return self.settings.home_path
 
-    @property
+    @cached_property
     def stream(self) -> ProofStream:
         """One that every check may use."""
-        return self.streams[0] if self.streams else self.create_stream()
+        return self.create_stream(reads_expression=True)
 
     @property
     def gateway_url(self) -> str:
@@ -142,8 +154,7 @@ class Installation:
 
     def query(self, statement: str, values: Sequence[Any] = ()) -> list[tuple[Any, ...]]:
         """Rows of the installation's database, as the operator's role sees them."""
-        url = self.settings.database_direct_url or self.settings.database_url
-        with psycopg.connect(url, autocommit=True) as connection:
+        with psycopg.connect(direct_url(self.settings), autocommit=True) as connection:
             cursor = connection.execute(statement.encode(), values)
             return cursor.fetchall() if cursor.description else []
 
