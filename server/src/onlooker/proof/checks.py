@@ -4,7 +4,12 @@ from importlib import import_module
 
 from onlooker.proof.check import Check
 
-CHECK_MODULES = ("onlooker.proof.pictures_on_disk",)
+CHECK_MODULES = (
+    "onlooker.proof.model_outputs",
+    "onlooker.proof.pictures_on_disk",
+    "onlooker.proof.hostile_questions",
+    "onlooker.proof.connections",
+)
 """Each has a `CHECK`; imported when they are asked for."""
 
 

@@ -72,6 +72,8 @@ OF_PLACE = {
 DEVICES = ("agent", "analyse", "device")
 FILM_S = 8.0
 BLOB_STORE = "blob store"
+SUPERVISOR = "onlooker up"
+"""It starts the others, and never holds a frame."""
 
 
 @dataclass
@@ -189,7 +191,8 @@ def plant(installation: Installation) -> dict[str, bool]:
 def conclude(
     installation: Installation, expedition: Expedition, searched: Searched, planted: dict[str, bool]
 ) -> Finding:
-    dumping = sorted(name for pid, name in find_processes(installation.home).items() if may_dump_core(pid))
+    processes = find_processes(installation.home).items()
+    dumping = sorted(name for pid, name in processes if name != SUPERVISOR and may_dump_core(pid))
     blind = [name for name, ok in planted.items() if not ok]
     broken = set(broken_by(searched.hits))
     broken |= {"no-frame-in-core-dump"} if dumping else set()
