@@ -105,6 +105,8 @@ def run(installation: Installation) -> Finding:
     temporary = [installation.home / "tmp", *seen.temporary_folders()]
     with FileWatch(temporary, leave_out=list(seen.elsewhere()), since=seen.began_at, levels=2) as watch:
         expedition = send_pictures(installation)
+    if watch.not_kept:
+        expedition.limits.append(f"{watch.not_kept} temporary files came too fast to be copied while frames were sent.")
     installation.say("Searches every place where something of them could be.")
     marks = expedition.pictures.marks()
     searched = search_places(installation, _finder(marks))
@@ -200,7 +202,8 @@ def conclude(
     not_taken = set(OF_WAY) - set(expedition.taken) | set(expedition.faults)
     unchecked = set(PROMISES) if blind else {OF_WAY[way] for way in not_taken}
     figures: dict[str, Any] = {
-        "ways": {one.way: one.frames for one in expedition.sent} | {one.way: one.visits for one in expedition.devices},
+        "frames": {one.way: one.frames for one in expedition.sent},
+        "visits_of_devices": {one.way: one.visits for one in expedition.devices},
         "traces": searched.hits[:50],
         "searched": searched.read,
         "planted_found": planted,
