@@ -47,7 +47,10 @@ def prove(file: Path | None, verified: Path | None, as_json: bool, **chosen: Any
     from onlooker.proof.proof_run import prove as run_proof
     from onlooker.proof.signature import sign_report
 
-    checks = [check for check in load_checks() if not chosen["only"] or check.id in chosen["only"]]
+    checks = load_checks()
+    if unknown := set(chosen["only"]) - {check.id for check in checks}:
+        raise click.UsageError(f"There is no check {min(unknown)!r}, only {', '.join(check.id for check in checks)}.")
+    checks = [check for check in checks if not chosen["only"] or check.id in chosen["only"]]
     with open_installation(settings, lambda text: click.echo(text, err=True)) as installation:
         installation.log_files += chosen["log_files"]
         installation.agent = chosen["agent"]

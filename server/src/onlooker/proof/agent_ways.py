@@ -54,9 +54,13 @@ class Device:
             process = subprocess.Popen([program, *self._arguments()], env=self._environment(), stdout=log, stderr=log)
             try:
                 self._wait(process)
-            finally:
                 process.terminate()
-                code = process.wait(STOP_LIMIT_S)
+                process.wait(STOP_LIMIT_S)
+            except subprocess.TimeoutExpired as error:
+                self.ran.faults.append(f"it did not end within {error.timeout:.0f} seconds")
+            finally:
+                process.kill()
+                code = process.wait()
         self.ran.contents = watch.contents
         if code != 0 or not self.ran.visits:
             told = (self._home / "agent.log").read_text(errors="replace")[-400:]

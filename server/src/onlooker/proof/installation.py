@@ -17,6 +17,7 @@ from urllib.parse import urlsplit
 
 import psycopg
 
+from onlooker.audit.actor import acting_as, command_actor
 from onlooker.database import direct_url
 from onlooker.proof.places import Storage
 from onlooker.settings import Settings
@@ -111,7 +112,8 @@ class Installation:
 
         owner = f"proof-{secrets.token_hex(8)}@localhost"
         account = account_of(owner)
-        made = create_stream("Proof", owner=account, kind="enterprise", **chosen)
+        with acting_as(command_actor()):
+            made = create_stream("Proof", owner=account, kind="enterprise", **chosen)
         stream = made.stream
         found = ProofStream(stream.pk, str(stream.client_id), made.access_token, account.pk, owner)
         self.streams.append(found)

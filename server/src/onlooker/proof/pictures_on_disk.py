@@ -72,6 +72,8 @@ OF_PLACE = {
 DEVICES = ("agent", "analyse", "device")
 FILM_S = 8.0
 BLOB_STORE = "blob store"
+SUPERVISOR = "onlooker up"
+"""It starts the others, and never holds a frame."""
 
 
 @dataclass
@@ -103,6 +105,8 @@ def run(installation: Installation) -> Finding:
     temporary = [installation.home / "tmp", *seen.temporary_folders()]
     with FileWatch(temporary, leave_out=list(seen.elsewhere()), since=seen.began_at, levels=2) as watch:
         expedition = send_pictures(installation)
+    if watch.not_kept:
+        expedition.limits.append(f"{watch.not_kept} temporary files came too fast to be copied while frames were sent.")
     installation.say("Searches every place where something of them could be.")
     marks = expedition.pictures.marks()
     searched = search_places(installation, _finder(marks))
@@ -189,7 +193,8 @@ def plant(installation: Installation) -> dict[str, bool]:
 def conclude(
     installation: Installation, expedition: Expedition, searched: Searched, planted: dict[str, bool]
 ) -> Finding:
-    dumping = sorted(name for pid, name in find_processes(installation.home).items() if may_dump_core(pid))
+    processes = find_processes(installation.home).items()
+    dumping = sorted(name for pid, name in processes if name != SUPERVISOR and may_dump_core(pid))
     blind = [name for name, ok in planted.items() if not ok]
     broken = set(broken_by(searched.hits))
     broken |= {"no-frame-in-core-dump"} if dumping else set()
@@ -197,7 +202,8 @@ def conclude(
     not_taken = set(OF_WAY) - set(expedition.taken) | set(expedition.faults)
     unchecked = set(PROMISES) if blind else {OF_WAY[way] for way in not_taken}
     figures: dict[str, Any] = {
-        "ways": {one.way: one.frames for one in expedition.sent} | {one.way: one.visits for one in expedition.devices},
+        "frames": {one.way: one.frames for one in expedition.sent},
+        "visits_of_devices": {one.way: one.visits for one in expedition.devices},
         "traces": searched.hits[:50],
         "searched": searched.read,
         "planted_found": planted,

@@ -26,6 +26,8 @@ if TYPE_CHECKING:
 PART_BYTES, OVERLAP_BYTES = 1 << 24, 1 << 16
 SWAP_BYTES = 1 << 31
 """Read of a swap area at most."""
+LOG_BYTES = 1 << 28
+"""Read of the product's log at most, from its end."""
 TOLERANCE_S = 2.0
 """Of a file system's clock."""
 SYSTEM_TEMPORARY = ("/tmp", "/var/tmp", "/dev/shm")  # noqa: S108 (looked at, never used)
@@ -145,7 +147,9 @@ class Storage:
                 "Where the processes' log goes can't be seen by this user. Name its file: `onlooker prove --logs FILE`."
             )
         for path in dict.fromkeys(files):
-            yield from read_file(path)
+            if path.stat().st_size > LOG_BYTES:
+                limits.append(f"Of the log {path.name}, the last {LOG_BYTES // 1024**2} MiB were read.")
+            yield from read_file(path, last_bytes=LOG_BYTES)
 
     def _read_system_logs(self, limits: list[str]) -> Iterator[Part]:
         yield from self._read_folder(Path("/var/log"), limits=limits)
@@ -187,10 +191,12 @@ def search_places(installation: "Installation", find: Find) -> Searched:
     return search(installation.storage.places(), find, installation.say)
 
 
-def read_file(path: Path, limit_bytes: int | None = None) -> Iterator[Part]:
+def read_file(path: Path, *, limit_bytes: int | None = None, last_bytes: int | None = None) -> Iterator[Part]:
     """In parts that overlap, so that nothing is cut in two."""
     read, rest = 0, b""
     with path.open("rb") as file:
+        if last_bytes is not None:
+            file.seek(max(0, path.stat().st_size - last_bytes))
         while (limit_bytes is None or read < limit_bytes) and (content := file.read(PART_BYTES)):
             read += len(content)
             yield str(path), rest + content
@@ -220,7 +226,7 @@ def read_swap(limits: list[str], listed: Path = Path("/proc/swaps")) -> Iterator
     for line in lines:
         area = Path(line.split()[0])
         try:
-            yield from read_file(area, SWAP_BYTES)
+            yield from read_file(area, limit_bytes=SWAP_BYTES)
             size = int(line.split()[2]) * 1024
         except OSError as error:
             limits.append(f"Swap {area} can't be read: {error.strerror}. Encrypt it, or repeat the proof as root.")

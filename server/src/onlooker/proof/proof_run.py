@@ -19,7 +19,7 @@ def prove(installation: Installation, checks: Sequence[Check]) -> dict[str, Any]
     for check in checks:
         if check.begin:
             check.begin(installation)
-    ran = [_run(installation, check, f"{number}/{len(checks)}") for number, check in enumerate(checks, 1)]
+    ran = [run_check(installation, check, f"{number}/{len(checks)}") for number, check in enumerate(checks, 1)]
     about = {
         "began_at": began_at.isoformat(timespec="seconds"),
         "seconds": round(time.monotonic() - began),
@@ -29,7 +29,7 @@ def prove(installation: Installation, checks: Sequence[Check]) -> dict[str, Any]
     return make_report(ran, about)
 
 
-def _run(installation: Installation, check: Check, number: str) -> Ran:
+def run_check(installation: Installation, check: Check, number: str) -> Ran:
     installation.say(f"[{number}] {check.title}")
     began = time.monotonic()
     try:

@@ -42,7 +42,7 @@ ON_TIME = ("visits-deleted-on-time", "kept-visits")
 TOTALS = ("only-totals-stay", "kept-slot-totals")
 ESTIMATES = ("visits-times-and-estimates",)
 DEVICES = ("kept-device-coverage",)
-FREED = ("database", "swap")
+FREED = ("database", "database server's logs", "swap")
 """Where bytes outlive their rows, as the documentation says; rows themselves are looked for by their text."""
 WAL_FILE = re.compile(r" [0-9A-F]{24}$")
 
