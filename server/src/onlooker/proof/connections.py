@@ -152,11 +152,11 @@ class SocketWatch:
             left_s -= EVERY_S
             if left_s <= 0:
                 self.processes = find_processes(self._home) or self.processes
-                self._look_at_runtimes()
+                self.look_at_runtimes()
                 left_s = PROCESSES_EVERY_S
-            self._look_at_sockets()
+            self.look_at_sockets()
 
-    def _look_at_sockets(self) -> None:
+    def look_at_sockets(self) -> None:
         first = next(iter(self.processes), None)
         if first is None:
             return
@@ -184,7 +184,7 @@ class SocketWatch:
         is_ours = row.user == _user(next(iter(self.processes))) and not is_held_by_others(row.inode, self.processes)
         return "one of the processes" if is_ours else ""
 
-    def _look_at_runtimes(self) -> None:
+    def look_at_runtimes(self) -> None:
         """The official runtime reports usage unless it is told not to; where it can't open a socket, it never can."""
         for pid, name in self.processes.items():
             try:
