@@ -31,7 +31,7 @@ from onlooker.proof.questions.parameters import SCENARIOS, Scenario
 from onlooker.proof.questions.rotation import RotatingRandom
 from onlooker.proof.questions.sender import QuestionSender
 from onlooker.proof.questions.tally import DataTally
-from onlooker.proof.questions.wire import Address
+from onlooker.proof.questions.wire import ServerAddress
 from onlooker.settings import Settings
 from testkit import Stack
 
@@ -97,7 +97,7 @@ def prepare(stack: Stack, seed: int) -> DataFuzz:
     many = mark_stream(settings, streams[1], MANY, begins_ms=begins_ms)
     tokens = fetch_token(stack, streams[0]), fetch_token(stack, streams[1])
     tally = DataTally(data_url=stack.data_url)
-    reader = QuestionSender(Address("127.0.0.1", int(stack.setting("data_http_port"))), (few, many), tokens, tally)
+    reader = QuestionSender(ServerAddress("127.0.0.1", int(stack.setting("data_http_port"))), (few, many), tokens, tally)
     scenarios = SCENARIOS | {"hang_up": hang_up} | forged_scenarios(new_forger(stack, tokens))
     return DataFuzz(stack, reader, DataSchema(stack, reader), scenarios, seed)
 

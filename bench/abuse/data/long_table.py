@@ -7,7 +7,7 @@ from datetime import datetime, timedelta
 from onlooker.proof.questions.parameters import ENTITIES_CSV, question, target
 from onlooker.proof.questions.sender import QuestionSender
 from onlooker.proof.questions.tally import RIGHT, DataRequest
-from onlooker.proof.questions.wire import CLOSED, HUNG, Address, Reply, head, send
+from onlooker.proof.questions.wire import CLOSED, HUNG, ServerAddress, DataReply, head, send
 
 YEARS_DAYS = 3650
 
@@ -24,15 +24,15 @@ def hang_up(source: random.Random, reader: QuestionSender) -> None:
     reader.tally.judge(DataRequest("hung up", f"GET {asked}", RIGHT), reply)
 
 
-def _begin(address: Address, message: bytes, *, taken_bytes: int) -> Reply:
+def _begin(address: ServerAddress, message: bytes, *, taken_bytes: int) -> DataReply:
     """The head of an answer and the beginning of its body."""
     try:
         with address.connected() as connection:
             send(connection, message)
             response = http.client.HTTPResponse(connection)
             response.begin()
-            return Reply(response.status, response.read(taken_bytes), response.getheader("Content-Type") or "")
+            return DataReply(response.status, response.read(taken_bytes), response.getheader("Content-Type") or "")
     except TimeoutError:
-        return Reply(HUNG)
+        return DataReply(HUNG)
     except (OSError, http.client.HTTPException):
-        return Reply(CLOSED)
+        return DataReply(CLOSED)

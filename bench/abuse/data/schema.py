@@ -4,7 +4,7 @@ from bench.abuse.openapi import CONFORMANCE, OpenApiFuzz, Request
 from onlooker.proof.questions.parameters import ENTITIES, question
 from onlooker.proof.questions.sender import QuestionSender
 from onlooker.proof.questions.tally import DataRequest, Expected
-from onlooker.proof.questions.wire import Reply
+from onlooker.proof.questions.wire import DataReply
 from testkit import Stack
 
 STRANGERS_EVERY = 10
@@ -41,9 +41,9 @@ class DataSchema(OpenApiFuzz):
         right = question(self._reader)
         case.query = dict(case.query or {}) | {name: right[name] for name in ("from_date", "to_date")}
 
-    def _reply(self, case: Request, headers: dict[str, str], what: str) -> Reply:
+    def _reply(self, case: Request, headers: dict[str, str], what: str) -> DataReply:
         response = self.call(case, what, headers=headers)
         if isinstance(response, int):
-            return Reply(response)
+            return DataReply(response)
         named = {name.lower(): values[0] for name, values in response.headers.items()}
-        return Reply(response.status_code, response.content or b"", named.get("content-type", ""), headers=named)
+        return DataReply(response.status_code, response.content or b"", named.get("content-type", ""), headers=named)

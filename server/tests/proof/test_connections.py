@@ -2,6 +2,7 @@
 
 import fcntl
 import os
+import time
 from pathlib import Path
 
 import pytest
@@ -194,7 +195,8 @@ def test_check_fails_and_names_the_call(proc: FakeProc, home: Path, tmp_path: Pa
         assert CHECK.begin
         CHECK.begin(installation)
         watch: SocketWatch = installation.kept[CHECK.id]
-        watch.look_at_sockets()
+        while watch.heard.looks < 3:
+            time.sleep(0.01)
         finding = check_connections(installation)
     assert not finding.ok
     assert "A connection left the machine: worker-1 to 203.0.113.5 port 443 (tcp), 1 times." in finding.found

@@ -16,7 +16,7 @@ from cryptography.hazmat.primitives.asymmetric import ec
 
 from bench.abuse.data.leaked_key import KID, new_forger
 from bench.lib.clients import fetch_token
-from onlooker.proof.hostile_questions import Pace, Questioning, judge_questions
+from onlooker.proof.hostile_questions import QuestionPace, Questioning, judge_questions
 from onlooker.proof.questions.control import tells_apart
 from onlooker.proof.questions.forged_tokens import Forger, forged_scenarios
 from onlooker.proof.questions.marked_streams import (
@@ -31,7 +31,7 @@ from onlooker.proof.questions.marked_streams import (
 )
 from onlooker.proof.questions.sender import QuestionSender
 from onlooker.proof.questions.tally import RIGHT, DataRequest, DataTally
-from onlooker.proof.questions.wire import Address, Reply
+from onlooker.proof.questions.wire import ServerAddress, DataReply
 from onlooker.settings import Settings
 from testkit import Stack, TestStream
 
@@ -87,7 +87,7 @@ def endpoint(respond: Respond) -> Iterator[QuestionSender]:
     threading.Thread(target=server.serve_forever, daemon=True).start()
     try:
         yield QuestionSender(
-            Address("127.0.0.1", server.server_address[1]), marked, (tokens[0], tokens[1]), DataTally()
+            ServerAddress("127.0.0.1", server.server_address[1]), marked, (tokens[0], tokens[1]), DataTally()
         )
     finally:
         server.shutdown()
@@ -127,9 +127,9 @@ def test_server_error_is_noticed() -> None:
 def test_refusal_that_says_when_to_come_back_is_no_server_error() -> None:
     tally, asked = DataTally(), DataRequest("any", "GET /", RIGHT)
     body = json.dumps({"code": "overloaded", "detail": "Later."}).encode()
-    tally.judge(asked, Reply(503, body, "application/problem+json", headers={"retry-after": "2"}))
+    tally.judge(asked, DataReply(503, body, "application/problem+json", headers={"retry-after": "2"}))
     assert (tally.server_errors, tally.busy) == (0, {"Later.": 1})
-    tally.judge(asked, Reply(503, body, "application/problem+json"))
+    tally.judge(asked, DataReply(503, body, "application/problem+json"))
     assert tally.server_errors == 1
 
 
@@ -146,7 +146,7 @@ def test_token_that_opens_what_it_must_not_open_is_noticed() -> None:
 
 
 def test_questions_keep_below_the_rate_and_forged_ones_wait_for_nothing() -> None:
-    pace = Pace(per_second=50, burst=5)
+    pace = QuestionPace(per_second=50, burst=5)
     marked = Marked(FEW, TestStream(1, "few", ""), BEGINS_MS)
     began = time.monotonic()
     for _ in range(1000):
@@ -165,8 +165,8 @@ def test_running_data_endpoint_tells_nobody_of_another(stack: Stack) -> None:
     few = mark_stream(settings, streams[0], FEW, begins_ms=BEGINS_MS)
     many = mark_stream(settings, streams[1], MANY, begins_ms=BEGINS_MS)
     tokens = fetch_token(stack, streams[0]), fetch_token(stack, streams[1])
-    pace = Pace(per_second=settings.data_rate_limit_per_second, burst=settings.data_rate_limit_burst)
-    address = Address("127.0.0.1", int(stack.setting("data_http_port")))
+    pace = QuestionPace(per_second=settings.data_rate_limit_per_second, burst=settings.data_rate_limit_burst)
+    address = ServerAddress("127.0.0.1", int(stack.setting("data_http_port")))
     sender = QuestionSender(address, (few, many), tokens, DataTally(data_url=stack.data_url), pace.wait)
     is_told_apart = tells_apart(sender)
     try:

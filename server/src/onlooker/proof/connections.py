@@ -107,7 +107,7 @@ def _name_servers(resolver: Path) -> set[IpAddress]:
 
 
 @dataclass
-class Heard:
+class SeenSockets:
     """What was seen of the product's sockets."""
 
     looks: int = 0
@@ -129,7 +129,7 @@ class SocketWatch:
         self._ended = threading.Event()
         self._thread = threading.Thread(target=self._run, name="socket-watch", daemon=True)
         self._known: set[tuple[int, str]] = set()
-        self.heard = Heard()
+        self.heard = SeenSockets()
         self.processes: dict[int, str] = find_processes(home)
 
     def __enter__(self) -> "SocketWatch":
@@ -141,7 +141,7 @@ class SocketWatch:
     ) -> None:
         self.stop()
 
-    def stop(self) -> Heard:
+    def stop(self) -> SeenSockets:
         self._ended.set()
         self._thread.join()
         return self.heard
@@ -242,7 +242,7 @@ def check_connections(installation: "Installation") -> Finding:
     )
 
 
-def judge_heard(heard: Heard, *, is_confined: bool) -> list[str]:
+def judge_heard(heard: SeenSockets, *, is_confined: bool) -> list[str]:
     """What is wrong, in sentences."""
     calls: Mapping[str, int] = heard.calls
     return [
@@ -255,7 +255,7 @@ def judge_heard(heard: Heard, *, is_confined: bool) -> list[str]:
     ]
 
 
-def _limits(heard: Heard, *, is_confined: bool, as_root: bool) -> tuple[str, ...]:
+def _limits(heard: SeenSockets, *, is_confined: bool, as_root: bool) -> tuple[str, ...]:
     limits = [METHOD]
     if heard.by_user:
         limits.append(BY_USER)

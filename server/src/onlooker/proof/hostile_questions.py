@@ -19,7 +19,7 @@ from onlooker.proof.questions.parameters import SCENARIOS, Scenario
 from onlooker.proof.questions.rotation import RotatingRandom
 from onlooker.proof.questions.sender import QuestionSender
 from onlooker.proof.questions.tally import DataRequest, DataTally
-from onlooker.proof.questions.wire import Address
+from onlooker.proof.questions.wire import ServerAddress
 from onlooker.streams.rate_limit import RateLimit
 
 if TYPE_CHECKING:
@@ -36,7 +36,7 @@ RATE_SHARE = 0.9
 """Of what the installation allows a stream: it is not to answer `rate_limited`."""
 
 
-class Pace:
+class QuestionPace:
     """Keeps the questions of a stream below the rate that the data endpoint allows it."""
 
     def __init__(self, *, per_second: float, burst: int) -> None:
@@ -88,18 +88,18 @@ def prepare_questions(installation: "Installation") -> Questioning:
     mark = partial(mark_stream, settings, begins_ms=begins_ms)
     marked = mark(streams[0], FEW), mark(streams[1], MANY)
     tokens = installation.bearer_token(streams[0]), installation.bearer_token(streams[1])
-    pace = Pace(per_second=settings.data_rate_limit_per_second, burst=settings.data_rate_limit_burst)
+    pace = QuestionPace(per_second=settings.data_rate_limit_per_second, burst=settings.data_rate_limit_burst)
     tally = DataTally(data_url=settings.data_url)
     sender = QuestionSender(address_of(installation), marked, tokens, tally, pace.wait)
     return Questioning(sender, forged_scenarios(_forger(tokens)), secrets.token_hex(8))
 
 
-def address_of(installation: "Installation") -> Address:
+def address_of(installation: "Installation") -> ServerAddress:
     parts = urlsplit(installation.data_url)
     is_secure = parts.scheme == "https"
     port = parts.port or (443 if is_secure else 80)
     trust = ssl.create_default_context(cafile=installation.trusted_file) if is_secure else None
-    return Address(parts.hostname or "localhost", port, trust)
+    return ServerAddress(parts.hostname or "localhost", port, trust)
 
 
 def _forger(tokens: tuple[str, str]) -> Forger:

@@ -32,7 +32,7 @@ OF_HOLDERS = ("the address of an account", "the network address of a client")
 
 
 @dataclass(frozen=True)
-class Talk:
+class LogTalk:
     """Requests of the proof, and what they carry."""
 
     mark: str
@@ -41,7 +41,7 @@ class Talk:
     """Of a refused request: it may be logged, and shows that the log is the right one."""
 
     @classmethod
-    def new(cls) -> "Talk":
+    def new(cls) -> "LogTalk":
         return cls(f"mark-{secrets.token_hex(12)}", f"proof-{secrets.token_hex(12)}")
 
     def hold(self, installation: "Installation") -> None:
@@ -71,7 +71,7 @@ class Talk:
         installation.call(url, method="POST", headers=headers, body=json.dumps(asked).encode())
 
 
-def secret_texts(installation: "Installation", talk: Talk) -> dict[str, str]:
+def secret_texts(installation: "Installation", talk: LogTalk) -> dict[str, str]:
     """What no line may hold, and what it is."""
     texts = {talk.mark: "what a client sent", ADDRESS: "the network address of a client"}
     for stream in installation.streams:
@@ -127,7 +127,7 @@ def _await_last(installation: "Installation", request_id: str) -> bool:
 
 
 def check_logs(installation: "Installation") -> Finding:
-    talk = Talk.new()
+    talk = LogTalk.new()
     talk.hold(installation)
     is_seen = _await_last(installation, talk.request_id)
     texts, limits = secret_texts(installation, talk), list[str]()

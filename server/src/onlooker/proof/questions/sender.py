@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from onlooker.proof.questions.marked_streams import Marked
 from onlooker.proof.questions.tally import DataRequest, DataTally, Expected
-from onlooker.proof.questions.wire import Address, Header, Reply, exchange, head
+from onlooker.proof.questions.wire import ServerAddress, Header, DataReply, exchange, head
 
 
 def _at_once(asked: DataRequest) -> None:
@@ -17,7 +17,7 @@ def _at_once(asked: DataRequest) -> None:
 class QuestionSender:
     """Sends requests with the token of one of two streams, and has the answers judged."""
 
-    address: Address
+    address: ServerAddress
     streams: tuple[Marked, Marked]
     tokens: tuple[str, str]
     tally: DataTally
@@ -33,13 +33,13 @@ class QuestionSender:
         whose: int = 0,
         method: str = "GET",
         body: bytes = b"",
-    ) -> Reply:
+    ) -> DataReply:
         """With a right token; `target` goes out as latin-1, wrong or not."""
         lines = [("Authorization", f"Bearer {self.tokens[whose]}"), *headers]
         asked = DataRequest(family, f"{method} {target} {headers!r}", expected, self.streams[whose], method)
         return self.send(asked, target, lines, body=body)
 
-    def send(self, asked: DataRequest, target: str, headers: Iterable[Header], *, body: bytes = b"") -> Reply:
+    def send(self, asked: DataRequest, target: str, headers: Iterable[Header], *, body: bytes = b"") -> DataReply:
         self.wait_turn(asked)
         lines = [*headers, *([("Content-Length", str(len(body)))] if body else [])]
         message = head(asked.method, target, lines, host=self.address.host) + body

@@ -7,7 +7,7 @@ from collections.abc import Container, Mapping
 from dataclasses import dataclass, field
 
 from onlooker.proof.questions.marked_streams import Marked, judge_csv, judge_json
-from onlooker.proof.questions.wire import CLOSED, HUNG, Reply, WireAnswer
+from onlooker.proof.questions.wire import CLOSED, HUNG, DataReply, WireAnswer
 
 SAMPLES_KEPT = 40
 Expected = Mapping[int, tuple[str, ...]]
@@ -106,7 +106,7 @@ class DataTally(AnswerTally):
         with self._lock:
             self.slowest = max(self.slowest, (round(seconds, 2), f"{asked.family}: {asked.what[:200]}"))
 
-    def judge(self, asked: DataRequest, reply: Reply) -> None:
+    def judge(self, asked: DataRequest, reply: DataReply) -> None:
         if LATER.get(reply.status) == reply.code and reply.headers.get("retry-after", "").isdigit():
             self._note_busy(asked, reply)
             return
@@ -118,14 +118,14 @@ class DataTally(AnswerTally):
         if reply.status == 200 and asked.marked and reply.body:
             self._look_for_leaks(asked, reply, asked.marked)
 
-    def _note_busy(self, asked: DataRequest, reply: Reply) -> None:
+    def _note_busy(self, asked: DataRequest, reply: DataReply) -> None:
         with self._lock:
             self.requests += 1
             self.statuses[reply.status] += 1
             self.families[asked.family] += 1
             self.busy[json.loads(reply.body)["detail"]] += 1
 
-    def _look_for_leaks(self, asked: DataRequest, reply: Reply, marked: Marked) -> None:
+    def _look_for_leaks(self, asked: DataRequest, reply: DataReply, marked: Marked) -> None:
         is_table = reply.content_type.startswith("text/csv")
         counted, objections = (judge_csv if is_table else judge_json)(reply.body, marked)
         link = "" if is_table else json.loads(reply.body)["next_page"]

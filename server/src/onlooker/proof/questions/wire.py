@@ -39,14 +39,14 @@ class WireAnswer:
 
 
 @dataclass(frozen=True)
-class Reply(WireAnswer):
+class DataReply(WireAnswer):
     """An answer with its headers, whose names are lower case."""
 
     headers: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
-class Address:
+class ServerAddress:
     """Where a server listens; with TLS if there is something to trust."""
 
     host: str
@@ -74,16 +74,16 @@ def _bytes(text: str | bytes) -> bytes:
     return text if isinstance(text, bytes) else text.encode("latin-1")
 
 
-def exchange(address: Address, message: bytes, *, method: str = "GET") -> Reply:
+def exchange(address: ServerAddress, message: bytes, *, method: str = "GET") -> DataReply:
     """Send a request and read its answer, whatever comes of it."""
     try:
         with address.connected() as connection:
             send(connection, message)
             return _receive(connection, method)
     except TimeoutError:
-        return Reply(HUNG)
+        return DataReply(HUNG)
     except (OSError, http.client.HTTPException):
-        return Reply(CLOSED)
+        return DataReply(CLOSED)
 
 
 def send(connection: socket.socket, message: bytes) -> None:
@@ -91,10 +91,10 @@ def send(connection: socket.socket, message: bytes) -> None:
         connection.sendall(message)
 
 
-def _receive(connection: socket.socket, method: str) -> Reply:
+def _receive(connection: socket.socket, method: str) -> DataReply:
     response = http.client.HTTPResponse(connection, method=method)
     response.begin()
     headers = {name.lower(): value for name, value in response.getheaders()}
     body = response.read()
     body = gzip.decompress(body) if body and headers.get("content-encoding") == "gzip" else body
-    return Reply(response.status, body, headers.get("content-type", ""), headers=headers)
+    return DataReply(response.status, body, headers.get("content-type", ""), headers=headers)
