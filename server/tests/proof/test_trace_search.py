@@ -11,7 +11,7 @@ from onlooker.proof.file_watch import FileWatch, walk_files
 from onlooker.proof.marked_pictures import MarkedPictures, draw_picture, encode_jpeg
 from onlooker.proof.picture_traces import PictureMarks, find_traces
 from onlooker.proof.pictures_on_disk import OF_PLACE, OF_WAY, PROMISES, broken_by
-from onlooker.proof.places import Place, read_file, read_swap, search
+from onlooker.proof.places import StoragePlace, read_file, read_swap, search
 from onlooker.proof.planted import find_planted, find_planted_vectors
 from onlooker.proof.promises import PROMISES as ALL_PROMISES
 from onlooker.proof.vectors import find_vectors
@@ -122,7 +122,7 @@ def test_swap_that_can_not_be_read_is_said(tmp_path: Path) -> None:
 
 
 def test_trace_names_its_place_and_breaks_its_row() -> None:
-    place = Place("logs", lambda _: iter([("up.log", b"a frame")]))
+    place = StoragePlace("logs", lambda _: iter([("up.log", b"a frame")]))
     hits = search([place], lambda content, _: ["pixels"] if b"frame" in content else []).hits
     assert hits == ["logs: up.log: pixels"]
     assert set(broken_by(hits)) == {"no-frame-in-log", "frames-only-in-memory"}

@@ -27,7 +27,7 @@ CALL_LIMIT_S = 60.0
 
 
 @dataclass(frozen=True)
-class Answer:
+class HttpAnswer:
     """Of an HTTP call."""
 
     status: int
@@ -134,7 +134,7 @@ class Installation:
         method: str = "GET",
         headers: Mapping[str, str] | None = None,
         body: bytes | None = None,
-    ) -> Answer:
+    ) -> HttpAnswer:
         """One request to an address of this installation; any status is an answer."""
         parts = urlsplit(url)
         assert parts.hostname, url
@@ -147,7 +147,7 @@ class Installation:
             target = f"{parts.path or '/'}{'?' if parts.query else ''}{parts.query}"
             connection.request(method, target, body=body, headers=dict(headers or {}))
             answer = connection.getresponse()
-            return Answer(answer.status, {name.lower(): value for name, value in answer.getheaders()}, answer.read())
+            return HttpAnswer(answer.status, {name.lower(): value for name, value in answer.getheaders()}, answer.read())
         finally:
             connection.close()
 

@@ -13,7 +13,7 @@ from onlooker.proof.file_watch import FileWatch
 from onlooker.proof.installation import Installation
 from onlooker.proof.marked_pictures import MarkedPictures, draw_picture
 from onlooker.proof.picture_traces import PictureMarks, find_traces
-from onlooker.proof.places import Place, Searched, search, search_places
+from onlooker.proof.places import StoragePlace, Searched, search, search_places
 from onlooker.proof.planted import find_planted, find_planted_vectors, planted_pictures
 from onlooker.proof.product_processes import find_processes
 from onlooker.proof.vectors import find_vectors
@@ -110,11 +110,11 @@ def run(installation: Installation) -> Finding:
     installation.say("Searches every place where something of them could be.")
     marks = expedition.pictures.marks()
     searched = search_places(installation, _finder(marks))
-    _add(searched, Place("temporary files while frames were sent", _parts(watch.contents), is_own=False), marks)
+    _add(searched, StoragePlace("temporary files while frames were sent", _parts(watch.contents), is_own=False), marks)
     for ran in expedition.devices:
-        _add(searched, Place(f"device ({ran.way})", _parts(ran.contents)), marks)
+        _add(searched, StoragePlace(f"device ({ran.way})", _parts(ran.contents)), marks)
     for sent in expedition.sent:
-        _add(searched, Place(f"results ({sent.way})", _parts([(sent.way, one) for one in sent.answers])), marks)
+        _add(searched, StoragePlace(f"results ({sent.way})", _parts([(sent.way, one) for one in sent.answers])), marks)
     return conclude(installation, expedition, searched, planted)
 
 
@@ -283,7 +283,7 @@ def _parts(contents: Iterable[tuple[Path | str, bytes]]) -> Any:
     return lambda _: ((str(name), content) for name, content in contents)
 
 
-def _add(searched: Searched, place: Place, marks: PictureMarks) -> None:
+def _add(searched: Searched, place: StoragePlace, marks: PictureMarks) -> None:
     more = search([place], _finder(marks))
     searched.read |= more.read
     searched.hits += more.hits

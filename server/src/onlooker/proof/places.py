@@ -35,7 +35,7 @@ CORE_DUMPS = ("/var/lib/systemd/coredump", "/var/crash", "/var/lib/apport/coredu
 
 
 @dataclass(frozen=True)
-class Place:
+class StoragePlace:
     """Named contents that can be read in parts."""
 
     name: str
@@ -45,7 +45,7 @@ class Place:
     """Whether only the product writes there: then any picture is a trace, not only those of the proof."""
 
 
-Find = Callable[[bytes, Place], Iterable[str]]
+Find = Callable[[bytes, StoragePlace], Iterable[str]]
 
 
 @dataclass
@@ -70,19 +70,19 @@ class Storage:
         self.began_at = time.time() - TOLERANCE_S
         self.database = DatabaseContents(direct_url(installation.settings), began_at=self.began_at)
 
-    def places(self) -> list[Place]:
+    def places(self) -> list[StoragePlace]:
         return [
-            Place("home", self._read_home),
-            Place("blob store", self._read_blobs, is_own=False),
-            Place("bus", self._read_bus),
-            Place("session states", self._read_states),
-            Place("database", self.database.read_tables),
-            Place("database server's logs", self.database.read_logs, is_own=False),
-            Place("temporary folders", self._read_temporary, is_own=False),
-            Place("logs", self._read_logs),
-            Place("system logs", self._read_system_logs, is_own=False),
-            Place("core dumps", self._read_core_dumps, is_own=False),
-            Place("swap", read_swap, is_own=False),
+            StoragePlace("home", self._read_home),
+            StoragePlace("blob store", self._read_blobs, is_own=False),
+            StoragePlace("bus", self._read_bus),
+            StoragePlace("session states", self._read_states),
+            StoragePlace("database", self.database.read_tables),
+            StoragePlace("database server's logs", self.database.read_logs, is_own=False),
+            StoragePlace("temporary folders", self._read_temporary, is_own=False),
+            StoragePlace("logs", self._read_logs),
+            StoragePlace("system logs", self._read_system_logs, is_own=False),
+            StoragePlace("core dumps", self._read_core_dumps, is_own=False),
+            StoragePlace("swap", read_swap, is_own=False),
         ]
 
     def temporary_folders(self) -> list[Path]:
@@ -174,7 +174,7 @@ class Storage:
             limits.append(f"{unreadable} files in {folder} can't be read by this user.")
 
 
-def search(places: Iterable[Place], find: Find, say: Callable[[str], None] = lambda _: None) -> Searched:
+def search(places: Iterable[StoragePlace], find: Find, say: Callable[[str], None] = lambda _: None) -> Searched:
     searched = Searched()
     for place in places:
         counts = searched.read[place.name] = {"parts": 0, "bytes": 0}

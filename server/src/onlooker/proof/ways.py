@@ -10,7 +10,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from onlooker.proof.check import Unchecked
-from onlooker.proof.installation import Answer, Installation, ProofStream, basic_authorization
+from onlooker.proof.installation import HttpAnswer, Installation, ProofStream, basic_authorization
 from onlooker_pipeline.catalogue import SERVICES
 
 SCENE = "scene_analysis"
@@ -32,7 +32,7 @@ class Sent:
     answers: list[bytes] = field(default_factory=list)
     faults: list[str] = field(default_factory=list)
 
-    def take(self, answer: Answer, *expected: int) -> Any:
+    def take(self, answer: HttpAnswer, *expected: int) -> Any:
         self.answers.append(answer.body)
         if answer.status not in expected:
             self.faults.append(f"answered {answer.status}: {answer.body[:200].decode(errors='replace')}")
@@ -58,17 +58,17 @@ class Caller:
     def of(cls, installation: Installation, stream: ProofStream) -> "Caller":
         return cls(installation, stream.basic)
 
-    def get(self, url: str) -> Answer:
+    def get(self, url: str) -> HttpAnswer:
         return self.installation.call(self._own(url), headers=self.authorization)
 
-    def delete(self, url: str) -> Answer:
+    def delete(self, url: str) -> HttpAnswer:
         return self.installation.call(self._own(url), method="DELETE", headers=self.authorization)
 
-    def post(self, url: str, body: bytes, media_type: str) -> Answer:
+    def post(self, url: str, body: bytes, media_type: str) -> HttpAnswer:
         headers = self.authorization | {"Content-Type": media_type}
         return self.installation.call(self._own(url), method="POST", headers=headers, body=body)
 
-    def post_job(self, service: str, picture: bytes, **fields: Any) -> Answer:
+    def post_job(self, service: str, picture: bytes, **fields: Any) -> HttpAnswer:
         meta = {"image": "attachment://picture"} | fields
         return self.post(f"/services/{service}/1/jobs", *multipart(meta, picture))
 
@@ -197,7 +197,7 @@ def _send_frames(caller: Caller, service: str, picture: bytes, sent: Sent) -> No
         time.sleep(FRAME_S)
 
 
-def _await_job(caller: Caller, url: str) -> Answer:
+def _await_job(caller: Caller, url: str) -> HttpAnswer:
     give_up_at = time.monotonic() + JOB_LIMIT_S
     while (answer := caller.get(url)).status == 202 and time.monotonic() < give_up_at:
         time.sleep(0.2)
