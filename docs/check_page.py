@@ -46,7 +46,7 @@ def _promise(root: Path, promise: Promise, checks: list[Check]) -> str:
     by_build = [_link(root, name) for name in BUILD_CHECKS.get(promise.id, ())]
     if not now and not by_build:
         raise Undocumented(f"Nothing checks {promise.id}. Add a line to BUILD_CHECKS, or a check of `onlooker prove`.")
-    lines = [f"### {promise.id}\n", f"{promise.row.rstrip('.')}.\n"]
+    lines = [f"### {promise.id}\n", f"*{promise.row if promise.row.endswith('.') else f'{promise.row} ...'}*\n"]
     if now:
         lines.append(f"- on a running installation: `onlooker prove`, {', '.join(now)}")
     if by_build:
@@ -68,7 +68,9 @@ def _link(root: Path, name: str) -> str:
 
 
 def _import_rule(root: Path, contract: str) -> str:
-    contracts = tomllib.loads((root / "pyproject.toml").read_text(encoding="utf-8"))["tool"]["importlinter"]["contracts"]
+    contracts = tomllib.loads((root / "pyproject.toml").read_text(encoding="utf-8"))["tool"]["importlinter"][
+        "contracts"
+    ]
     if contract not in {one["name"] for one in contracts}:
         raise Undocumented(f"BUILD_CHECKS names the import rule {contract!r}, which pyproject.toml does not have.")
     return f"[import rule]({UP}pyproject.toml): {contract[0].lower()}{contract[1:]}"

@@ -18,9 +18,7 @@ HEAD, RULE = " check |", "---|"
 def linked_rows(root: Path, promises: Sequence[Promise] = PROMISES) -> dict[Path, str]:
     """The documents by path, with a link in each row; raises Undocumented for a row that is no promise."""
     documents = dict.fromkeys(one.document for one in promises)
-    return {
-        root / name: link_rows((root / name).read_text(encoding="utf-8"), name, promises) for name in documents
-    }
+    return {root / name: link_rows((root / name).read_text(encoding="utf-8"), name, promises) for name in documents}
 
 
 def link_rows(text: str, document: str, promises: Sequence[Promise] = PROMISES) -> str:

@@ -97,7 +97,9 @@ def prepare(stack: Stack, seed: int) -> DataFuzz:
     many = mark_stream(settings, streams[1], MANY, begins_ms=begins_ms)
     tokens = fetch_token(stack, streams[0]), fetch_token(stack, streams[1])
     tally = DataTally(data_url=stack.data_url)
-    reader = QuestionSender(ServerAddress("127.0.0.1", int(stack.setting("data_http_port"))), (few, many), tokens, tally)
+    reader = QuestionSender(
+        ServerAddress("127.0.0.1", int(stack.setting("data_http_port"))), (few, many), tokens, tally
+    )
     scenarios = SCENARIOS | {"hang_up": hang_up} | forged_scenarios(new_forger(stack, tokens))
     return DataFuzz(stack, reader, DataSchema(stack, reader), scenarios, seed)
 

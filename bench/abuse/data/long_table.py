@@ -7,7 +7,7 @@ from datetime import datetime, timedelta
 from onlooker.proof.questions.parameters import ENTITIES_CSV, question, target
 from onlooker.proof.questions.sender import QuestionSender
 from onlooker.proof.questions.tally import RIGHT, DataRequest
-from onlooker.proof.questions.wire import CLOSED, HUNG, ServerAddress, DataReply, head, send
+from onlooker.proof.questions.wire import CLOSED, HUNG, DataReply, ServerAddress, head, send
 
 YEARS_DAYS = 3650
 

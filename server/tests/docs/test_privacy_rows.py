@@ -69,7 +69,9 @@ def test_row_without_a_check_fails_the_build_and_names_the_remedy(rows: ModuleTy
     assert rows.link_rows(text, document) == text
     last = next(line for line in reversed(text.splitlines()) if line.startswith("| "))
     more = text.replace(last, f"{last}\n| faces of visitors | a folder | permanently |")
-    with pytest.raises(rows.Undocumented, match=r"has no check: 'faces of visitors'. Add it to onlooker.proof.promises"):
+    with pytest.raises(
+        rows.Undocumented, match=r"has no check: 'faces of visitors'. Add it to onlooker.proof.promises"
+    ):
         rows.link_rows(more, document)
 
 

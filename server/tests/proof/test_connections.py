@@ -60,11 +60,12 @@ class FakeProc:
         for part in ("fd", "net"):
             (place / part).mkdir()
 
-    def open(self, pid: int, inode: int, protocol: str, peer: str, *, state: str = CONNECTED, port: int = 50000) -> None:
+    def open(
+        self, pid: int, inode: int, protocol: str, peer: str, *, state: str = CONNECTED, port: int = 50000
+    ) -> None:
         (self.folder / str(pid) / "fd" / str(inode)).symlink_to(f"socket:[{inode}]")
-        self.rows[protocol].append(
-            f"   0: 0100007F:{port:04X} {peer} {state} 00000000:00000000 00:00000000 00000000  1000        0 {inode} 1 0\n"
-        )
+        counters = "00000000:00000000 00:00000000 00000000"
+        self.rows[protocol].append(f"   0: 0100007F:{port:04X} {peer} {state} {counters}  1000        0 {inode} 1 0\n")
         self.write()
 
     def write(self) -> None:
@@ -184,7 +185,9 @@ def test_runtime_in_a_process_that_is_not_confined_is_told(
     assert judge_heard(watch.heard, is_confined=True) == [], "it may still be starting"
     watch.look_at_runtimes()
     wrong = judge_heard(watch.heard, is_confined=True)
-    assert [sentence.partition(" has loaded")[0] for sentence in wrong] == ([f"worker-1 ({WORKER})"] if is_wrong else [])
+    assert [sentence.partition(" has loaded")[0] for sentence in wrong] == (
+        [f"worker-1 ({WORKER})"] if is_wrong else []
+    )
     assert judge_heard(watch.heard, is_confined=False) == []
 
 

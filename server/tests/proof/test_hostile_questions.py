@@ -16,7 +16,7 @@ from cryptography.hazmat.primitives.asymmetric import ec
 
 from bench.abuse.data.leaked_key import KID, new_forger
 from bench.lib.clients import fetch_token
-from onlooker.proof.hostile_questions import QuestionPace, Questioning, judge_questions
+from onlooker.proof.hostile_questions import Questioning, QuestionPace, judge_questions
 from onlooker.proof.questions.control import tells_apart
 from onlooker.proof.questions.forged_tokens import Forger, forged_scenarios
 from onlooker.proof.questions.marked_streams import (
@@ -31,7 +31,7 @@ from onlooker.proof.questions.marked_streams import (
 )
 from onlooker.proof.questions.sender import QuestionSender
 from onlooker.proof.questions.tally import RIGHT, DataRequest, DataTally
-from onlooker.proof.questions.wire import ServerAddress, DataReply
+from onlooker.proof.questions.wire import DataReply, ServerAddress
 from onlooker.settings import Settings
 from testkit import Stack, TestStream
 

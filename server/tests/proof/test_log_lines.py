@@ -119,9 +119,7 @@ def test_log_without_the_proofs_own_line_is_said_to_be_another(
     assert "not the whole log" in finding.limits[0]
 
 
-def test_without_a_log_it_can_not_be_checked(
-    installation: LoggedInstallation, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_without_a_log_it_can_not_be_checked(installation: LoggedInstallation, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(LoggedInstallation, "call", lambda *given, **named: Answer(404, {}, b""))
     with pytest.raises(Unchecked, match="can't be read"):
         check_logs(installation)

@@ -1,6 +1,5 @@
 """`onlooker prove` reads model files: an output that no card lists breaks the promise that nobody is identified."""
 
-from collections.abc import Iterator
 from pathlib import Path
 
 import onlooker_models
@@ -59,14 +58,14 @@ def installation(tmp_path: Path) -> Installation:
 
 
 @pytest.fixture
-def models(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+def models(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A folder with the installed files, in which some can be replaced."""
     folder = tmp_path / "models"
     folder.mkdir()
     for name in onlooker_models.FILES:
         (folder / name).symlink_to(onlooker_models.path(name))
     monkeypatch.setattr(onlooker_models, "_DATA", folder)
-    yield folder
+    return folder
 
 
 def test_every_output_of_the_installed_models_is_listed(installation: Installation) -> None:

@@ -2,7 +2,6 @@
 
 import asyncio
 import uuid
-from collections.abc import Iterator
 from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -76,9 +75,7 @@ def people(monkeypatch: pytest.MonkeyPatch) -> list[SweptPeople]:
 
 
 @pytest.fixture
-def installation(
-    url: str, tmp_path: Path, places: SomePlaces, monkeypatch: pytest.MonkeyPatch
-) -> Iterator[BareInstallation]:
+def installation(url: str, tmp_path: Path, places: SomePlaces, monkeypatch: pytest.MonkeyPatch) -> BareInstallation:
     def fill(installation: Installation, streams: list[int]) -> None:
         """As the recorder does it half a minute later."""
 
@@ -92,7 +89,7 @@ def installation(
     settings = Settings(database_url=url, home=str(tmp_path / "home"))
     bare = BareInstallation(settings, tmp_path, print)
     vars(bare)["storage"] = places
-    yield bare
+    return bare
 
 
 def execute(url: str, query: str, *values: object) -> list[tuple[Any, ...]]:
@@ -156,9 +153,7 @@ def test_id_that_stays_in_another_table_breaks_the_promise(
         await _sweep(settings, retentions, now=now)
         statement = """INSERT INTO visits_putaside (stream_id, visit_id, reason, detail, payload, put_aside_at)
                        VALUES (%s, %s, 'refused', '', '', now())"""
-        await asyncio.to_thread(
-            execute, url, statement, people[0].stream_id, uuid.UUID(bytes=people[0].visits[0].id)
-        )
+        await asyncio.to_thread(execute, url, statement, people[0].stream_id, uuid.UUID(bytes=people[0].visits[0].id))
 
     monkeypatch.setattr(retention_sweep, "sweep", keep_one)
     finding = check_retention(installation)

@@ -144,8 +144,8 @@ def check_questions(installation: "Installation") -> Finding:
         "forged, expired, made for something else or mixed from two, also signed with the installation's own key.",
         found=f"Of {tally.requests} questions, {'; '.join(wrong)}."
         if wrong
-        else f"No server error. No token that should open nothing opened anything. {telling} answers told numbers, each "
-        "of its own stream alone.",
+        else f"No server error. No token that should open nothing opened anything. {telling} answers told numbers, "
+        "each of its own stream alone.",
         ok=not wrong,
         figures={
             "questions": tally.requests,

@@ -85,7 +85,7 @@ def secret_texts(installation: "Installation", talk: LogTalk) -> dict[str, str]:
     if passwords.is_file():
         texts |= dict.fromkeys(json.loads(passwords.read_text()).values(), "a password of the bus")
     if password := urlsplit(installation.settings.database_url).password:
-        texts[password] = "the database's password"  # noqa: S105
+        texts[password] = "the database's password"
     return {text: what for text, what in texts.items() if len(text) >= 8}
 
 
@@ -145,8 +145,8 @@ def check_logs(installation: "Installation") -> Finding:
             "leaves it out."
         )
     return Finding(
-        done=f"Sent marked values to the gateway, the data endpoint and the console, wherever a client can put one, and "
-        f"looked for {len(texts)} secrets, marks and addresses, for tokens and for pictures in {len(files)} files of "
+        done=f"Sent marked values to the gateway, the data endpoint and the console, wherever a client can put one, "
+        f"and looked for {len(texts)} secrets, marks and addresses, for tokens and for pictures in {len(files)} files of "
         f"the log, {size_bytes} bytes.",
         found=" ".join(f"The log holds {what} ({', '.join(sorted(names))})." for what, names in sorted(found.items()))
         or "The log holds none of them.",

@@ -111,7 +111,9 @@ def _told(kinds: Mapping[str, int]) -> str:
 def _limits(person_model: str) -> tuple[str, ...]:
     if not person_model:
         return ()
-    return (f"Bodies are found with a net of the operator's, {person_model}, for which there is no card to judge it by.",)
+    return (
+        f"Bodies are found with a net of the operator's, {person_model}, for which there is no card to judge it by.",
+    )
 
 
 def _models_folder() -> Path:

@@ -48,7 +48,8 @@ WAL_FILE = re.compile(r" [0-9A-F]{24}$")
 
 _COLUMNS = """SELECT attname FROM pg_attribute
 WHERE attrelid = 'visits_visit'::regclass AND attnum > 0 AND NOT attisdropped"""
-_TABLES = """SELECT table_name FROM information_schema.columns JOIN pg_class ON oid = to_regclass(quote_ident(table_name))
+_TABLES = """SELECT table_name FROM information_schema.columns
+JOIN pg_class ON oid = to_regclass(quote_ident(table_name))
 WHERE column_name = 'stream_id' AND table_schema = current_schema() AND relkind IN ('r', 'p') AND NOT relispartition
 ORDER BY 1"""
 _HOLDING = sql.SQL("SELECT count(*) FROM {} t WHERE stream_id = ANY(%s) AND t::text LIKE ANY(%s)")
@@ -58,8 +59,8 @@ _COUNT_MARKS = "SELECT count(*) FROM visits_mark WHERE stream_id = ANY(%s)"
 _COUNT_TIED = "SELECT count(*) FROM visits_visit WHERE stream_id = ANY(%s) AND ended AND session <> ''"
 _RETENTIONS = "SELECT id, retention_days FROM streams_stream WHERE id = ANY(%s)"
 _TOTALS = "SELECT coalesce(sum(passing_by), 0) FROM metrics_slot WHERE stream_id = %s"
-_FINE = f"""SELECT count(*) FROM metrics_slot WHERE stream_id = ANY(%s)
-AND (extract(epoch FROM slot_at)::numeric %% {SLOT_S} <> 0 OR extract(epoch FROM reaches_at)::numeric %% {SLOT_S} <> 0
+_FINE = """SELECT count(*) FROM metrics_slot WHERE stream_id = ANY(%s)
+AND (date_bin('15 minutes', slot_at, 'epoch') <> slot_at OR date_bin('15 minutes', reaches_at, 'epoch') <> reaches_at
      OR still_us %% 1000000 <> 0 OR looking_us %% 1000000 <> 0 OR balance %% 10000000 <> 0)"""
 
 
@@ -213,8 +214,8 @@ def check_retention(installation: "Installation") -> Finding:
     freed, limits = _search_bytes(installation, people, after)
     faults = after.faults()
     return Finding(
-        done=f"Gave a stream of the proof {PEOPLE} visits, swept the proof's {len(streams)} streams with the recorder's "
-        f"own code by today's clock and by one after their retention, and looked through every table and every place "
+        done=f"Gave a stream of the proof {PEOPLE} visits, swept the proof's {len(streams)} streams with the recorder's own "
+        f"code by today's clock and by one after their retention, and looked through every table and every place "
         "that can be read.",
         found=" ".join(faults)
         or f"Today nothing went. After their retention no row shows any of the visits; what is left are totals of "

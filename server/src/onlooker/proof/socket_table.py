@@ -70,9 +70,7 @@ def outgoing(rows: Iterable[SocketRow]) -> list[SocketRow]:
     """Those to other machines that were opened here: at a port that listens, the others came to us."""
     rows = list(rows)
     listening = {row.local_port for row in rows if row.is_listening}
-    return [
-        row for row in rows if not row.is_listening and not (row.protocol == "tcp" and row.local_port in listening)
-    ]
+    return [row for row in rows if not row.is_listening and not (row.protocol == "tcp" and row.local_port in listening)]
 
 
 def holders(inode: int, processes: Iterable[int]) -> list[int]:

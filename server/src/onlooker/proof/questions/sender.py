@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from onlooker.proof.questions.marked_streams import Marked
 from onlooker.proof.questions.tally import DataRequest, DataTally, Expected
-from onlooker.proof.questions.wire import ServerAddress, Header, DataReply, exchange, head
+from onlooker.proof.questions.wire import DataReply, Header, ServerAddress, exchange, head
 
 
 def _at_once(asked: DataRequest) -> None:
