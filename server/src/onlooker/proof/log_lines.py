@@ -146,8 +146,8 @@ def check_logs(installation: "Installation") -> Finding:
         )
     return Finding(
         done=f"Sent marked values to the gateway, the data endpoint and the console, wherever a client can put one, "
-        f"and looked for {len(texts)} secrets, marks and addresses, for tokens and for pictures in {len(files)} files of "
-        f"the log, {size_bytes} bytes.",
+        f"and looked for {len(texts)} secrets, marks and addresses, for tokens and for pictures in {len(files)} files "
+        f"of the log, {size_bytes} bytes.",
         found=" ".join(f"The log holds {what} ({', '.join(sorted(names))})." for what, names in sorted(found.items()))
         or "The log holds none of them.",
         ok=not found,

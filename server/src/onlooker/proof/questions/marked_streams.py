@@ -140,7 +140,7 @@ class Marked:
         if metric in TOGETHER:
             return all(self._is_count(count) and (not count or sign.kinds[metric] == k) for k, count in values.items())
         value = values["value"]
-        if metric in ("passing_by", "interested"):
+        if metric in ("passing_by", "interested", "stopped"):
             return self._is_count(value)
         if value is None:
             return True
