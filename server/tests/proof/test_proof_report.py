@@ -89,7 +89,10 @@ def test_command_verifies_with_the_key_of_the_installation_or_says_that_it_is_no
     file = tmp_path / "proof.json"
     file.write_text(json.dumps(sign_report(make_report(ran(ok=True), ABOUT), settings)))
     monkeypatch.setenv("ONLOOKER_HOME", str(tmp_path))
-    for secret, whose in ((settings.secret_key, "The key is this installation's."), ("y" * 50, "not this installation")):
+    for secret, whose in (
+        (settings.secret_key, "The key is this installation's."),
+        ("y" * 50, "not this installation"),
+    ):
         monkeypatch.setenv("ONLOOKER_SECRET_KEY", secret)
         ended = CliRunner().invoke(main, ["prove", "--verify", str(file)])
         assert ended.exit_code == 0, ended.output
