@@ -40,8 +40,12 @@ def run_product(server: str, report: Path, *, broken: str | None) -> dict[str, A
         options += [option for check in ENOUGH if broken for option in ("--only", check)]
         command = [sys.executable, "-m", "onlooker", "prove"]
         say(f"the product runs; onlooker prove {' '.join(options)}")
-        code = subprocess.run([*command, *options], env=environment, stdout=sys.stderr, timeout=LIMIT_S).returncode
-        verified = subprocess.run([*command, "--verify", str(report)], env=environment, stdout=sys.stderr).returncode
+        code = subprocess.run(
+            [*command, *options], env=environment, stdout=sys.stderr, timeout=LIMIT_S, check=False
+        ).returncode
+        verified = subprocess.run(
+            [*command, "--verify", str(report)], env=environment, stdout=sys.stderr, check=False
+        ).returncode
     return {"exit_status": code, "verified": verified == 0, "seconds": round(time.monotonic() - began, 1)}
 
 
@@ -68,7 +72,9 @@ def run_inside(chosen: argparse.Namespace) -> dict[str, Any]:
         server = f"postgresql:///postgres?host={cluster.data}&port={cluster.port}&user=postgres"
         command = [sys.executable, "-m", "bench.privacy.proof", "--inside", server, "--folder", name]
         command += ["--broken", chosen.broken] if chosen.broken else []
-        ended = subprocess.run(inside(command), cwd=ROOT, stdout=subprocess.PIPE, text=True, timeout=2 * LIMIT_S)
+        ended = subprocess.run(
+            inside(command), cwd=ROOT, stdout=subprocess.PIPE, text=True, timeout=2 * LIMIT_S, check=False
+        )
         report = folder / "proof.json"
         if not report.exists():
             return {"ok": False, "reason": "no report was written", "exit_status": ended.returncode}

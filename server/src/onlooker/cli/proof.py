@@ -14,15 +14,25 @@ BROKEN_EXIT, UNCHECKED_EXIT = 1, 3
 
 
 @click.command()
-@click.option("--report", "file", type=click.Path(dir_okay=False, path_type=Path), help=(
-    "Write the signed report there, as JSON, and beside it, with the ending .md, for people."
-))
-@click.option("--verify", "verified", type=click.Path(exists=True, dir_okay=False, path_type=Path), help=(
-    "Check the signature of a report, and do nothing else."
-))
-@click.option("--logs", "log_files", multiple=True, type=click.Path(exists=True, path_type=Path), help=(
-    "A file that the product's log goes to; where it can't be seen otherwise. May be repeated."
-))
+@click.option(
+    "--report",
+    "file",
+    type=click.Path(dir_okay=False, path_type=Path),
+    help=("Write the signed report there, as JSON, and beside it, with the ending .md, for people."),
+)
+@click.option(
+    "--verify",
+    "verified",
+    type=click.Path(exists=True, dir_okay=False, path_type=Path),
+    help=("Check the signature of a report, and do nothing else."),
+)
+@click.option(
+    "--logs",
+    "log_files",
+    multiple=True,
+    type=click.Path(exists=True, path_type=Path),
+    help=("A file that the product's log goes to; where it can't be seen otherwise. May be repeated."),
+)
 @click.option("--agent", default="onlooker-agent", show_default=True, help="The agent's program.")
 @click.option("--only", multiple=True, help="Run this check alone; may be repeated.")
 @click.option("--json", "as_json", is_flag=True, help="Print the signed report instead of a summary.")
@@ -83,8 +93,12 @@ def _verify(path: Path) -> None:
     except (BadReport, ValueError, UnicodeDecodeError) as error:
         raise click.ClickException(str(error)) from None
     own = own_fingerprints(read_settings())
-    whose = "this installation's" if signer in own[:1] else "an earlier one of this installation" if signer in own else (
-        "not this installation's: compare the fingerprint with the one that its operator tells you"
+    whose = (
+        "this installation's"
+        if signer in own[:1]
+        else "an earlier one of this installation"
+        if signer in own
+        else ("not this installation's: compare the fingerprint with the one that its operator tells you")
     )
     click.echo(f"The signature is right. The key is {whose}.")
     click.echo(f"Fingerprint: {signer}")

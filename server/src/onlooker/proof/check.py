@@ -25,7 +25,7 @@ class Finding:
     """What could not be looked at here, and why."""
 
 
-class Unchecked(Exception):  # noqa: N818
+class Unchecked(Exception):
     """The check can't be done on this installation; the message says why."""
 
 

@@ -1,6 +1,6 @@
 """What a database wrote since a moment: the bytes of its files and its write-ahead log, or else its rows."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Generator, Iterator, Sequence
 from datetime import UTC, datetime
 from typing import Any
 
@@ -57,7 +57,7 @@ class DatabaseContents:
         with self._connect() as connection:
             yield from self._logs(connection, limits)
 
-    def read_planted(self, content: bytes) -> Iterator[Part]:
+    def read_planted(self, content: bytes) -> Generator[Part, None, None]:
         """All of it while a table holds this content; it never becomes visible to anybody else."""
         with self._connect() as connection, connection.transaction(force_rollback=True):
             connection.execute(_PLANTED)

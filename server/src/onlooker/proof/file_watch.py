@@ -64,7 +64,9 @@ class FileWatch(threading.Thread):
         self.look()
 
 
-def walk_files(folder: Path, *, leave_out: set[Path] | frozenset[Path] = frozenset(), levels: int = 64) -> Iterator[Path]:
+def walk_files(
+    folder: Path, *, leave_out: set[Path] | frozenset[Path] = frozenset(), levels: int = 64
+) -> Iterator[Path]:
     """Regular files below a folder; files come and go meanwhile, and links are not followed."""
     if folder in leave_out:
         return

@@ -147,7 +147,9 @@ class Installation:
             target = f"{parts.path or '/'}{'?' if parts.query else ''}{parts.query}"
             connection.request(method, target, body=body, headers=dict(headers or {}))
             answer = connection.getresponse()
-            return HttpAnswer(answer.status, {name.lower(): value for name, value in answer.getheaders()}, answer.read())
+            return HttpAnswer(
+                answer.status, {name.lower(): value for name, value in answer.getheaders()}, answer.read()
+            )
         finally:
             connection.close()
 

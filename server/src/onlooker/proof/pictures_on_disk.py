@@ -13,7 +13,7 @@ from onlooker.proof.file_watch import FileWatch
 from onlooker.proof.installation import Installation
 from onlooker.proof.marked_pictures import MarkedPictures, draw_picture
 from onlooker.proof.picture_traces import PictureMarks, find_traces
-from onlooker.proof.places import StoragePlace, Searched, search, search_places
+from onlooker.proof.places import Searched, StoragePlace, search, search_places
 from onlooker.proof.planted import find_planted, find_planted_vectors, planted_pictures
 from onlooker.proof.product_processes import find_processes
 from onlooker.proof.vectors import find_vectors
@@ -158,9 +158,7 @@ def _send_over_http(installation: Installation, expedition: Expedition) -> None:
     picture = draw("blob")
     marks = expedition.pictures.marks("blob")
     blobs = [place for place in installation.storage.places() if place.name == BLOB_STORE]
-    expedition.sent.append(
-        send_blob(caller, services, picture, lambda: bool(search(blobs, _finder(marks)).hits))
-    )
+    expedition.sent.append(send_blob(caller, services, picture, lambda: bool(search(blobs, _finder(marks)).hits)))
     installation.say("Way: trial")
     sent, stream = send_trial(installation, services, draw("trial"))
     expedition.sent.append(sent)
@@ -241,9 +239,7 @@ def may_dump_core(pid: int) -> bool:
     return line.split()[4] != "0"
 
 
-def _describe(
-    expedition: Expedition, searched: Searched, planted: dict[str, bool], installation: Installation
-) -> str:
+def _describe(expedition: Expedition, searched: Searched, planted: dict[str, bool], installation: Installation) -> str:
     ways = ", ".join(expedition.taken)
     places = ", ".join(name for name, counts in searched.read.items() if counts["parts"])
     return (

@@ -17,7 +17,7 @@ ALGORITHM = "Ed25519"
 _PURPOSE = b"onlooker proof"
 
 
-class BadReport(ValueError):  # noqa: N818
+class BadReport(ValueError):
     """It was changed after it was signed, or was never signed."""
 
 
