@@ -152,6 +152,10 @@ conformance:
 quiet *arguments:
     python -m bench.privacy.network_calls {{arguments}}
 
+# `onlooker prove` on the whole product; with `--broken temp-file` or `--broken telemetry` it must fail and name the row.
+prove *arguments:
+    python -m bench.privacy.proof {{arguments}}
+
 # A hostile service in a computing process tries to get out; with `--confinement off`, what would succeed.
 escape *arguments:
     python -m testkit with-postgresql -- python -m bench.abuse.escape {{arguments}}
