@@ -67,7 +67,11 @@ def test_ownership_is_handed_over_and_the_last_owner_stays(
     member = share_stream(stream, viewer, "analyst")
     mine = Membership.objects.get(account=owner)
     browser = sign_in(owner)
-    for path, given in ((f"members/{mine.pk}/", {"role": "manager"}), (f"members/{mine.pk}/remove/", {}), ("leave/", {})):
+    for path, given in (
+        (f"members/{mine.pk}/", {"role": "manager"}),
+        (f"members/{mine.pk}/remove/", {}),
+        ("leave/", {}),
+    ):
         browser.post(url_of(stream, path), given)
         assert role_of(owner, stream) == "owner"
     assert browser.post(url_of(stream, f"members/{member.pk}/"), {"role": "owner"}).status_code == 302

@@ -13,9 +13,9 @@ from onlooker.console.accounts.page_access import PersonRequest, signed_in
 from onlooker.console.forms import PlainForm
 from onlooker.console.members.forms import grantable_roles
 from onlooker.console.members.invitations import open_invitations_of
-from onlooker.console.streams.access import own_membership
+from onlooker.console.streams.access import memberships_of, own_membership
 from onlooker.console.streams.forms import NameField
-from onlooker.streams.models import MemberRole, Membership, Organisation, Site
+from onlooker.streams.models import MemberRole, Organisation, Site
 from onlooker.streams.options import is_same_name
 from onlooker.streams.organisations import MANAGERS, remove_organisation
 
@@ -55,7 +55,7 @@ class OrganisationRemovalForm(PlainForm):
 @signed_in("GET", "HEAD")
 def show_organisations(request: PersonRequest) -> HttpResponse:
     """A choice where there are several; without any, the overview of streams leads to the first."""
-    rows = Membership.objects.filter(account=request.user).select_related("organisation").order_by("organisation__name")
+    rows = memberships_of(request.user).select_related("organisation").order_by("organisation__name", "id")
     memberships = list(rows)
     if len(memberships) == 1:
         return redirect("organisation", memberships[0].organisation_id)
