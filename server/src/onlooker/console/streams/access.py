@@ -34,9 +34,9 @@ def visible_streams(account: Person) -> QuerySet[Stream]:
     return Stream.objects.filter(pk__in=whole.union(at_sites), removed_at=None)
 
 
-def sees_stream(account: Any) -> Q:
-    """The same as a condition for few streams of an account by its number, or as an outer reference."""
-    own = Membership.objects.filter(account=account)
+def sees_stream(account_id: int) -> Q:
+    """The same as a condition for few streams, whatever the account's session may reach: for programs."""
+    own = Membership.objects.filter(account=account_id)
     whole = Q(organisation__in=whole_organisations(own).values("organisation"))
     return whole | Q(site__in=seen_sites(own).values("site"))
 
