@@ -13,8 +13,11 @@ from onlooker.console.billing.models import Checkout, Customer, Subscription
 from onlooker.console.streams import purge
 from onlooker.console.streams.purge import purge_removed_streams
 from onlooker.gateway.models import Blob, Job
+from onlooker.metrics.definitions import BLOCK_FIGURES
 from onlooker.streams.administration import create_stream, remove_stream
-from onlooker.streams.models import Coverage, DeviceCoverage, Refusal, StateChange, Stream, Usage
+from onlooker.streams.bulk_changes import change_tags
+from onlooker.streams.models import Blindness, Coverage, DeviceCoverage, Refusal, StateChange, Stream, Usage
+from onlooker.streams.organisations import organisation_of
 from onlooker.visits.models import PutAside
 
 pytest_plugins = ["pages"]
@@ -76,6 +79,24 @@ def test_a_removed_stream_leaves_nothing(stream: Stream, monkeypatch: pytest.Mon
     assert purge_removed_streams(LATER) == 1
     assert rows_left(stream) == {}
     assert not Stream.objects.exists()
+
+
+def test_a_stream_that_told_about_people_in_groups_leaves_nothing_either(stream: Stream, owner: Account) -> None:
+    columns, zeros = ", ".join(BLOCK_FIGURES), ", ".join("0" for _ in BLOCK_FIGURES)
+    values = {"stream": stream.pk, "at": NOW}
+    with connection.cursor() as cursor:
+        cursor.execute(
+            f"""INSERT INTO metrics_block (stream_id, begins_at, ends_at, reaches_at, {columns})
+                VALUES (%(stream)s, %(at)s, %(at)s, %(at)s, {zeros})""",
+            values,
+        )
+        cursor.execute("INSERT INTO metrics_blockprogress VALUES (%(stream)s, %(at)s)", values)
+    Blindness.objects.create(stream=stream, slot_at=NOW, fault="black", video_s=5)
+    change_tags(stream, organisation_of(owner), added=["window"], removed=[])
+    assert {"metrics_block", "metrics_blockprogress", "metrics_day", "metrics_daycoverage"} <= rows_left(stream).keys()
+    remove_stream(stream)
+    assert purge_removed_streams(LATER) == 1
+    assert rows_left(stream) == {}
 
 
 def test_streams_that_were_not_removed_keep_everything(stream: Stream, owner: Account) -> None:
