@@ -98,6 +98,7 @@ GRANTS: dict[str, dict[str, str]] = {
         "accounts_account": OWN,
         "accounts_account_groups": "SELECT, DELETE",
         "accounts_account_user_permissions": "SELECT, DELETE",
+        "accounts_securityevent": "SELECT, INSERT, DELETE",
         "auth_group": "SELECT",
         "auth_group_permissions": "SELECT",
         "auth_permission": "SELECT",

@@ -12,6 +12,7 @@ urlpatterns = [
     path("delete/", views.delete_account, name="account-delete"),
     path("sessions/", reauthentication_required(list_usersessions, allow_get=True), name="usersessions_list"),
     path("sessions/<int:number>/end/", views.end_session, name="session-end"),
+    path("events/", views.show_events, name="account-events"),
     path("email/", views.require_mail(email), name="account_email"),
     path("password/reset/", views.require_mail(password_reset), name="account_reset_password"),
     path("", include("allauth.urls")),

@@ -175,7 +175,17 @@ ACCOUNT_RATE_LIMITS = {
 }
 
 MFA_ADAPTER = "onlooker.console.accounts.second_factor.SecondFactorAdapter"
-MFA_SUPPORTED_TYPES = ["totp", "recovery_codes"]
+MFA_SUPPORTED_TYPES = ["totp", "webauthn", "recovery_codes"]
+MFA_PASSKEY_LOGIN_ENABLED = True
+MFA_WEBAUTHN_USER_VERIFICATION = "required"  # a passkey alone is enough to sign in, so it is two factors
+MFA_FORMS = {
+    "add_webauthn": "onlooker.console.accounts.passkeys.AddPasskeyForm",
+    "edit_webauthn": "onlooker.console.accounts.passkeys.RenamePasskeyForm",
+    "login_webauthn": "onlooker.console.accounts.passkeys.PasskeySignInForm",
+    "authenticate_webauthn": "onlooker.console.accounts.passkeys.PasskeySecondFactorForm",
+    "reauthenticate_webauthn": "onlooker.console.accounts.passkeys.PasskeyConfirmationForm",
+}
+MFA_RATE_LIMITS = {"webauthn_login": "60/m/ip"}  # nothing to guess; two requests for each sign-in
 MFA_TOTP_ISSUER = "Onlooker"
 MFA_TOTP_TOLERANCE = 0  # a code is valid once, for 30 seconds: allauth remembers used ones no longer
 MFA_RECOVERY_CODES_SHOW_ONCE = True
