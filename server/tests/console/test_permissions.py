@@ -78,6 +78,7 @@ MATRIX = {
     "accounts/delete/": SIGNED_IN,
     "accounts/sessions/": SIGNED_IN,
     "accounts/sessions/<int:number>/end/": SIGNED_IN,
+    "accounts/events/": SIGNED_IN,
     "accounts/email/": SIGNED_IN,
     "accounts/reauthenticate/": SIGNED_IN,
     "accounts/password/change/": SIGNED_IN,
@@ -98,6 +99,12 @@ MATRIX = {
     "accounts/2fa/reauthenticate/": SIGNED_IN,
     "accounts/2fa/totp/activate/": SIGNED_IN,
     "accounts/2fa/totp/deactivate/": SIGNED_IN,
+    "accounts/2fa/webauthn/": SIGNED_IN,
+    "accounts/2fa/webauthn/add/": SIGNED_IN,
+    "accounts/2fa/webauthn/keys/<int:pk>/edit/": SIGNED_IN,
+    "accounts/2fa/webauthn/keys/<int:pk>/remove/": SIGNED_IN,
+    "accounts/2fa/webauthn/login/": OPEN,  # leads to the login, which leads on who is signed in
+    "accounts/2fa/webauthn/reauthenticate/": SIGNED_IN,
     "accounts/2fa/recovery-codes/": SIGNED_IN,
     "accounts/2fa/recovery-codes/generate/": SIGNED_IN,
     "accounts/2fa/recovery-codes/download/": SIGNED_IN,
@@ -111,10 +118,12 @@ MATRIX = {
     "livez": OPEN,
     "readyz": OPEN,
 }
-LEADS_TO_LOGIN = {"accounts/logout/"}
+LEADS_TO_LOGIN = {"accounts/logout/", "accounts/2fa/webauthn/login/"}
 """After signing out, or without having been signed in."""
 NOT_THERE_FOR_SOME = {
     "accounts/2fa/totp/deactivate/",
+    "accounts/2fa/webauthn/keys/<int:pk>/edit/",
+    "accounts/2fa/webauthn/keys/<int:pk>/remove/",
     "accounts/2fa/recovery-codes/",
     "accounts/2fa/recovery-codes/download/",
     "accounts/sessions/<int:number>/end/",

@@ -1,9 +1,9 @@
 """Passkeys: forms around django-allauth's, which take no malformed answer, and none that another site asked for."""
 
+import struct
 from typing import Any
 from urllib.parse import SplitResult, urlsplit
 
-import msgspec
 from allauth.core import context as current
 from allauth.mfa.models import Authenticator
 from allauth.mfa.webauthn.forms import (
@@ -23,8 +23,11 @@ from onlooker.console.accounts.security_events import note_event
 PASSKEYS_PER_ACCOUNT = 20
 LONGEST_NAME = 60
 LARGEST_CREDENTIAL = 16 * 1024
-"""Bytes of what a browser answers; with no attestation it is about one kilobyte."""
-MALFORMED = (ValidationError, AttributeError, KeyError, IndexError, TypeError, ValueError, AssertionError)
+"""Characters of what a browser answers; without an attestation it is about a thousand."""
+MALFORMED = (
+    *(ValidationError, AttributeError, LookupError, TypeError, ValueError, ArithmeticError, struct.error),
+    *(AssertionError, NotImplementedError, RecursionError),
+)
 """What the libraries raise for a credential that no browser made."""
 NOT_ACCEPTED = "This passkey was not accepted. Try again, or choose another way to sign in."
 NOT_ADDED = "This passkey was not added. Try again with a device that asks for a fingerprint, a face or a PIN."
@@ -45,9 +48,18 @@ def _place(url: SplitResult) -> tuple[str, str | None, int | None]:
     return url.scheme, url.hostname, url.port or _PORTS.get(url.scheme)
 
 
-def _require_size(credential: Any) -> None:
-    if len(msgspec.json.encode(credential)) > LARGEST_CREDENTIAL:
-        raise ValueError("too large")
+class CredentialField(forms.JSONField):
+    """What a browser answers, bounded before it is parsed."""
+
+    widget = forms.HiddenInput
+
+    def to_python(self, value: Any) -> Any:
+        if isinstance(value, str) and len(value) > LARGEST_CREDENTIAL:
+            raise ValidationError(NOT_ACCEPTED)
+        try:
+            return super().to_python(value)
+        except RecursionError:
+            raise ValidationError(NOT_ACCEPTED) from None
 
 
 class AddPasskeyForm(AddWebAuthnForm):  # type: ignore[misc]
@@ -60,6 +72,7 @@ class AddPasskeyForm(AddWebAuthnForm):  # type: ignore[misc]
         help_text="So that you can tell your passkeys apart, such as “Laptop” or “Phone”.",
         widget=forms.TextInput(attrs={"autocomplete": "off"}),
     )
+    credential = CredentialField()
     passwordless = forms.BooleanField(required=False, widget=forms.HiddenInput)
 
     def clean_passwordless(self) -> bool:
@@ -73,7 +86,6 @@ class AddPasskeyForm(AddWebAuthnForm):  # type: ignore[misc]
         try:
             credential = self.cleaned_data.get("credential")
             if credential:
-                _require_size(credential)
                 require_own_origin(parse_registration_response(credential).response.client_data.origin)
             cleaned: dict[str, Any] = super().clean()
         except MALFORMED:
@@ -95,10 +107,11 @@ class RenamePasskeyForm(EditWebAuthnForm):  # type: ignore[misc]
 class _GuardedAnswer(forms.Form):
     """Goes before allauth's form: an answer that is malformed or meant for another origin is a wrong one."""
 
+    credential = CredentialField()
+
     def clean_credential(self) -> Any:
         credential = self.cleaned_data["credential"]
         try:
-            _require_size(credential)
             require_own_origin(parse_authentication_response(credential).response.client_data.origin)
             return super().clean_credential()  # type: ignore[misc]
         except MALFORMED:
