@@ -108,6 +108,13 @@ GRANTS: dict[str, dict[str, str]] = {
         "django_migrations": "SELECT (app, name)",
         "django_session": OWN,
         "mfa_authenticator": OWN,
+        "sign_in_grouprole": OWN,
+        "sign_in_identityprovider": OWN,
+        "sign_in_provendomain": "SELECT, DELETE",
+        "sign_in_provideridentity": OWN,
+        "socialaccount_socialaccount": OWN,
+        "socialaccount_socialapp": "SELECT",
+        "socialaccount_socialtoken": "SELECT, DELETE",
         "usersessions_usersession": OWN,
         # Streams, and who may see them.
         "alerts_blindcamera": OWN,

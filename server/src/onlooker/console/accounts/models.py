@@ -30,6 +30,10 @@ class Account(AbstractBaseUser, PermissionsMixin):
     is_active = models.BooleanField(default=True)
     created_at = models.DateTimeField(auto_now_add=True)
 
+    reaches_only: int | None = None
+    """Set for a session that an organisation's provider began: the organisation's number. See `reach.py`."""
+    assumes_second_factor = False
+
     objects = Accounts()
 
     USERNAME_FIELD = "email"

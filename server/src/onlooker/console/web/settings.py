@@ -31,6 +31,7 @@ INSTALLED_APPS = [
     "onlooker.console.apps.ConsoleConfig",  # first: its templates override allauth's and the admin's
     "onlooker.console.accounts.apps.AccountsConfig",
     "onlooker.console.members.apps.MembersConfig",
+    "onlooker.console.sign_in.apps.SignInConfig",
     "onlooker.console.alerts.apps.AlertsConfig",
     "onlooker.console.checks.apps.ChecksConfig",
     "onlooker.console.notices.apps.NoticesConfig",
@@ -44,6 +45,8 @@ INSTALLED_APPS = [
     "allauth",
     "allauth.account",
     "allauth.mfa",
+    "allauth.socialaccount",
+    "allauth.socialaccount.providers.openid_connect",
     "allauth.usersessions",
     "django_htmx",
     "onlooker.console.staff.apps.StaffConfig",  # django.contrib.admin
@@ -70,6 +73,7 @@ MIDDLEWARE = [
     "django_htmx.middleware.HtmxMiddleware",
     "allauth.account.middleware.AccountMiddleware",
     "onlooker.console.accounts.sessions.limit_sessions",
+    "onlooker.console.sign_in.session_reach.SessionReach",
 ]
 TEMPLATES = [
     {
@@ -192,3 +196,8 @@ MFA_RECOVERY_CODES_SHOW_ONCE = True
 MFA_ALLOW_UNVERIFIED_EMAIL = (
     True  # nobody signs in unverified; this lets accounts with a second factor change their address
 )
+
+SOCIALACCOUNT_ADAPTER = "onlooker.console.sign_in.social_adapter.SocialAdapter"
+SOCIALACCOUNT_STORE_TOKENS = False
+SOCIALACCOUNT_EMAIL_AUTHENTICATION = False  # no account is ever found by its address
+SIGN_IN_ALLOWS_LOOPBACK = _is_localhost  # providers on loopback, for trying things out
