@@ -12,7 +12,7 @@ def sign_in() -> None:
 
 @sign_in.command("list")
 def list_providers() -> None:
-    """List organisations with a provider or a confirmed domain."""
+    """List all organisations with their providers and confirmed domains."""
     open_django()
     from onlooker.console.sign_in.commands import list_providers
 

@@ -11,13 +11,13 @@ _DOMAIN = re.compile(r"^(?=.{4,253}$)([a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?\.)+[a-z
 
 
 def list_providers() -> list[str]:
-    """A line for each organisation that has a provider or a domain."""
+    """A line for each organisation."""
     providers = {one.organisation_id: one for one in IdentityProvider.objects.all()}
     domains: dict[int, list[str]] = {}
     for proven in ProvenDomain.objects.order_by("domain"):
         domains.setdefault(proven.organisation_id, []).append(proven.domain)
     lines = [f"{'number':>6}  {'state':5}  {'issuer':40}  {'domains':30}  organisation"]
-    for one in Organisation.objects.filter(pk__in={*providers, *domains}).order_by("pk"):
+    for one in Organisation.objects.order_by("pk").iterator():
         provider = providers.get(one.pk)
         state = "none" if provider is None else "on" if provider.is_on else "off"
         issuer = provider.issuer if provider else "-"

@@ -3,6 +3,7 @@
 import secrets
 from dataclasses import dataclass
 from typing import Any
+from urllib.parse import quote
 
 import jwt
 from allauth.socialaccount.models import SocialToken
@@ -36,7 +37,8 @@ class Discovery:
     jwks_uri: str
     userinfo_endpoint: str
     """Empty if there is none."""
-    takes_posted_secret: bool
+    posts_secret: bool
+    """Whether the client's secret goes into the form: only where the usual header is not taken."""
 
 
 def open_session(issuer: str, further_hosts: str) -> ProviderSession:
@@ -60,7 +62,7 @@ def discover(session: ProviderSession, issuer: str) -> Discovery:
     methods = found.get("token_endpoint_auth_methods_supported")
     return Discovery(
         issuer=issuer,
-        takes_posted_secret=isinstance(methods, list) and "client_secret_post" in methods,
+        posts_secret=isinstance(methods, list) and "client_secret_basic" not in methods,
         **{name: str(url) for name, url in urls.items()},
     )
 
@@ -117,7 +119,7 @@ class OrganisationOAuth2Adapter(OpenIDConnectOAuth2Adapter):  # type: ignore[mis
 
     @property
     def basic_auth(self) -> bool:
-        return not self.discovery.takes_posted_secret
+        return not self.discovery.posts_secret
 
     @property
     def access_token_url(self) -> str:
@@ -135,7 +137,7 @@ class OrganisationOAuth2Adapter(OpenIDConnectOAuth2Adapter):  # type: ignore[mis
             "redirect_uri": self.get_callback_url(request, app),
             "code_verifier": pkce_code_verifier or "",
         }
-        auth = HTTPBasicAuth(app.client_id, app.secret) if self.basic_auth else None
+        auth = HTTPBasicAuth(quote(app.client_id, safe=""), quote(app.secret, safe="")) if self.basic_auth else None
         posted = {} if self.basic_auth else {"client_id": app.client_id, "client_secret": app.secret}
         answer = read_object(self._session().post(self.discovery.token_endpoint, data=form | posted, auth=auth))
         if not isinstance(answer.get("access_token"), str) or not isinstance(answer.get("id_token"), str):
