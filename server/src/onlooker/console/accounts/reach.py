@@ -38,6 +38,11 @@ def organisations_that_wait(account: Account) -> QuerySet[Organisation]:
     return Organisation.objects.filter(pk__in=memberships.values("organisation")).order_by("name", "pk")
 
 
+def may_have_own_organisation(account: Account) -> bool:
+    """Whether a first stream may create one: not in a provider's session, nor while an own one waits."""
+    return account.reaches_only is None and not organisations_that_wait(account).exists()
+
+
 def assume_second_factor(account: Account) -> Account:
     """The same account as it would be with one; for questions, never for an answer's content."""
     assumed = copy(account)

@@ -20,8 +20,6 @@ SENTENCES = {
     "password.reset": "Password reset by e-mail",
     "organisation.provider_changed": "Provider of an organisation changed",
     "organisation.provider_removed": "Provider of an organisation removed",
-    "organisation.requires": "Second factor required in an organisation",
-    "organisation.requires_not": "Second factor no longer required in an organisation",
     "passkey.added": "Passkey added",
     "passkey.removed": "Passkey removed",
     "passkey.renamed": "Passkey renamed",

@@ -18,6 +18,7 @@ from onlooker.console.accounts.deletion import erase_account
 from onlooker.console.accounts.forms import DeletionForm
 from onlooker.console.accounts.models import Account
 from onlooker.console.accounts.passkeys import passkeys_of
+from onlooker.console.accounts.reach import assume_second_factor, reachable_memberships
 from onlooker.console.accounts.second_factor import has_second_factor
 from onlooker.console.accounts.security_events import EVENTS_KEPT, SENTENCES, recent_events
 from onlooker.console.web.mail import is_mail_on
@@ -36,7 +37,9 @@ def show_account(request: HttpRequest) -> HttpResponse:
         "has_second_factor": has_second_factor(account),
         "passkeys": len(passkeys_of(account.pk)),
         "sessions": len(UserSession.objects.purge_and_list(account)),
-        "memberships": Membership.objects.filter(account=account).select_related("organisation").order_by("id"),
+        "memberships": reachable_memberships(assume_second_factor(account))
+        .select_related("organisation")
+        .order_by("id"),
     }
     return render(request, "accounts/overview.html", context)
 

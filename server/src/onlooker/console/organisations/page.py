@@ -10,14 +10,19 @@ from django.shortcuts import redirect, render
 
 from onlooker.audit.actor import account_actor, acting_as
 from onlooker.console.accounts.page_access import PersonRequest, signed_in
+from onlooker.console.accounts.reach import reachable_memberships
+from onlooker.console.accounts.second_factor import has_second_factor
 from onlooker.console.forms import PlainForm
 from onlooker.console.members.forms import grantable_roles
 from onlooker.console.members.invitations import open_invitations_of
 from onlooker.console.streams.access import own_membership
 from onlooker.console.streams.forms import NameField
-from onlooker.streams.models import MemberRole, Membership, Organisation, Site
+from onlooker.streams.models import MemberRole, Organisation, Site
 from onlooker.streams.options import is_same_name
 from onlooker.streams.organisations import MANAGERS, remove_organisation
+
+
+OWN_FACTOR_FIRST = "Set up your own second factor first, under Account: without one you would lock yourself out."
 
 
 class OrganisationForm(PlainForm):
@@ -27,7 +32,7 @@ class OrganisationForm(PlainForm):
     requires_second_factor = forms.BooleanField(
         required=False,
         label="Members need a second factor",
-        help_text="Each member sets one up under Account.",
+        help_text="Members without one see nothing of the organisation until they have set one up.",
     )
 
     def __init__(self, organisation: Organisation, data: Any = None) -> None:
@@ -55,7 +60,7 @@ class OrganisationRemovalForm(PlainForm):
 @signed_in("GET", "HEAD")
 def show_organisations(request: PersonRequest) -> HttpResponse:
     """A choice where there are several; without any, the overview of streams leads to the first."""
-    rows = Membership.objects.filter(account=request.user).select_related("organisation").order_by("organisation__name")
+    rows = reachable_memberships(request.user).select_related("organisation").order_by("organisation__name")
     memberships = list(rows)
     if len(memberships) == 1:
         return redirect("organisation", memberships[0].organisation_id)
@@ -94,6 +99,8 @@ def _sites(organisation: Organisation) -> Any:
 def change_organisation(request: PersonRequest, organisation_id: int) -> HttpResponse:
     organisation = own_membership(request.user, organisation_id, MemberRole.OWNER).organisation
     form = OrganisationForm(organisation, request.POST or None)
+    if form.is_valid() and form.cleaned_data["requires_second_factor"] and not has_second_factor(request.user):
+        form.add_error("requires_second_factor", OWN_FACTOR_FIRST)
     if not form.is_valid():
         return render(request, "organisations/settings.html", {"organisation": organisation, "form": form})
     with acting_as(account_actor(request.user.pk)):

@@ -16,10 +16,12 @@ from onlooker.audit.actor import account_actor, acting_as
 from onlooker.console.accounts.models import Account
 from onlooker.console.accounts.reach import begin_limited_session
 from onlooker.console.accounts.security_events import note_event
+from onlooker.console.organisations.people import check_payer
 from onlooker.console.sign_in.models import LONGEST_GROUP, IdentityProvider, ProvenDomain, ProviderIdentity
 from onlooker.console.web.mail import is_mail_on
 from onlooker.logs import fields
 from onlooker.streams.models import Membership, MemberRole
+from onlooker.streams.organisations import RefusedError, change_member, remove_member
 
 log = logging.getLogger(__name__)
 
@@ -96,20 +98,18 @@ def _follow_groups(provider: IdentityProvider, identity: ProviderIdentity, role:
 
 
 def _change_role(membership: Membership, role: MemberRole) -> None:
-    if membership.role == role or _is_last_owner(membership):
+    """The last owner, and one who pays, keep the role: somebody must be left who can change the settings."""
+    if membership.role == role:
         return
-    membership.role = role
-    with acting_as(account_actor(membership.account_id)):
-        membership.save(update_fields=["role"])
+    try:
+        if role != MemberRole.OWNER:
+            check_payer(membership)
+        with acting_as(account_actor(membership.account_id)):
+            change_member(membership, role)
+    except RefusedError as refusal:
+        log.warning("role does not follow groups", extra=fields(account=membership.account_id, reason=str(refusal)))
+        return
     log.info("role follows groups", extra=fields(account=membership.account_id, role=str(role)))
-
-
-def _is_last_owner(membership: Membership) -> bool:
-    """Somebody must be left who can change the settings."""
-    if membership.role != MemberRole.OWNER:
-        return False
-    others = Membership.objects.filter(organisation=membership.organisation_id, role=MemberRole.OWNER)
-    return not others.exclude(pk=membership.pk).exists()
 
 
 def _end_membership(provider: IdentityProvider, subject: str) -> None:
@@ -118,10 +118,15 @@ def _end_membership(provider: IdentityProvider, subject: str) -> None:
     if known is None:
         return
     membership = Membership.objects.filter(organisation=provider.organisation_id, account=known.user_id).first()
-    if membership is None or _is_last_owner(membership):
+    if membership is None:
         return
-    with acting_as(account_actor(known.user_id)):
-        membership.delete()
+    try:
+        check_payer(membership)
+        with acting_as(account_actor(known.user_id)):
+            remove_member(membership)
+    except RefusedError as refusal:
+        log.warning("role does not follow groups", extra=fields(account=known.user_id, reason=str(refusal)))
+        return
     ProviderIdentity.objects.filter(social_account=known).update(is_admitted=False, role="")
     log.info("membership ended with groups", extra=fields(account=known.user_id))
 

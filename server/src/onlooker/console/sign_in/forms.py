@@ -1,4 +1,4 @@
-"""Forms of an organisation's sign-in: the requirement, and its provider."""
+"""The form of an organisation's provider."""
 
 import re
 from typing import Any
@@ -15,14 +15,6 @@ from onlooker.streams.models import MemberRole
 MOST_GROUP_ROLES = 100
 LONGEST_SECRET = 500
 _LINE = re.compile(r"^(?P<group>.+?)\s*=\s*(?P<role>\w+)$")
-
-
-class RequirementForm(forms.Form):
-    """Whether members need a second factor."""
-
-    requires_second_factor = forms.BooleanField(
-        required=False, label="Require a second factor: members without one see nothing of this organisation"
-    )
 
 
 class ProviderForm(forms.ModelForm[IdentityProvider]):
@@ -128,7 +120,9 @@ class ProviderForm(forms.ModelForm[IdentityProvider]):
         if self.cleaned_data["secret"]:
             provider.sealed_secret = seal(self.cleaned_data["secret"])
         provider.save()
-        provider.group_roles.all().delete()
-        roles = self.cleaned_data["groups"].items()
-        GroupRole.objects.bulk_create(GroupRole(provider=provider, group=group, role=role) for group, role in roles)
+        wanted, known = self.cleaned_data["groups"], dict(provider.group_roles.values_list("group", "role"))
+        if wanted != known:
+            provider.group_roles.all().delete()
+            rows = (GroupRole(provider=provider, group=group, role=role) for group, role in wanted.items())
+            GroupRole.objects.bulk_create(rows)
         return provider

@@ -13,6 +13,7 @@ from django.http import Http404
 from django.shortcuts import get_object_or_404
 
 from onlooker.console.accounts.models import Account
+from onlooker.console.accounts.reach import reachable_memberships
 from onlooker.console.billing.subscriptions import has_subscription
 from onlooker.streams.models import Membership, MemberRole, Organisation, Stream
 from onlooker.streams.options import EnterpriseAccess, enterprise_access
@@ -23,13 +24,16 @@ Person = Account | AnonymousUser
 
 def visible_streams(account: Person) -> QuerySet[Stream]:
     """Those of its organisations; as a viewer, those at chosen sites. A subquery for each uses an index, an OR none."""
-    whole = Stream.objects.filter(organisation__in=whole_organisations(account.pk).values("organisation")).values("pk")
-    at_sites = Stream.objects.filter(site__in=seen_sites(account.pk).values("site")).values("pk")
-    return Stream.objects.filter(pk__in=whole.union(at_sites), removed_at=None)
+    reached = reachable_memberships(account)
+    whole = reached.exclude(role=MemberRole.VIEWER).values("organisation")
+    sites = seen_sites(account.pk).filter(membership__in=reached.values("pk")).values("site")
+    in_whole = Stream.objects.filter(organisation__in=whole).values("pk")
+    at_sites = Stream.objects.filter(site__in=sites).values("pk")
+    return Stream.objects.filter(pk__in=in_whole.union(at_sites), removed_at=None)
 
 
 def sees_stream(account: Any) -> Q:
-    """The same as a condition for few streams; `account` may be an outer reference."""
+    """For tokens, which know no session: a condition for few streams; `account` may be an outer reference."""
     whole = Q(organisation__in=whole_organisations(account).values("organisation"))
     return whole | Q(site__in=seen_sites(account).values("site"))
 
@@ -50,13 +54,13 @@ def paid_stream(account: Person, client_id: UUID) -> Stream:
 
 
 def _stream_as(account: Person, client_id: UUID, roles: tuple[MemberRole, ...]) -> Stream:
-    organisations = Membership.objects.filter(account=account.pk, role__in=roles).values("organisation")
+    organisations = reachable_memberships(account).filter(role__in=roles).values("organisation")
     return get_object_or_404(Stream, organisation__in=organisations, client_id=client_id, removed_at=None)
 
 
 def roles_of(account: Person) -> dict[int, MemberRole]:
     """By the number of each organisation that the account is in."""
-    rows = Membership.objects.filter(account=account.pk).values_list("organisation_id", "role")
+    rows = reachable_memberships(account).values_list("organisation_id", "role")
     return {number: MemberRole(role) for number, role in rows}
 
 
@@ -72,13 +76,13 @@ def rights_context(account: Account, stream: Stream) -> dict[str, Any]:
 
 def managed_organisations(account: Person) -> QuerySet[Organisation]:
     """Those in which the account may create streams."""
-    managed = Membership.objects.filter(account=account.pk, role__in=MANAGERS).values("organisation")
+    managed = reachable_memberships(account).filter(role__in=MANAGERS).values("organisation")
     return Organisation.objects.filter(pk__in=managed).order_by("name", "id")
 
 
 def own_membership(account: Person, organisation_id: int, *roles: MemberRole) -> Membership:
     """The account's membership, in one of these roles if any are named; or Http404."""
-    found = Membership.objects.select_related("organisation").filter(account=account.pk, organisation=organisation_id)
+    found = reachable_memberships(account).select_related("organisation").filter(organisation=organisation_id)
     membership = found.filter(role__in=roles).first() if roles else found.first()
     if membership is None:
         raise Http404

@@ -2,6 +2,71 @@ import django.core.validators
 import django.db.models.deletion
 from django.db import migrations, models
 
+# Every change of who may come in is in the organisation's audit log, whoever makes it. Of the secret only that it changed.
+LOG = """
+CREATE FUNCTION audit_note_provider() RETURNS trigger LANGUAGE plpgsql SECURITY DEFINER AS $$
+DECLARE
+    hidden text[] := ARRAY['id', 'organisation_id', 'sealed_secret', 'changed_at'];
+    about jsonb;
+BEGIN
+    IF TG_OP = 'INSERT' THEN
+        PERFORM audit_note_of(NEW.organisation_id, 'provider.added',
+            jsonb_build_object('issuer', NEW.issuer, 'client', NEW.client_id, 'address', NEW.address));
+        RETURN NULL;
+    ELSIF TG_OP = 'DELETE' THEN
+        PERFORM audit_note_of(OLD.organisation_id, 'provider.removed', jsonb_build_object('issuer', OLD.issuer));
+        RETURN NULL;
+    END IF;
+    SELECT jsonb_object_agg(key, jsonb_build_array(was.value, becomes.value)) INTO about
+    FROM jsonb_each(to_jsonb(OLD) - hidden) was JOIN jsonb_each(to_jsonb(NEW) - hidden) becomes USING (key)
+    WHERE was.value IS DISTINCT FROM becomes.value;
+    IF about IS NOT NULL THEN
+        PERFORM audit_note_of(NEW.organisation_id, 'provider.changed', about);
+    END IF;
+    IF OLD.sealed_secret <> NEW.sealed_secret THEN
+        PERFORM audit_note_of(NEW.organisation_id, 'provider.secret_changed', '{}'::jsonb);
+    END IF;
+    RETURN NULL;
+END $$;
+CREATE TRIGGER audit_note_provider AFTER INSERT OR UPDATE OR DELETE ON sign_in_identityprovider
+    FOR EACH ROW EXECUTE FUNCTION audit_note_provider();
+CREATE FUNCTION audit_note_groups() RETURNS trigger LANGUAGE plpgsql SECURITY DEFINER AS $$
+BEGIN
+    PERFORM audit_note_of(provider.organisation_id, 'provider.groups', jsonb_build_object('groups',
+        (SELECT coalesce(jsonb_object_agg("group", role), '{}'::jsonb)
+         FROM sign_in_grouprole WHERE provider_id = provider.id)))
+    FROM sign_in_identityprovider provider
+    WHERE provider.id IN (SELECT provider_id FROM changed);
+    RETURN NULL;
+END $$;
+CREATE TRIGGER audit_note_groups_added AFTER INSERT ON sign_in_grouprole
+    REFERENCING NEW TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION audit_note_groups();
+CREATE TRIGGER audit_note_groups_changed AFTER UPDATE ON sign_in_grouprole
+    REFERENCING NEW TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION audit_note_groups();
+CREATE TRIGGER audit_note_groups_removed AFTER DELETE ON sign_in_grouprole
+    REFERENCING OLD TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION audit_note_groups();
+CREATE FUNCTION audit_note_domain() RETURNS trigger LANGUAGE plpgsql SECURITY DEFINER AS $$
+BEGIN
+    IF TG_OP <> 'INSERT' THEN
+        PERFORM audit_note_of(OLD.organisation_id, 'domain.withdrawn', jsonb_build_object('domain', OLD.domain));
+    END IF;
+    IF TG_OP <> 'DELETE' THEN
+        PERFORM audit_note_of(NEW.organisation_id, 'domain.confirmed', jsonb_build_object('domain', NEW.domain));
+    END IF;
+    RETURN NULL;
+END $$;
+CREATE TRIGGER audit_note_domain AFTER INSERT OR UPDATE OR DELETE ON sign_in_provendomain
+    FOR EACH ROW EXECUTE FUNCTION audit_note_domain();
+REVOKE EXECUTE ON FUNCTION audit_note_provider(), audit_note_groups(), audit_note_domain() FROM PUBLIC;
+"""
+UNLOG = """
+DROP TRIGGER audit_note_provider ON sign_in_identityprovider;
+DROP TRIGGER audit_note_groups_added ON sign_in_grouprole;
+DROP TRIGGER audit_note_groups_changed ON sign_in_grouprole;
+DROP TRIGGER audit_note_groups_removed ON sign_in_grouprole;
+DROP TRIGGER audit_note_domain ON sign_in_provendomain;
+DROP FUNCTION audit_note_provider(), audit_note_groups(), audit_note_domain();
+"""
 ROLES = [("owner", "Owner"), ("manager", "Manager"), ("analyst", "Analyst"), ("viewer", "Viewer")]
 
 
@@ -11,6 +76,7 @@ class Migration(migrations.Migration):
     dependencies = [
         ("socialaccount", "0006_alter_socialaccount_extra_data"),
         ("streams", "0015_memberships"),
+        ("audit", "0002_organisations"),
     ]
 
     operations = [
@@ -108,4 +174,5 @@ class Migration(migrations.Migration):
                 ),
             ],
         ),
+        migrations.RunSQL(LOG, UNLOG),
     ]
