@@ -35,8 +35,15 @@ def owned_organisation(account: Account, organisation_id: int) -> Organisation:
 
 
 @signed_in("GET", "POST")
-@reauthentication_required(allow_get=True)  # type: ignore[untyped-decorator]
 def show_sign_in_settings(request: PersonRequest, organisation_id: int) -> HttpResponse:
+    """For owners who have just confirmed who they are; for others it is not there, so they are not asked."""
+    owned_organisation(request.user, organisation_id)
+    answer: HttpResponse = _change_settings(request, organisation_id)
+    return answer
+
+
+@reauthentication_required(allow_get=True)  # type: ignore[untyped-decorator]
+def _change_settings(request: PersonRequest, organisation_id: int) -> HttpResponse:
     organisation = owned_organisation(request.user, organisation_id)
     provider = IdentityProvider.objects.filter(organisation=organisation).first()
     action = request.POST.get("action")

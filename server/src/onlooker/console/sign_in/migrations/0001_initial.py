@@ -57,7 +57,12 @@ BEGIN
 END $$;
 CREATE TRIGGER audit_note_domain AFTER INSERT OR UPDATE OR DELETE ON sign_in_provendomain
     FOR EACH ROW EXECUTE FUNCTION audit_note_domain();
-REVOKE EXECUTE ON FUNCTION audit_note_provider(), audit_note_groups(), audit_note_domain() FROM PUBLIC;
+DO $$ DECLARE ours text; BEGIN
+    FOREACH ours IN ARRAY ARRAY['audit_note_provider()', 'audit_note_groups()', 'audit_note_domain()'] LOOP
+        EXECUTE format('ALTER FUNCTION %s SET search_path = %I, pg_temp', ours, current_schema());
+        EXECUTE format('REVOKE EXECUTE ON FUNCTION %s FROM PUBLIC', ours);
+    END LOOP;
+END $$;
 """
 UNLOG = """
 DROP TRIGGER audit_note_provider ON sign_in_identityprovider;
