@@ -119,6 +119,8 @@ JOB_ERRORS = {
 }
 
 METRICS = {
+    "onlooker_console_provider_sign_ins": "Sign-ins with [organisations' providers](../guides/sign-in.md). `refused`: "
+    "somebody is not let in; `failed`: the provider did not answer, or what it answered could not be verified.",
     "onlooker_requests": "Answered requests. `route` is a name from [routes.md](routes.md), or `none` if the request "
     "was refused before routing; status 499: the client disconnected.",
     "onlooker_request_seconds": "Time from the first byte of a request to the end of its response.",
@@ -274,6 +276,11 @@ CONSOLE_ROUTES = {
     "billing-webhook": "Receives Stripe's signed events; JSON",
     "billing-upgrade": "Make a stream an enterprise stream",
     "billing-cancel": "Cancel a stream's subscription",
+    "sign-in": "The sign-in page of an organisation with a provider of its own; a POST leads to the provider",
+    "sign-in-return": "Where the provider leads back to",
+    "organisation-sign-in": "An organisation's provider: issuer, client, roles by group; for owners",
+    "second-factor-required": "Where members are led whose organisation requires a second factor",
+    "sign-in-closed": "In place of pages that a sign-in with a provider can't use",
     "account": "The user's own account",
     "account-delete": "Delete the account with all its streams; asks for its address",
     "usersessions_list": "Where the user is signed in",

@@ -69,7 +69,14 @@ class LyingProvider:
 
     def id_token(self) -> str:
         now = int(time.time())
-        honest = {"iss": self.issuer, "aud": CLIENT_ID, "sub": "alice", "nonce": self.nonce, "iat": now, "exp": now + 300}
+        honest = {
+            "iss": self.issuer,
+            "aud": CLIENT_ID,
+            "sub": "alice",
+            "nonce": self.nonce,
+            "iat": now,
+            "exp": now + 300,
+        }
         claims = {name: value for name, value in (honest | self.claims).items() if value is not None}
         headers = {"kid": self.key_name} if self.key_name else {}
         return jwt.encode(claims, self.signs_with or self.key, algorithm=self.algorithm, headers=headers)
@@ -80,7 +87,12 @@ class LyingProvider:
         if path == "/keys":
             return self.keys()
         if path == "/token":
-            return {"access_token": "a token", "token_type": "Bearer", "id_token": self.id_token(), "expires_in": "soon"}
+            return {
+                "access_token": "a token",
+                "token_type": "Bearer",
+                "id_token": self.id_token(),
+                "expires_in": "soon",
+            }
         if path == "/userinfo":
             return {"sub": "alice"} | self.userinfo
         return None

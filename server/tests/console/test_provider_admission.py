@@ -60,7 +60,9 @@ def test_nothing_that_the_provider_says_about_people_is_stored(provider, sign_in
     assert (row.uid, row.extra_data) == ("alice", {})
 
 
-@pytest.mark.parametrize("claims", [{"email_verified": False}, {"email_verified": None}, {"email": "alice@gmail.example"}])
+@pytest.mark.parametrize(
+    "claims", [{"email_verified": False}, {"email_verified": None}, {"email": "alice@gmail.example"}]
+)
 def test_an_address_that_nobody_proved_is_confirmed_by_our_own_mail(provider, sign_in, mailbox, claims) -> None:
     provider.userinfo |= claims
     email = provider.userinfo["email"]
@@ -225,7 +227,9 @@ def test_an_account_has_one_identity_at_a_provider(provider, sign_in, owner) -> 
 def test_a_session_of_the_provider_reaches_its_organisation_only(provider, sign_in, owner, acme) -> None:
     """An organisation's provider could say that anybody is here: it opens nothing of others'."""
     other = create_organisation("Other", owner)
-    streams = {one: create_stream(one.name, organisation=one, kind="developer").stream for one in (acme, other)}
+    streams = {
+        one: create_stream(one.name, owner=owner, organisation=one, kind="developer").stream for one in (acme, other)
+    }
     connect(sign_in(owner), provider)
     browser = sign_in(None)
     come_back(browser, provider)

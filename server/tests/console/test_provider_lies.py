@@ -77,7 +77,10 @@ LIES = {
     "somebody else's details": {"userinfo": {"sub": "bob"}},
     "another key": {"signs_with": make_key()},
     "no signature": {"algorithm": "none", "signs_with": ""},
-    "the client's secret as a key": {"algorithm": "HS256", "signs_with": "a secret that is long enough for SHA-256 here"},
+    "the client's secret as a key": {
+        "algorithm": "HS256",
+        "signs_with": "a secret that is long enough for SHA-256 here",
+    },
     "an unknown key": {"key_name": "second"},
 }
 

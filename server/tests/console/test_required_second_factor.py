@@ -25,8 +25,8 @@ def strict(owner):
 
 
 @pytest.fixture
-def stream(strict):
-    return create_stream("Front door", organisation=strict, kind="developer").stream
+def stream(strict, owner):
+    return create_stream("Front door", owner=owner, organisation=strict, kind="developer").stream
 
 
 PAGES = (
@@ -48,7 +48,7 @@ def test_a_member_without_one_is_led_from_every_page_of_a_stream(sign_in, strict
 
 def test_the_overview_names_the_organisation_and_nothing_of_it(sign_in, strict, stream, viewer) -> None:
     add_member(strict, viewer, "manager")
-    create_stream("My own", organisation=create_organisation("Own", viewer), kind="developer")
+    create_stream("My own", owner=viewer, organisation=create_organisation("Own", viewer), kind="developer")
     page = sign_in(viewer).get("/streams/").content.decode()
     assert "My own" in page
     assert "Strict requires a second factor" in page
@@ -118,7 +118,7 @@ def test_an_owner_needs_one_before_requiring_it(sign_in, owner) -> None:
 
 def test_tokens_and_devices_are_not_affected(camera: Camera) -> None:
     """They are not people; the guide says so."""
-    organisation = Stream.objects.get(client_id=camera.login).organisation
+    organisation = camera.stream.organisation
     organisation.requires_second_factor = True
     organisation.save()
     get_token(camera)

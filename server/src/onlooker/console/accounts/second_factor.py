@@ -1,4 +1,4 @@
-"""The second factor: a passkey, or codes whose secret is encrypted; owners are warned if someone may know a password."""
+"""The second factor: a passkey, or codes whose secret is encrypted; owners are warned if a password may be known."""
 
 import logging
 from typing import Any
@@ -47,7 +47,7 @@ class SecondFactorAdapter(DefaultMFAAdapter):  # type: ignore[misc]
         """Whom passkeys are for, from the settings and never from the Host header."""
         return {"id": urlsplit(settings.ONLOOKER.console_url).hostname or "localhost", "name": "Onlooker"}
 
-    def generate_authenticator_name(self, user: Account, type: str) -> str:  # noqa: A002 - allauth's name
+    def generate_authenticator_name(self, user: Account, type: str) -> str:
         number = Authenticator.objects.filter(user_id=user.pk, type=type).count() + 1
         return f"Passkey {number}"
 

@@ -1,4 +1,4 @@
-"""How long people stay signed in: until idle for a day (staff: 12 hours), and a week at most; 12 hours by a provider."""
+"""How long people stay signed in: until idle for a day (staff: 12 hours), a week at most; by a provider 12 hours."""
 
 import time
 from collections.abc import Callable

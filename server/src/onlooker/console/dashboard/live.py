@@ -22,9 +22,9 @@ from django.http import Http404, HttpRequest, HttpResponse
 from django.utils.dateformat import format as format_date
 
 from onlooker.console.accounts.page_access import PersonRequest, signed_in
+from onlooker.console.accounts.reach import limit_to_session
 from onlooker.console.event_streams import CONTINUATION, Continuation
 from onlooker.console.numbers import read_numbers
-from onlooker.console.accounts.reach import limit_to_session
 from onlooker.console.streams.access import visible_stream
 from onlooker.console.streams.status import StatusLabel, StreamStatus, read_status
 from onlooker.console.web.request_log import DATABASE_UNAVAILABLE

@@ -21,7 +21,6 @@ from onlooker.streams.models import MemberRole, Organisation, Site
 from onlooker.streams.options import is_same_name
 from onlooker.streams.organisations import MANAGERS, remove_organisation
 
-
 OWN_FACTOR_FIRST = "Set up your own second factor first, under Account: without one you would lock yourself out."
 
 

@@ -1,4 +1,4 @@
-"""Who gets in with an organisation's provider, as whom, and with which role. No account is ever found by its address."""
+"""Who gets in with an organisation's provider, as whom, and with which role. No account is found by its address."""
 
 import logging
 from typing import Any
@@ -20,7 +20,7 @@ from onlooker.console.organisations.people import check_payer
 from onlooker.console.sign_in.models import LONGEST_GROUP, IdentityProvider, ProvenDomain, ProviderIdentity
 from onlooker.console.web.mail import is_mail_on
 from onlooker.logs import fields
-from onlooker.streams.models import Membership, MemberRole
+from onlooker.streams.models import MemberRole, Membership
 from onlooker.streams.organisations import RefusedError, change_member, remove_member
 
 log = logging.getLogger(__name__)

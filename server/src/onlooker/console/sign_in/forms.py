@@ -17,7 +17,7 @@ LONGEST_SECRET = 500
 _LINE = re.compile(r"^(?P<group>.+?)\s*=\s*(?P<role>\w+)$")
 
 
-class ProviderForm(forms.ModelForm[IdentityProvider]):
+class ProviderForm(forms.ModelForm):  # type: ignore[type-arg]
     """The provider's settings. Saving reads the provider's own document, so a wrong issuer is noticed at once."""
 
     secret = forms.CharField(
@@ -33,7 +33,7 @@ class ProviderForm(forms.ModelForm[IdentityProvider]):
         required=False,
         max_length=MOST_GROUP_ROLES * (LONGEST_GROUP + 20),
         widget=forms.Textarea(attrs={"rows": 4, "spellcheck": "false", "placeholder": "Screens team = manager"}),
-        help_text="A line for each group: its name, =, and owner, manager, analyst or viewer. The strongest role counts.",
+        help_text="A line for each group: its name, =, and owner, manager, analyst or viewer. The strongest counts.",
     )
 
     class Meta:

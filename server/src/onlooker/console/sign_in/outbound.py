@@ -52,7 +52,7 @@ class ProviderSession(requests.Session):
         started = time.monotonic()
         try:
             with super().request(method, url, *arguments, **values | fixed) as response:
-                response._content = _read(response, ends_at=started + TOTAL_LIMIT_S)  # noqa: SLF001
+                response._content = _read(response, ends_at=started + TOTAL_LIMIT_S)
         except ProviderTroubleError:
             raise
         except requests.RequestException as error:

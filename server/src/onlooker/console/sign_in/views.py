@@ -88,9 +88,7 @@ def take_answer(request: HttpRequest, address: str) -> HttpResponse:
 
 
 def _may_ask(request: HttpRequest) -> bool:
-    return take_within_limit(
-        request, "provider_sign_in", rates=SIGN_INS_FROM_ONE_ADDRESS, key=client_address(request)
-    )
+    return take_within_limit(request, "provider_sign_in", rates=SIGN_INS_FROM_ONE_ADDRESS, key=client_address(request))
 
 
 @signed_in("GET")

@@ -15,7 +15,7 @@ from django.shortcuts import get_object_or_404
 from onlooker.console.accounts.models import Account
 from onlooker.console.accounts.reach import reachable_memberships
 from onlooker.console.billing.subscriptions import has_subscription
-from onlooker.streams.models import Membership, MemberRole, Organisation, Stream
+from onlooker.streams.models import MemberRole, Membership, Organisation, Stream
 from onlooker.streams.options import EnterpriseAccess, enterprise_access
 from onlooker.streams.organisations import MANAGERS, seen_sites, whole_organisations
 

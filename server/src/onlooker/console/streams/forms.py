@@ -11,8 +11,8 @@ from django.utils.html import format_html
 from onlooker.audit.entries import kept_days
 from onlooker.audit.models import LONGEST_KEPT_DAYS
 from onlooker.console.accounts.models import Account
-from onlooker.console.forms import PlainForm
 from onlooker.console.accounts.reach import may_have_own_organisation
+from onlooker.console.forms import PlainForm
 from onlooker.console.streams.access import find_way, managed_organisations, may_choose_kind
 from onlooker.streams.administration import AUDIT_DAYS, LONGEST_GRACE
 from onlooker.streams.business_hours import check_hours

@@ -1,3 +1,5 @@
+"""The log of an account's security events."""
+
 from django.conf import settings
 from django.db import migrations, models
 

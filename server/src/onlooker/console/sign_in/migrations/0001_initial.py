@@ -1,8 +1,10 @@
+"""Organisations' providers, and every change of them in the organisations' audit logs."""
+
 import django.core.validators
 import django.db.models.deletion
 from django.db import migrations, models
 
-# Every change of who may come in is in the organisation's audit log, whoever makes it. Of the secret only that it changed.
+# Every change of who may come in is in the organisation's audit log. Of the secret, only that it changed.
 LOG = """
 CREATE FUNCTION audit_note_provider() RETURNS trigger LANGUAGE plpgsql SECURITY DEFINER AS $$
 DECLARE
