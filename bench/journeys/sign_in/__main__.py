@@ -68,11 +68,11 @@ def main() -> None:
         authority = Path(stack.ca_file)
         browsers = {name: open_things.enter_context(open_browser(authority=authority)) for name in names}
         steps.add_authenticator(browsers["owner"])
-        people = [Watched(browser, stack.console_url, pictures / name) for name, browser in browsers.items()]
-        journey = steps_of(scene, *people, provider)
+        people = {name: Watched(one, stack.console_url, pictures / name) for name, one in browsers.items()}
+        journey = steps_of(scene, people["owner"], people["colleague"], provider)
         travelled = travel(journey, browsers=browsers, folder=pictures)
         errors = [line for line in stack.output.read_text().splitlines() if '"level":"error"' in line]
-    faults = [fault for person in people for fault in person.faults]
+    faults = [fault for person in people.values() for fault in person.faults]
     for line in (*faults, *errors):
         say(line)
     reasons = [*faults, *errors]
@@ -81,7 +81,7 @@ def main() -> None:
             "ok": travelled.failure is None and not reasons,
             "steps": len(travelled.taken),
             "steps_target": len(journey),
-            "pages": sum(len(person.pages) for person in people),
+            "pages": sum(len(person.pages) for person in people.values()),
             "screenshots": len(list(pictures.rglob("*.png"))),
             "faults": len(faults),
             "faults_target": 0,

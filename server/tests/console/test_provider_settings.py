@@ -67,9 +67,7 @@ def actions(organisation):
     )
 
 
-def test_it_is_saved_sealed_logged_and_told(
-    provider, browser, organisation, owner, mailbox
-) -> None:
+def test_it_is_saved_sealed_logged_and_told(provider, browser, organisation, owner, mailbox) -> None:
     page = f"/organisations/{organisation.pk}/sign-in/"
     assert browser.post(page, entered(provider)).status_code == 302
     row = IdentityProvider.objects.get()

@@ -17,6 +17,7 @@ from onlooker.console.accounts.models import Account
 from onlooker.console.accounts.reach import begin_limited_session
 from onlooker.console.accounts.security_events import note_event
 from onlooker.console.organisations.people import check_payer
+from onlooker.console.sign_in.lookup import find_provider
 from onlooker.console.sign_in.models import LONGEST_GROUP, IdentityProvider, ProvenDomain, ProviderIdentity
 from onlooker.console.web.mail import is_mail_on
 from onlooker.logs import fields
@@ -41,7 +42,7 @@ def admit(request: HttpRequest, provider: IdentityProvider, login: SocialLogin) 
         raise SignInRefusedError("The provider's answer is not for this sign-in. Start again from the sign-in page.")
     role = find_role(provider, login.claims)
     if isinstance(request.user, Account):
-        return _connect(request, provider, login, role)
+        return _connect(request, request.user, login, role)
     if not login.is_existing:
         return _create_account(request, provider, login, role)
     identity = _find_identity(provider, login)
@@ -131,11 +132,10 @@ def _end_membership(provider: IdentityProvider, subject: str) -> None:
     log.info("membership ended with groups", extra=fields(account=known.user_id))
 
 
-def _connect(
-    request: HttpRequest, provider: IdentityProvider, login: SocialLogin, role: MemberRole | None
-) -> HttpResponse:
+def _connect(request: HttpRequest, account: Account, login: SocialLogin, role: MemberRole | None) -> HttpResponse:
     """Somebody who is signed in, and confirmed who they are, connects this account with the provider's."""
-    account, organisation = request.user, provider.organisation
+    provider = find_provider(login.account.provider)
+    organisation = provider.organisation
     if account.reaches_only is not None or not did_recently_reauthenticate(request):
         raise SignInRefusedError("Confirm who you are on the sign-in page first, then connect your account again.")
     if login.is_existing and login.user.pk != account.pk:
@@ -186,7 +186,8 @@ def _create_account(
     except IntegrityError:  # somebody signed up with this address at this moment
         raise _taken(email) from None
     log.info("account created by provider", extra=fields(account=login.user.pk, provider=identity.provider_id))
-    return complete_social_signup(request, login)
+    answer: HttpResponse = complete_social_signup(request, login)
+    return answer
 
 
 def _taken(email: str) -> SignInRefusedError:

@@ -116,7 +116,7 @@ class ProviderForm(forms.ModelForm):  # type: ignore[type-arg]
         return self._issuer_before not in ("", self.cleaned_data["issuer"])
 
     def save_provider(self) -> IdentityProvider:
-        provider = self.save(commit=False)
+        provider: IdentityProvider = self.save(commit=False)
         if self.cleaned_data["secret"]:
             provider.sealed_secret = seal(self.cleaned_data["secret"])
         provider.save()

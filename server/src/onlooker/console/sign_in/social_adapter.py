@@ -12,6 +12,7 @@ from django.shortcuts import render
 
 from onlooker.console.sign_in import counters
 from onlooker.console.sign_in.admission import SignInRefusedError, admit
+from onlooker.console.sign_in.lookup import find_provider
 from onlooker.console.sign_in.models import IdentityProvider
 from onlooker.console.sign_in.openid import OrganisationProvider
 from onlooker.console.sign_in.outbound import ProviderSession, ProviderTroubleError
@@ -31,17 +32,6 @@ def show_refusal(request: HttpRequest, provider: IdentityProvider, text: str) ->
     """Status 403, with the remedy."""
     context = {"organisation": provider.organisation, "provider": provider, "text": text}
     return render(request, "sign_in/refused.html", context, status=403)
-
-
-def find_provider(provider_id: str) -> IdentityProvider:
-    """One that is on; raises SocialApp.DoesNotExist, which allauth takes for "not found"."""
-    number = provider_id.removeprefix("organisation-")
-    found = None
-    if number.isascii() and number.isdecimal():
-        found = IdentityProvider.objects.select_related("organisation").filter(pk=int(number), is_on=True).first()
-    if found is None:
-        raise SocialApp.DoesNotExist
-    return found
 
 
 def app_of(provider: IdentityProvider) -> SocialApp:
