@@ -71,6 +71,9 @@ MATRIX = {
     "organisations/<int:organisation_id>/": ANY_MEMBER,
     "organisations/<int:organisation_id>/settings/": OWNER,
     "organisations/<int:organisation_id>/remove/": OWNER,
+    "organisations/<int:organisation_id>/sign-in/": OWNER,
+    "sign-in/<slug:address>/": OPEN,  # test_provider_admission: who gets in
+    "sign-in/<slug:address>/return/": OPEN,
     "organisations/<int:organisation_id>/leave/": ANY_MEMBER,
     "organisations/<int:organisation_id>/audit/": MANAGER,
     "organisations/<int:organisation_id>/audit/file/": MANAGER,
@@ -96,6 +99,7 @@ MATRIX = {
     "accounts/delete/": SIGNED_IN,
     "accounts/sessions/": SIGNED_IN,
     "accounts/sessions/<int:number>/end/": SIGNED_IN,
+    "accounts/closed/": SIGNED_IN,
     "accounts/events/": SIGNED_IN,
     "accounts/email/": SIGNED_IN,
     "accounts/reauthenticate/": SIGNED_IN,
@@ -114,6 +118,7 @@ MATRIX = {
     "accounts/^confirm-email/(?P<key>[-:\\w]+)/$": OPEN,
     "accounts/2fa/": SIGNED_IN,
     "accounts/2fa/authenticate/": SIGNED_IN,
+    "accounts/2fa/required/": SIGNED_IN,
     "accounts/2fa/reauthenticate/": SIGNED_IN,
     "accounts/2fa/totp/activate/": SIGNED_IN,
     "accounts/2fa/totp/deactivate/": SIGNED_IN,
@@ -154,6 +159,8 @@ NOT_THERE_FOR_SOME = {
     "authority.pem",
     "invitations/<uuid:invitation_id>/",
     "notice/<slug:key>/",
+    "sign-in/<slug:address>/",
+    "sign-in/<slug:address>/return/",
 }
 """There may be none, or the key may be wrong: 404 for some who are let in."""
 
