@@ -152,6 +152,10 @@ conformance:
 quiet *arguments:
     python -m bench.privacy.network_calls {{arguments}}
 
+# `onlooker prove` on the whole product; with `--broken temp-file` or `--broken telemetry` it must fail and name the row.
+prove *arguments:
+    python -m bench.privacy.proof {{arguments}}
+
 # A hostile service in a computing process tries to get out; with `--confinement off`, what would succeed.
 escape *arguments:
     python -m testkit with-postgresql -- python -m bench.abuse.escape {{arguments}}
@@ -212,6 +216,14 @@ freshness *arguments:
 test-console *arguments: browsing
     python -m bench.journeys.console {{arguments}}
 
+# Install the OpenID provider that tests of organisations' sign-in ask.
+identity-provider:
+    cd bench/lib/identity_provider && npm ci --silent --ignore-scripts --no-audit --no-fund
+
+# Passkeys, a required second factor and a real OpenID provider in a real browser; screenshots go to var/sign-in.
+test-sign-in *arguments: browsing identity-provider
+    python -m bench.journeys.sign_in {{arguments}}
+
 # The dashboard in a real browser, against the data endpoint and a live scene; screenshots go to var/dashboard.
 test-dashboard *arguments: browsing
     python -m bench.journeys.dashboard {{arguments}}
@@ -271,6 +283,10 @@ bench-scene *arguments:
 # What numbers cost beside a hand-written statement over millions of visits, and visits a second. 25 minutes, 30 GB.
 bench-data *arguments:
     python -m bench.cost.data {{arguments}}
+
+# How long the overview, a site's numbers and all numbers take with 5,000 streams, and whether they are right. Two minutes.
+bench-fleet-pages *arguments:
+    python -m testkit with-postgresql -- python -m bench.cost.fleet_pages {{arguments}}
 
 # What visits, meters and session states write, beside what the release before wrote. Takes about three minutes.
 bench-writes *arguments:
@@ -406,7 +422,7 @@ fuzz-images pictures="20000" *seed:
     python -m bench.abuse.images {{pictures}} {{seed}}
 
 # What must pass in CI; .ci/recipes runs more after it.
-ci: lint (stylesheet "--check") (charts "--check") browsing test conformance
+ci: lint (stylesheet "--check") (charts "--check") browsing identity-provider test conformance
 
 # Resolve the pins again.
 pins:

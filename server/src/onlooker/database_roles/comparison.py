@@ -20,7 +20,7 @@ Connection = psycopg.Connection[Any]
 
 _TABLES = """
 SELECT relname FROM pg_class
-WHERE relnamespace = current_schema()::regnamespace AND relkind IN ('r', 'p')
+WHERE relnamespace = current_schema()::regnamespace AND relkind IN ('r', 'p', 'v')
   AND (relname = ANY(%(tables)s) OR (%(months)s AND relname ~ %(partitions)s))
 ORDER BY relname"""
 _ON_TABLES = """

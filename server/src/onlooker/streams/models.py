@@ -1,4 +1,4 @@
-"""Tables of streams, access tokens, members, use, coverage, conditions and changes of state."""
+"""Tables of organisations and their people, streams, access tokens, use, coverage, conditions and changes of state."""
 
 import uuid
 from typing import TypeAlias
@@ -29,14 +29,94 @@ class ComputePlace(models.TextChoices):
     DEVICE = "device"
 
 
+class MemberRole(models.TextChoices):
+    """What a member may do; each may do what those below may."""
+
+    OWNER = "owner"
+    """All of it: money, other owners, the end of the organisation."""
+    MANAGER = "manager"
+    """Streams, sites, and the people below."""
+    ANALYST = "analyst"
+    """The numbers of all streams."""
+    VIEWER = "viewer"
+    """The numbers of chosen sites."""
+
+
+class Organisation(models.Model):
+    """Whom streams belong to, and the only way to them: people are its members."""
+
+    id = models.BigAutoField(primary_key=True)
+    name = models.CharField(max_length=100)
+    created_at = models.DateTimeField(db_default=Now())
+    requires_second_factor = models.BooleanField(default=False, db_default=False)
+    """Whether its members must have one to see anything of it."""
+
+    def __str__(self) -> str:
+        return self.name
+
+
+class Site(models.Model):
+    """Where streams stand: a shop, a branch, a hall."""
+
+    id = models.BigAutoField(primary_key=True)
+    organisation = models.ForeignKey(Organisation, on_delete=models.CASCADE, related_name="sites")
+    name = models.CharField(max_length=100)
+    address = models.CharField(max_length=300, blank=True, default="", db_default="")
+    time_zone = models.TextField(default="UTC", db_default="UTC")
+    hours = models.TextField(blank=True, default="", db_default="")
+    """Opening hours as a stream has them; a stream that is created at the site begins with them."""
+
+    class Meta:
+        constraints = [models.UniqueConstraint(fields=["id", "organisation"], name="site_in_its_organisation")]
+
+    def __str__(self) -> str:
+        return self.name
+
+
+class Membership(models.Model):
+    """An account's part in an organisation: its role, and for a viewer the sites below."""
+
+    id = models.BigAutoField(primary_key=True)
+    organisation = models.ForeignKey(Organisation, on_delete=models.CASCADE, related_name="memberships", db_index=False)
+    account = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="memberships")
+    role = models.CharField(max_length=10, choices=MemberRole.choices)
+    created_at = models.DateTimeField(db_default=Now())
+    """Tokens that are older open nothing: an account that left and came back asks for new ones."""
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["organisation", "account"], name="one_membership_per_organisation")
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.account_id} in {self.organisation_id} as {self.role}"
+
+
+class MembershipSite(models.Model):
+    """A site that a viewer sees."""
+
+    id = models.BigAutoField(primary_key=True)
+    membership = models.ForeignKey(Membership, on_delete=models.CASCADE, related_name="site_links", db_index=False)
+    site = models.ForeignKey(Site, on_delete=models.CASCADE, related_name="viewer_links")
+    created_at = models.DateTimeField(db_default=Now())
+
+    class Meta:
+        constraints = [models.UniqueConstraint(fields=["membership", "site"], name="one_link_per_site")]
+
+    def __str__(self) -> str:
+        return f"{self.site_id} for {self.membership_id}"
+
+
 class Stream(models.Model):
     """One camera's way into the product, with its own credentials and numbers."""
 
     Kind: TypeAlias = StreamKind
 
     id = models.BigAutoField(primary_key=True)
-    owner = models.ForeignKey(settings.AUTH_USER_MODEL, null=True, on_delete=models.PROTECT, related_name="streams")
-    """Nobody, once it is being removed with its owner's account."""
+    organisation = models.ForeignKey(Organisation, null=True, on_delete=models.PROTECT, related_name="streams")
+    """None, once it is being removed."""
+    site = models.ForeignKey(Site, null=True, blank=True, on_delete=models.SET_NULL, related_name="streams")
+    """Of the same organisation: the database sees to it."""
     name = models.CharField(max_length=100)
     client_id = models.UUIDField(default=uuid.uuid4, unique=True)
     kind = models.CharField(max_length=20, choices=StreamKind.choices, default=StreamKind.DEVELOPER)
@@ -56,7 +136,7 @@ class Stream(models.Model):
         db_default=CameraPlace.UNKNOWN.value,
     )
     notice_given_at = models.DateTimeField(null=True)
-    """When its owner said that the people in front of the camera are told; NULL: never."""
+    """When somebody said that the people in front of the camera are told; NULL: never."""
     hours = models.TextField(blank=True, default="", db_default="")
     """Opening hours on its local clock, as `onlooker.streams.business_hours` writes them; empty: always open."""
     hours_since = models.DateTimeField(null=True)
@@ -74,9 +154,9 @@ class Stream(models.Model):
     grid = models.BooleanField(default=False, db_default=False)
     """Ranges are rounded to slots."""
     silence_alert_minutes = models.PositiveSmallIntegerField(default=15, db_default=15)
-    """After this long without a frame its owner gets an e-mail; 0: never."""
+    """After this long without a frame owners and managers get an e-mail; 0: never."""
     blind_alert_minutes = models.PositiveSmallIntegerField(default=15, db_default=15)
-    """After this long in which its camera saw nothing its owner gets an e-mail; 0: never."""
+    """After this long in which its camera saw nothing owners and managers get an e-mail; 0: never."""
     removed_at = models.DateTimeField(null=True)
     """From then on nobody sees it, while what belongs to it is deleted."""
 
@@ -86,7 +166,8 @@ class Stream(models.Model):
         ]
         constraints = [
             models.CheckConstraint(
-                condition=models.Q(owner__isnull=False) | models.Q(removed_at__isnull=False), name="stream_has_owner"
+                condition=models.Q(organisation__isnull=False) | models.Q(removed_at__isnull=False),
+                name="stream_has_organisation",
             ),
             models.CheckConstraint(
                 condition=models.Q(silence_alert_minutes__lte=LONGEST_SILENCE_MINUTES), name="silence_alert_in_range"
@@ -119,19 +200,32 @@ class AccessToken(models.Model):
         return f"token {self.pk} of {self.stream_id}"
 
 
-class Member(models.Model):
-    """An account that may see a stream's numbers, and nothing else of it."""
+class Tag(models.Model):
+    """A word by which an organisation finds its streams."""
 
     id = models.BigAutoField(primary_key=True)
-    stream = models.ForeignKey(Stream, on_delete=models.CASCADE, related_name="members", db_index=False)
-    account = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="memberships")
-    created_at = models.DateTimeField(auto_now_add=True)
+    organisation = models.ForeignKey(Organisation, on_delete=models.CASCADE, related_name="tags", db_index=False)
+    name = models.CharField(max_length=50)
 
     class Meta:
-        constraints = [models.UniqueConstraint(fields=["stream", "account"], name="one_membership_per_account")]
+        constraints = [models.UniqueConstraint(fields=["organisation", "name"], name="one_tag_per_name")]
 
     def __str__(self) -> str:
-        return f"{self.account_id} of {self.stream_id}"
+        return self.name
+
+
+class StreamTag(models.Model):
+    """A tag on a stream."""
+
+    id = models.BigAutoField(primary_key=True)
+    stream = models.ForeignKey(Stream, on_delete=models.CASCADE, related_name="tag_links", db_index=False)
+    tag = models.ForeignKey(Tag, on_delete=models.CASCADE, related_name="stream_links")
+
+    class Meta:
+        constraints = [models.UniqueConstraint(fields=["stream", "tag"], name="one_link_per_tag")]
+
+    def __str__(self) -> str:
+        return f"{self.tag_id} on {self.stream_id}"
 
 
 class Usage(models.Model):

@@ -12,16 +12,23 @@ from django.contrib import messages
 from django.contrib.auth.decorators import login_required
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
-from django.views.decorators.http import require_POST
+from django.views.decorators.http import require_GET, require_POST
 
+from onlooker.audit.actor import account_actor, acting_as
 from onlooker.console.accounts.deletion import erase_account
 from onlooker.console.accounts.forms import DeletionForm
 from onlooker.console.accounts.models import Account
+from onlooker.console.accounts.passkeys import passkeys_of
+from onlooker.console.accounts.reach import assume_second_factor, reachable_memberships
 from onlooker.console.accounts.second_factor import has_second_factor
+from onlooker.console.accounts.security_events import EVENTS_KEPT, SENTENCES, recent_events
 from onlooker.console.web.mail import is_mail_on
-from onlooker.streams.models import Stream
+from onlooker.streams.models import Membership, Stream
+from onlooker.streams.organisations import organisations_without
 
 View = Callable[..., HttpResponse]
+STREAMS_NAMED = 50
+"""On the page that asks whether to delete an account."""
 
 
 @login_required
@@ -29,9 +36,21 @@ def show_account(request: HttpRequest) -> HttpResponse:
     account = cast(Account, request.user)
     context = {
         "has_second_factor": has_second_factor(account),
+        "passkeys": len(passkeys_of(account.pk)),
         "sessions": len(UserSession.objects.purge_and_list(account)),
+        "memberships": reachable_memberships(assume_second_factor(account))
+        .select_related("organisation")
+        .order_by("id"),
     }
     return render(request, "accounts/overview.html", context)
+
+
+@login_required
+@require_GET
+def show_events(request: HttpRequest) -> HttpResponse:
+    events = recent_events(cast(Account, request.user))
+    shown = [(event, SENTENCES.get(event.action, event.action)) for event in events]
+    return render(request, "accounts/events.html", {"events": shown, "days": EVENTS_KEPT.days})
 
 
 @login_required
@@ -40,10 +59,18 @@ def delete_account(request: HttpRequest) -> HttpResponse:
     account = cast(Account, request.user)
     form = DeletionForm(request.POST or None, account=account)
     if not form.is_valid():
-        context = {"form": form, "streams": Stream.objects.filter(owner=account).order_by("name")}
+        ending = organisations_without(account)
+        context = {
+            "form": form,
+            "organisations": ending,
+            "streams": Stream.objects.filter(organisation__in=ending).order_by("name")[:STREAMS_NAMED],
+            "stream_count": Stream.objects.filter(organisation__in=ending).count(),
+            "others": Membership.objects.filter(organisation__in=ending).exclude(account=account).count(),
+        }
         return render(request, "accounts/delete.html", context)
     email = account.email
-    erase_account(account)
+    with acting_as(account_actor(account.pk)):
+        erase_account(account)
     get_adapter().send_notification_mail("account/email/account_deleted", account, email=email)
     logout(request, show_message=False)
     messages.success(request, "Your account and all its data have been deleted.")
