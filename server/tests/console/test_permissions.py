@@ -18,7 +18,6 @@ from onlooker.console.accounts.models import Account
 from onlooker.console.members.models import Invitation
 from onlooker.streams.administration import create_stream
 from onlooker.streams.models import MemberRole, Membership, Site, Stream
-from pages import make_account
 
 pytest_plugins = ["pages"]
 
@@ -206,6 +205,8 @@ class World:
 
 @pytest.fixture
 def world(owner: Account, viewer: Account, stranger: Account, staff: Account, settings: Any) -> World:
+    from pages import make_account  # a plugin: pytest has to import it first
+
     TOTP.activate(staff, generate_totp_secret())
     settings.ONLOOKER = msgspec.structs.replace(
         settings.ONLOOKER,
