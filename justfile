@@ -284,6 +284,10 @@ bench-scene *arguments:
 bench-data *arguments:
     python -m bench.cost.data {{arguments}}
 
+# How long the overview, a site's numbers and all numbers take with 5,000 streams, and whether they are right. Two minutes.
+bench-fleet-pages *arguments:
+    python -m testkit with-postgresql -- python -m bench.cost.fleet_pages {{arguments}}
+
 # What visits, meters and session states write, beside what the release before wrote. Takes about three minutes.
 bench-writes *arguments:
     python -m bench.cost.writes {{arguments}}

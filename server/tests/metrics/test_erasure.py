@@ -16,6 +16,7 @@ from onlooker.console.accounts.models import Account
 from onlooker.database import Pool
 from onlooker.metrics import erasure
 from onlooker.metrics.block_release import release_blocks
+from onlooker.metrics.days import DAY_FIGURES
 from onlooker.metrics.erasure import ErasedVisits, count_range, erase_range
 from onlooker.metrics.models import Block
 from onlooker.metrics.rollup import fill_slots
@@ -75,6 +76,13 @@ def slots_of(stream: Stream) -> list[tuple[Any, ...]]:
         return cursor.fetchall()
 
 
+def days_of(stream: Stream) -> list[tuple[Any, ...]]:
+    with connection.cursor() as cursor:
+        columns = ", ".join(("day", "slots", "blocks", *DAY_FIGURES))
+        cursor.execute(f"SELECT {columns} FROM metrics_day WHERE stream_id = %s ORDER BY 1", [stream.pk])
+        return cursor.fetchall()
+
+
 def numbers_of(stream: Stream, from_at: datetime, to_at: datetime) -> dict[str, dict[str, Any]]:
     return ask(stream, from_at.isoformat(), to_at.isoformat(), "by_hour")
 
@@ -109,6 +117,7 @@ def test_numbers_are_as_if_the_erased_had_never_come(
     for from_at, to_at in asked:
         assert numbers_of(stream, from_at, to_at) == numbers_of(twin, from_at, to_at), "and after"
     assert slots_of(stream) == slots_of(twin)
+    assert days_of(stream) == days_of(twin)
 
 
 def test_a_visit_that_only_reaches_into_the_range_goes_whole(streams: tuple[Stream, Stream]) -> None:

@@ -138,6 +138,7 @@ class _Sentence:
             "account.changed": self._account_state,
             "numbers.read": self._reading,
             "numbers.exported": lambda: f"Numbers {self._range()} downloaded from the dashboard.",
+            "stream.tagged": self._tags,
             "visits.erased": lambda: f"Visits {self._range()} erased.",
         }.get(action)
         return tell() if tell else action
@@ -149,6 +150,11 @@ class _Sentence:
         return ", ".join(
             f"{name.replace('_', ' ')} from {_value(old)} to {_value(new)}" for name, (old, new) in changes.items()
         )
+
+    def _tags(self) -> str:
+        added, removed = (", ".join(self.details[name]) for name in ("added", "removed"))
+        parts = [f"{verb} {names}" for verb, names in (("added", added), ("removed", removed)) if names]
+        return f"Tags {' and '.join(parts)}."
 
     def _groups(self) -> str:
         return ", ".join(f"{group} = {role}" for group, role in self.details["groups"].items()) or "none"
