@@ -79,7 +79,9 @@ class LyingProvider:
         }
         claims = {name: value for name, value in (honest | self.claims).items() if value is not None}
         headers = {"kid": self.key_name} if self.key_name else {}
-        return jwt.encode(claims, self.signs_with or self.key, algorithm=self.algorithm, headers=headers)
+        return jwt.encode(
+            claims, self.key if self.signs_with is None else self.signs_with, algorithm=self.algorithm, headers=headers
+        )
 
     def answer(self, path: str) -> Any:
         if path == "/.well-known/openid-configuration":

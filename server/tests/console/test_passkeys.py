@@ -227,8 +227,11 @@ def test_an_account_has_so_many_and_no_more(enrolled, owner) -> None:
 
 def test_requests_for_a_sign_in_are_limited_by_address(sign_in, db) -> None:
     browser = sign_in(None)
-    answers = [browser.get(LOGIN, headers={"accept": "application/json"}).status_code for _ in range(61)]
-    assert answers == [200] * 60 + [429]
+    answers = [browser.get(LOGIN, headers={"accept": "application/json"}).status_code for _ in range(121)]
+    assert answers == [200] * 120 + [429]
+    cache.clear()
+    answers = [browser.post(LOGIN, {"credential": "{}"}).status_code for _ in range(61)]
+    assert answers == [302] * 60 + [429]
 
 
 def test_pages_have_no_script_of_their_own(enrolled, sign_in, owner) -> None:

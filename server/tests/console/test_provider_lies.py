@@ -168,7 +168,7 @@ def test_a_slow_one_is_given_up(provider, sign_in, monkeypatch) -> None:
     monkeypatch.setattr(outbound, "TOTAL_LIMIT_S", 1.0)
     provider.answers[DISCOVERY] = (200, {}, [2.0, b"{}"])
     assert says(sign_in(None).post(PAGE), "did not answer")
-    provider.answers[DISCOVERY] = (200, {}, [b" ", 0.3] * 20)
+    provider.answers[DISCOVERY] = (200, {}, [b" ", 0.2] * 30)
     started = time.monotonic()
     assert says(sign_in(None).post(PAGE), "takes too long")
     assert time.monotonic() - started < 3

@@ -32,6 +32,8 @@ class Account(AbstractBaseUser, PermissionsMixin):
 
     reaches_only: int | None = None
     """Set for a session that an organisation's provider began: the organisation's number. See `reach.py`."""
+    may_lack_factor = True
+    """Whether an organisation may require a second factor that it lacks; known for the account of a session."""
     assumes_second_factor = False
 
     objects = Accounts()

@@ -61,6 +61,12 @@ class CredentialField(forms.JSONField):
         except RecursionError:
             raise ValidationError(NOT_ACCEPTED) from None
 
+    def bound_data(self, data: Any, initial: Any) -> None:
+        """An answer counts once, so none is shown again."""
+
+    def prepare_value(self, value: Any) -> str:
+        return ""
+
 
 class AddPasskeyForm(AddWebAuthnForm):  # type: ignore[misc]
     """Every key is a passkey: it verifies the person, so it is enough to sign in."""

@@ -5,7 +5,7 @@ from copy import copy
 from allauth.mfa.models import Authenticator
 from django.contrib.auth.models import AnonymousUser
 from django.contrib.sessions.backends.base import SessionBase
-from django.db.models import Exists, Q, QuerySet
+from django.db.models import BooleanField, Exists, ExpressionWrapper, OuterRef, Q, QuerySet
 from django.http import HttpRequest
 
 from onlooker.console.accounts.models import Account
@@ -24,14 +24,23 @@ def reachable_memberships(account: Person) -> QuerySet[Membership]:
         return memberships.none()
     if account.reaches_only is not None:
         memberships = memberships.filter(organisation=account.reaches_only)
-    if account.assumes_second_factor:
+    if account.assumes_second_factor or not account.may_lack_factor:
         return memberships
     factors = Authenticator.objects.filter(user_id=account.pk, type__in=FACTORS)
     return memberships.filter(Q(organisation__requires_second_factor=False) | Exists(factors))
 
 
+def lacks_required_factor() -> ExpressionWrapper:
+    """As a condition about accounts: an organisation of theirs requires a second factor, and they have none."""
+    strict = Membership.objects.filter(account=OuterRef("pk"), organisation__requires_second_factor=True)
+    factors = Authenticator.objects.filter(user_id=OuterRef("pk"), type__in=FACTORS)
+    return ExpressionWrapper(Exists(strict) & ~Exists(factors), output_field=BooleanField())
+
+
 def organisations_that_wait(account: Account) -> QuerySet[Organisation]:
     """Those of which the account sees nothing until it has a second factor."""
+    if not account.may_lack_factor:
+        return Organisation.objects.none()
     memberships = reachable_memberships(assume_second_factor(account)).exclude(
         pk__in=reachable_memberships(account).values("pk")
     )

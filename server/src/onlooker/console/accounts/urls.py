@@ -2,6 +2,7 @@
 
 from allauth.account.decorators import reauthentication_required
 from allauth.account.views import email, password_reset
+from allauth.mfa.webauthn.views import login_webauthn
 from allauth.usersessions.views import list_usersessions
 from django.urls import include, path
 
@@ -16,5 +17,6 @@ urlpatterns = [
     path("email/", views.require_mail(email), name="account_email"),
     path("password/reset/", views.require_mail(password_reset), name="account_reset_password"),
     path("", include("allauth.account.urls")),
+    path("2fa/webauthn/login/", views.limit_passkey_requests(login_webauthn), name="mfa_login_webauthn"),
     path("2fa/", include("allauth.mfa.urls")),
 ]

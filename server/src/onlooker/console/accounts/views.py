@@ -19,6 +19,7 @@ from onlooker.console.accounts.deletion import erase_account
 from onlooker.console.accounts.forms import DeletionForm
 from onlooker.console.accounts.models import Account
 from onlooker.console.accounts.passkeys import passkeys_of
+from onlooker.console.accounts.rate_limit import client_address, show_rate_limited, take_within_limit
 from onlooker.console.accounts.reach import assume_second_factor, reachable_memberships
 from onlooker.console.accounts.second_factor import has_second_factor
 from onlooker.console.accounts.security_events import EVENTS_KEPT, SENTENCES, recent_events
@@ -27,6 +28,9 @@ from onlooker.streams.models import Membership, Stream
 from onlooker.streams.organisations import organisations_without
 
 View = Callable[..., HttpResponse]
+
+PASSKEY_REQUESTS_FROM_ONE_ADDRESS = "120/m/key"
+"""Two for each sign-in."""
 STREAMS_NAMED = 50
 """On the page that asks whether to delete an account."""
 
@@ -97,5 +101,18 @@ def require_mail(view: View) -> View:
         if is_mail_on():
             return view(request, *args, **kwargs)
         return render(request, "accounts/no_mail.html")
+
+    return show
+
+
+def limit_passkey_requests(view: View) -> View:
+    """Each request for a sign-in stores a challenge, so GET counts too."""
+
+    @wraps(view)
+    def show(request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
+        key = client_address(request)
+        if take_within_limit(request, "passkey_sign_in", rates=PASSKEY_REQUESTS_FROM_ONE_ADDRESS, key=key):
+            return view(request, *args, **kwargs)
+        return show_rate_limited(request)
 
     return show

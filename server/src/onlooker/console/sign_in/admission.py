@@ -177,11 +177,13 @@ def _create_account(
             f"This server can't send the e-mail that would confirm {email}. Ask its administrator to set up e-mail, or "
             "to confirm the domain with `onlooker sign-in domain`."
         )
-    login.email_addresses = [EmailAddress(email=email, verified=is_proven, primary=True)]
     try:
         with transaction.atomic():
             login.user.set_unusable_password()
-            login.save(request)
+            login.user.save()
+            login.account.user = login.user
+            login.account.save()
+            EmailAddress.objects.create(user=login.user, email=email, verified=is_proven, primary=True)
             identity = ProviderIdentity.objects.create(social_account=login.account, provider=provider, role=role)
     except IntegrityError:  # somebody signed up with this address at this moment
         raise _taken(email) from None

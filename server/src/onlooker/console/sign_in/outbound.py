@@ -8,6 +8,7 @@ from urllib.parse import urlsplit
 
 import requests
 from django.conf import settings
+from urllib3.exceptions import HTTPError
 
 CONNECT_LIMIT_S, READ_LIMIT_S, TOTAL_LIMIT_S = 3.0, 5.0, 10.0
 LARGEST_ANSWER = 256 * 1024
@@ -55,7 +56,7 @@ class ProviderSession(requests.Session):
                 response._content = _read(response, ends_at=started + TOTAL_LIMIT_S)
         except ProviderTroubleError:
             raise
-        except requests.RequestException as error:
+        except (requests.RequestException, HTTPError) as error:
             raise ProviderTroubleError(
                 f"{place_of(str(url))} did not answer ({type(error).__name__}). Try again in a few minutes."
             ) from None
@@ -75,8 +76,9 @@ class ProviderSession(requests.Session):
 
 
 def _read(response: requests.Response, *, ends_at: float) -> bytes:
+    """What has come, and then what comes next: a larger piece would be waited for without looking at the clock."""
     content = bytearray()
-    for chunk in response.iter_content(_CHUNK):
+    while chunk := response.raw.read1(_CHUNK, decode_content=True):
         content += chunk
         if len(content) > LARGEST_ANSWER:
             raise ProviderTroubleError("The provider's answer is too large. Check the issuer in the sign-in settings.")

@@ -61,7 +61,7 @@ def _is_limited(request: HttpRequest) -> bool:
 def _waits_for_second_factor(request: HttpRequest) -> bool:
     """Whether the page is there for this account once it has one. Others learn nothing: for them it is not there."""
     account, match = request.user, request.resolver_match
-    if not isinstance(account, Account) or match is None:
+    if not isinstance(account, Account) or match is None or not account.may_lack_factor:
         return False
     client_id, organisation_id = match.kwargs.get("client_id"), match.kwargs.get("organisation_id")
     if isinstance(client_id, UUID):

@@ -4,7 +4,7 @@ import logging
 from typing import cast
 
 from allauth.account.adapter import get_adapter
-from allauth.account.decorators import reauthentication_required
+from allauth.account.internal.flows.reauthentication import did_recently_reauthenticate
 from allauth.socialaccount.models import SocialAccount
 from django.contrib import messages
 from django.http import Http404, HttpRequest, HttpResponse
@@ -37,14 +37,9 @@ def owned_organisation(account: Account, organisation_id: int) -> Organisation:
 @signed_in("GET", "POST")
 def show_sign_in_settings(request: PersonRequest, organisation_id: int) -> HttpResponse:
     """For owners who have just confirmed who they are; for others it is not there, so they are not asked."""
-    owned_organisation(request.user, organisation_id)
-    answer: HttpResponse = _change_settings(request, organisation_id)
-    return answer
-
-
-@reauthentication_required(allow_get=True)  # type: ignore[untyped-decorator]
-def _change_settings(request: PersonRequest, organisation_id: int) -> HttpResponse:
     organisation = owned_organisation(request.user, organisation_id)
+    if not did_recently_reauthenticate(request):  # allauth's decorator would keep the secret in the session
+        return redirect(f"{reverse('account_reauthenticate')}?next={request.path}")
     provider = IdentityProvider.objects.filter(organisation=organisation).first()
     action = request.POST.get("action")
     if action == REMOVAL:

@@ -189,7 +189,7 @@ MFA_FORMS = {
     "authenticate_webauthn": "onlooker.console.accounts.passkeys.PasskeySecondFactorForm",
     "reauthenticate_webauthn": "onlooker.console.accounts.passkeys.PasskeyConfirmationForm",
 }
-MFA_RATE_LIMITS = {"webauthn_login": "60/m/ip"}  # nothing to guess; two requests for each sign-in
+MFA_RATE_LIMITS = {"webauthn_login": "60/m/ip"}  # of answers, in which there is nothing to guess
 MFA_TOTP_ISSUER = "Onlooker"
 MFA_TOTP_TOLERANCE = 0  # a code is valid once, for 30 seconds: allauth remembers used ones no longer
 MFA_RECOVERY_CODES_SHOW_ONCE = True
