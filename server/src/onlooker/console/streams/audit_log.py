@@ -96,6 +96,10 @@ class _Addresses:
             return f"{self.account(name)}, as staff"
         if kind == "command":
             return f"{name or 'somebody'}, at the command line"
+        if kind == "device":
+            return f"Device {name}"
+        if kind == "code":
+            return f"A device with enrolment code {name}"
         return {"billing": "Billing", "chore": "The server itself"}.get(kind, f"Database role {name}")
 
 
@@ -121,6 +125,9 @@ class _Sentence:
             "account.changed": self._account_state,
             "numbers.read": self._reading,
             "numbers.exported": lambda: f"Numbers {self._range()} downloaded from the dashboard.",
+            "device.enrolled": lambda: f"Device {self._device()} enrolled.",
+            "device.revoked": lambda: f"Device {self._device()} revoked.",
+            "code.created": lambda: f"Enrolment code {self.details['code']} created, to replace the device.",
             "visits.erased": lambda: f"Visits {self._range()} erased.",
         }.get(action)
         return tell() if tell else action
@@ -142,6 +149,9 @@ class _Sentence:
     def _reading(self) -> str:
         kind = KINDS.get(self.details["kind"], self.details["kind"])
         return f"Numbers {self._range()} read {kind}, with a token of Password {self.details['password']}."
+
+    def _device(self) -> str:
+        return f"{self.details['device']} ({self.details['name']})" if self.details["name"] else str(self.details["device"])
 
     def _account(self) -> str:
         return self.people.account(self.details["account"])

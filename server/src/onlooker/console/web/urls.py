@@ -18,6 +18,7 @@ urlpatterns = [
     path("notice/<slug:key>/", show_public_page, name="notice"),
     path("", include("onlooker.console.members.urls")),
     path("", include("onlooker.console.tokens.urls")),
+    path("devices/", include("onlooker.console.devices.urls")),
     path("billing/", include("onlooker.console.billing.urls")),
     path("accounts/", include("onlooker.console.accounts.urls")),
     path("staff/", admin.site.urls),
