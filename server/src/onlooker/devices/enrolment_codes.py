@@ -1,5 +1,6 @@
 """Enrolment codes and templates: creating them, ending them, and deleting those that ended long ago."""
 
+import re
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Any
@@ -30,6 +31,7 @@ SETTABLE = frozenset(
     }
 )
 """Columns of a stream that a template may set."""
+_SOURCE = re.compile(r"\d{1,2}|usb:\d{1,2}|/dev/[\w./:-]{1,150}|(?:rtsps?|https?)://[^\s@?#]{1,180}")
 
 
 @dataclass(frozen=True)
@@ -44,6 +46,17 @@ def open_codes(organisations: Any) -> QuerySet[EnrolmentCode]:
     """Those that still let devices in, the one that expires first on top."""
     rows = EnrolmentCode.objects.filter(organisation__in=organisations, ended_at=None, expires_at__gt=timezone.now())
     return rows.filter(devices__lt=F("devices_at_most")).order_by("expires_at", "pk")
+
+
+def check_source(text: str) -> str:
+    """A camera without a password in its address, or nothing. Raises ValueError, with a sentence."""
+    source = text.strip()
+    if source and not _SOURCE.fullmatch(source):
+        raise ValueError(
+            "A camera is a number such as 0, a path such as /dev/video0, or an address without a password. Set one with "
+            "a password on the device: onlooker-agent setup"
+        )
+    return source
 
 
 @transaction.atomic
