@@ -10,7 +10,7 @@ from django.db.models import F, Q, QuerySet
 from django.utils import timezone
 
 from onlooker.devices.code_text import hash_code, new_code, read_code
-from onlooker.devices.models import MOST_DEVICES, Device, DeviceTemplate, EnrolmentCode
+from onlooker.devices.models import MOST_DEVICES, DeviceTemplate, EnrolmentCode
 from onlooker.streams.administration import RefusedError
 from onlooker.streams.models import Organisation, Site, Stream
 
@@ -130,14 +130,6 @@ def delete_past_codes(now: datetime | None = None) -> int:
     """A chore."""
     limit = (now or timezone.now()) - KEPT
     return EnrolmentCode.objects.filter(Q(expires_at__lt=limit) | Q(ended_at__lt=limit)).delete()[0]
-
-
-def find_device(device_id: str) -> Device:
-    """Raises Device.DoesNotExist; revoked ones, too."""
-    try:
-        return Device.objects.select_related("stream").get(device_id=device_id, stream__removed_at=None)
-    except ValueError:
-        raise Device.DoesNotExist from None
 
 
 def _end_of(life: timedelta) -> datetime:
