@@ -68,6 +68,15 @@ MATRIX = {
     "api-token-authstream": OPEN,
     ".well-known/jwks.json": OPEN,
     "openapi.json": OPEN,
+    "devices/": SIGNED_IN,  # each sees those of the organisations that they manage; test_device_pages
+    "devices/codes/new/": OWNER,
+    "devices/codes/<int:code_id>/end/": OWNER,
+    "devices/templates/new/": OWNER,
+    "devices/templates/<int:template_id>/remove/": OWNER,
+    "devices/<uuid:device_id>/revoke/": OWNER,
+    "devices/<uuid:device_id>/replace/": OWNER,
+    "devices/enrol/": OPEN,  # with a code; test_enrolment
+    "devices/credential/": OPEN,  # with a device's key
     "billing/": SIGNED_IN,
     "billing/card/": SIGNED_IN,
     "billing/done/": SIGNED_IN,

@@ -38,6 +38,7 @@ FILES = {
     "blocks": {"read_blocks": compile_block_reading(tuple(METRICS))},
     "erasure": load_queries("onlooker.metrics", "sql/erasure.sql"),
     "audit": load_queries("onlooker.audit"),
+    "devices": load_queries("onlooker.devices"),
     "migrations": {"applied": APPLIED},
 }
 FORGETTING = ("lock_progress", "forget_blocks", "forget_blocks_of")
@@ -46,6 +47,7 @@ SENT: dict[str, dict[str, tuple[str, ...]]] = {
     GATEWAY: {
         "migrations": ("applied",),
         "streams": ("find_stream", "put_condition", *METERS, *DEVICES),
+        "devices": ("list_revoked",),
         "gateway": (
             *("count_waiting", "accept_job", "find_job", "remove_job", "waiting_in_session"),
             *("add_blob", "find_blob", "remove_blob"),

@@ -10,7 +10,8 @@ from pathlib import Path
 
 from onlooker_client.errors import ConfigError
 
-PLACES = (Path("/boot/firmware/onlooker-enrol.txt"), Path("/boot/onlooker-enrol.txt"), Path("/boot/efi/onlooker-enrol.txt"))
+NAME = "onlooker-enrol.txt"
+PLACES = tuple(Path(folder) / NAME for folder in ("/boot/firmware", "/boot", "/boot/efi"))
 """Where boot partitions are mounted."""
 LARGEST_BYTES = 64 * 1024
 _LINE = re.compile(r"^\s*(server|code)\s*[=:]\s*(\S.*?)\s*$", re.IGNORECASE | re.MULTILINE)

@@ -61,6 +61,8 @@ def run(arguments: argparse.Namespace) -> int:
     if order is None:
         terminal.say("There is nothing to enrol with: the file is used up, or there is none.")
         return exit_codes.OK
+    if path == SERVICE_CONFIG:
+        path.parent.mkdir(mode=0o755, parents=True, exist_ok=True)  # the service reads the authority's file there
     record = open_record(path, order.code)
     if not (order.file and record.is_done and _has_key(path, record)):
         answer = _ask(order, record)

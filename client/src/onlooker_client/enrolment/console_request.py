@@ -98,5 +98,6 @@ def _checked(said: dict[str, Any], address: Address) -> EnrolmentAnswer:
     is_whole = all(isinstance(text, str) for text in texts.values()) and isinstance(renew_in_s, (int, float))
     if not is_whole:
         raise LinkError(f"{address} gave no credential. Is it the address of an Onlooker console?")
-    Address.of_server(str(texts["url"])), Address.of_server(str(texts["console_url"]))
+    for name in ("url", "console_url"):
+        Address.of_server(str(texts[name]))
     return EnrolmentAnswer(renew_in_s=float(renew_in_s or 0), **{name: str(text) for name, text in texts.items()})

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 CHECK_LIMIT_S = 5.0
 PAUSE_S = 60.0
 """Between two questions, whatever came of the first."""
+RENEWED = "The server gave this device a new Password."
 
 
 def renew(config: Config) -> RenewedCredential:
@@ -35,15 +36,21 @@ def renew(config: Config) -> RenewedCredential:
 
 def checked_config(config: Config) -> Config:
     """With a Password that the server takes, where it is an enrolled device's and the server can be asked."""
+    renewed = renew_if_refused(config)
+    return replace(config, access_token=renewed.access_token) if renewed else config
+
+
+def renew_if_refused(config: Config) -> RenewedCredential | None:
+    """None where the server takes the Password, or can't be asked. Raises ConfigError where the device was revoked."""
     if not config.device_key or not _is_refused(config):
-        return config
+        return None
     try:
         renewed = renew(config)
     except (LinkError, NotNow):
-        return config
+        return None
     with suppress(OSError):
         write_credential(config.device_key, renewed)
-    return replace(config, access_token=renewed.access_token)
+    return renewed
 
 
 def _is_refused(config: Config) -> bool:
@@ -70,16 +77,15 @@ class CredentialKeeper:
         self._newest: RenewedCredential | None = None
         """Of this run; on a disk that can't be written it is here alone."""
         self._is_asking = False
-        self._ask_at = clock() + _spread(PAUSE_S)
+        self._ask_at = float("-inf")
+        self._look_at = clock() + _spread(PAUSE_S)
 
     def check(self) -> Config:
         """At the start. Raises ConfigError, with the remedy, where the device was revoked."""
-        before = self._config.access_token
-        self._config = checked_config(self._config)
-        if self._config.access_token != before:
-            self._ask_at = self._clock() + _spread(PAUSE_S)
-            self._log.info("credentials", "The server gave this device a new Password.")
-        return self._config
+        self._newest = renew_if_refused(self._config)
+        if self._newest is not None:
+            self._log.info("credentials", RENEWED)
+        return self.apply(self._config)
 
     def apply(self, config: Config) -> Config:
         """Settings as they are now, with the newest Password of their device."""
@@ -98,9 +104,12 @@ class CredentialKeeper:
         threading.Thread(target=self._ask, args=(self._config,), name="credential", daemon=True).start()
 
     def _is_due(self) -> bool:
+        """By the file, which another run may have written; looked at once a minute."""
+        if self._clock() < self._look_at:
+            return False
+        self._look_at = self._clock() + _spread(PAUSE_S)
         device_key = self._config.device_key
         known = self._newest or (read_credential(device_key) if device_key else None)
-        self._ask_at = self._clock() + _spread(PAUSE_S)  # looking costs little, but not every second
         return known is None or time.time() >= known.renew_at
 
     def _ask(self, config: Config) -> None:
@@ -116,7 +125,7 @@ class CredentialKeeper:
 
     def _keep(self, config: Config, renewed: RenewedCredential) -> None:
         self._newest = renewed
-        self._log.info("credentials", "The server gave this device a new Password.")
+        self._log.info("credentials", RENEWED)
         try:
             write_credential(config.device_key or "", renewed)
         except OSError as error:

@@ -141,5 +141,6 @@ def keep_authority(path: Path, certificates: bytes) -> str:
     kept = path.with_name("authority.pem").absolute()
     written = kept.with_name(".authority.pem.new")
     written.write_bytes(certificates)
+    written.chmod(0o644)  # it is public, and the service runs as another user
     written.replace(kept)
     return str(kept)
