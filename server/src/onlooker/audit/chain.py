@@ -14,6 +14,7 @@ class LoggedEntry:
     """One entry as it is exported; hashes in hexadecimal, `detail` is JSON as text."""
 
     stream_id: int
+    """Of an organisation's log, the organisation's number, negative."""
     number: int
     at: str
     role: str
@@ -79,7 +80,7 @@ def _find_fault(entry: LoggedEntry, before: LoggedEntry | None, ends: ChainEnds 
     if before is None:
         expected = ends.first_number if ends else entry.number
     elif entry.stream_id != before.stream_id:
-        return f"Entry {entry.number} is of another stream."
+        return f"Entry {entry.number} is of another stream or organisation."
     else:
         expected = before.number + 1
     if entry.number != expected:

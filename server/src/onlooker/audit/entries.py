@@ -1,4 +1,4 @@
-"""Reading a stream's log: for pages, exports and checks; and what ends of it after its owner's time."""
+"""Reading the log of a stream or an organisation: for pages, exports and checks; and what ends of it in time."""
 
 import json
 from collections.abc import Iterator
@@ -8,7 +8,14 @@ from typing import Any
 from django.db import connection
 
 from onlooker.audit.chain import ChainEnds, CheckedChain, LoggedEntry, check_chain, moment_text
-from onlooker.audit.models import KEPT_DAYS, AuditChain, AuditEntry, AuditRetention
+from onlooker.audit.models import (
+    KEPT_DAYS,
+    AuditChain,
+    AuditEntry,
+    AuditRetention,
+    OrganisationChain,
+    OrganisationEntry,
+)
 from onlooker.database import load_queries
 
 AT_ONCE = 2000
@@ -49,9 +56,18 @@ def list_entries(stream_id: int) -> Iterator[LoggedEntry]:
         after = rows[-1].number
 
 
-def logged_entry(row: AuditEntry) -> LoggedEntry:
+def list_organisation_entries(organisation_id: int) -> Iterator[LoggedEntry]:
+    """The same of an organisation, whose number stands negative in the place of a stream's."""
+    after = 0
+    rows = OrganisationEntry.objects.filter(organisation_id=organisation_id).order_by("number")
+    while some := list(rows.filter(number__gt=after)[:AT_ONCE]):
+        yield from (logged_entry(row) for row in some)
+        after = some[-1].number
+
+
+def logged_entry(row: AuditEntry | OrganisationEntry) -> LoggedEntry:
     return LoggedEntry(
-        stream_id=row.stream_id,
+        stream_id=row.stream_id if isinstance(row, AuditEntry) else -row.organisation_id,
         number=row.number,
         at=moment_text(row.at),
         role=row.role,
@@ -66,19 +82,39 @@ def logged_entry(row: AuditEntry) -> LoggedEntry:
 def check_log(stream_id: int) -> CheckedChain:
     """Up to the end that was known when the check began: entries may be added meanwhile."""
     chain = AuditChain.objects.filter(stream_id=stream_id).first()
+    return _check(list_entries(stream_id), chain)
+
+
+def check_organisation_log(organisation_id: int) -> CheckedChain:
+    """The same of an organisation."""
+    chain = OrganisationChain.objects.filter(organisation_id=organisation_id).first()
+    return _check(list_organisation_entries(organisation_id), chain)
+
+
+def _check(entries: Iterator[LoggedEntry], chain: AuditChain | OrganisationChain | None) -> CheckedChain:
     if chain is None:
-        return check_chain(list_entries(stream_id), ChainEnds(1, 0, ""))
+        return check_chain(entries, ChainEnds(1, 0, ""))
     ends = ChainEnds(chain.first_number, chain.last_number, bytes(chain.last_hash).hex())
-    return check_chain((one for one in list_entries(stream_id) if one.number <= ends.last_number), ends)
+    return check_chain((one for one in entries if one.number <= ends.last_number), ends)
 
 
 def end_past_entries() -> int:
     """A chore; returns how many entries ended."""
-    values = {"days": KEPT_DAYS, "limit": CHAINS_AT_ONCE}
+    ended = sum(end_entries(stream_id) for stream_id in _past("past_chains"))
+    return ended + sum(_end_organisation_entries(number) for number in _past("past_organisation_chains"))
+
+
+def _past(query: str) -> list[int]:
+    """The numbers of some streams or organisations."""
     with connection.cursor() as cursor:
-        cursor.execute(_queries["past_chains"], values)
-        streams = [stream_id for (stream_id,) in cursor.fetchall()]
-    return sum(end_entries(stream_id) for stream_id in streams)
+        cursor.execute(_queries[query], {"days": KEPT_DAYS, "limit": CHAINS_AT_ONCE})
+        return [number for (number,) in cursor.fetchall()]
+
+
+def _end_organisation_entries(organisation_id: int) -> int:
+    with connection.cursor() as cursor:
+        cursor.execute(_queries["end_organisation_entries"], {"organisation_id": organisation_id})
+        return int(cursor.fetchone()[0])
 
 
 def end_entries(stream_id: int) -> int:

@@ -49,6 +49,46 @@ class AuditChain(models.Model):
         return f"{self.first_number} to {self.last_number} of {self.stream_id}"
 
 
+class OrganisationEntry(models.Model):
+    """One entry of an organisation's log, written as those of streams are."""
+
+    pk = models.CompositePrimaryKey("organisation_id", "number")
+    organisation = models.ForeignKey(
+        "streams.Organisation", on_delete=models.DO_NOTHING, db_index=False, related_name="audit_log"
+    )
+    number = models.BigIntegerField()
+    at = models.DateTimeField()
+    role = models.TextField()
+    actor = models.TextField()
+    action = models.TextField()
+    detail = models.TextField()
+    previous_hash = models.BinaryField()
+    hash = models.BinaryField()
+
+    class Meta:
+        db_table = "audit_organisationentry"
+
+    def __str__(self) -> str:
+        return f"{self.number} of organisation {self.organisation_id}"
+
+
+class OrganisationChain(models.Model):
+    """Where an organisation's log begins and ends now."""
+
+    organisation = models.OneToOneField(
+        "streams.Organisation", on_delete=models.DO_NOTHING, primary_key=True, related_name="audit_chain"
+    )
+    first_number = models.BigIntegerField()
+    last_number = models.BigIntegerField()
+    last_hash = models.BinaryField()
+
+    class Meta:
+        db_table = "audit_organisationchain"
+
+    def __str__(self) -> str:
+        return f"{self.first_number} to {self.last_number} of organisation {self.organisation_id}"
+
+
 class AuditRetention(models.Model):
     """How long a stream's entries are kept, where its owner has chosen."""
 

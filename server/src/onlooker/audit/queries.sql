@@ -21,3 +21,12 @@ LIMIT %(limit)s;
 
 -- name: end_entries  what is past its owner's time, or all of a stream that is being removed; a function of the owner
 SELECT audit_end(%(stream_id)s) AS ended;
+
+-- name: past_organisation_chains  some organisations whose oldest entry is past its time
+SELECT organisation_id FROM audit_organisationchain chain
+JOIN audit_organisationentry oldest USING (organisation_id)
+WHERE oldest.number = chain.first_number AND oldest.at < now() - interval '24 hours' * %(days)s::integer
+LIMIT %(limit)s;
+
+-- name: end_organisation_entries  what is past its time; a function of the owner
+SELECT audit_end_organisation(%(organisation_id)s) AS ended;

@@ -56,6 +56,7 @@ _GROUPS = (
     f"Tell age, gender, expression and times only of at least so many people together, 1 to {LARGEST_GROUPS}; 1: of "
     "each slot. Raising it from 1 erases for good what was kept of each slot."
 )
+_SITE = "Number of the site that it stands at; `onlooker organisation sites` lists them."
 _GRID = "Whether ranges are rounded to slots of 15 minutes, and nobody is told who is in view now."
 _MOMENT = click.DateTime(["%Y-%m-%dT%H:%M:%S%z", "%Y-%m-%dT%H:%M%z", "%Y-%m-%dT%H:%M:%S", "%Y-%m-%dT%H:%M", "%Y-%m-%d"])
 _MOMENT_HELP = "Such as 2026-11-01T09:00; in the stream's time zone, unless it has an offset."
@@ -118,7 +119,11 @@ def _take_preset(given: dict[str, Any], *, known_place: str = "") -> None:
 
 @stream.command("create")
 @click.argument("name", callback=_check)
-@click.option("--owner", default="owner@localhost", show_default=True, help="E-mail address of the account.")
+@click.option(
+    "--owner", default="owner@localhost", show_default=True, help="E-mail address of an account: its own organisation."
+)
+@click.option("--organisation", "organisation_id", type=int, help="Number of another organisation.")
+@click.option("--site", "site_id", type=int, help=_SITE)
 @click.option("--kind", type=_KIND, help=f"{_KINDS} Enterprise if not set; developer if there is billing.")
 @_time_zone
 @_preset
@@ -128,7 +133,9 @@ def _take_preset(given: dict[str, Any], *, known_place: str = "") -> None:
 @click.option("--expression", "reads_expression", is_flag=True, help=f"Read people's expression. {READING_NOTICE}")
 @click.option("--json", "form", flag_value="json", help="Print one JSON object.")
 @click.option("--env", "form", flag_value="env", help="Print CLIENT_ID= and ACCESS_TOKEN= lines for a shell's eval.")
-def create(name: str, owner: str, form: str | None, **given: Any) -> None:
+def create(
+    name: str, owner: str, form: str | None, *, organisation_id: int | None, site_id: int | None, **given: Any
+) -> None:
     """Create a stream and print its credentials; the access_token is shown only once.
 
     Without --preset, age and gender are computed, single people are told of, and visits are kept for a year.
@@ -137,13 +144,15 @@ def create(name: str, owner: str, form: str | None, **given: Any) -> None:
     given["reads_expression"] = given["reads_expression"] or None  # the preset may say it
     _take_preset(given)
     from onlooker.audit.actor import acting_as, command_actor
-    from onlooker.streams.administration import RefusedError, account_of, create_stream
+    from onlooker.streams.administration import account_of, create_stream
+    from onlooker.streams.organisations import RefusedError
 
     if not given["kind"]:  # anyone with access to this command line counts as staff
         given["kind"] = (
             "enterprise" if enterprise_access(settings, is_staff=True) is EnterpriseAccess.CHOICE else "developer"
         )
     chosen = {key: value for key, value in given.items() if value is not None}
+    chosen |= find_place(organisation_id, site_id)
     try:
         with acting_as(command_actor()):
             made = create_stream(name, owner=account_of(owner), **chosen)
@@ -156,7 +165,7 @@ def create(name: str, owner: str, form: str | None, **given: Any) -> None:
     if form == "env":
         click.echo("\n".join(f"{key.upper()}={value}" for key, value in members.items()))
         return
-    click.echo(f"Stream {name!r} ({made.stream.kind}), owned by {owner}.\n")
+    click.echo(f"Stream {name!r} ({made.stream.kind}) of {made.stream.organisation}.\n")
     _show_credentials(members)
 
 
@@ -175,19 +184,21 @@ def list_all() -> None:
     open_django()
     from onlooker.streams.administration import list_streams
 
-    click.echo(f"{'number':>6}  {'client_id':36}  {'kind':10}  {'state':8}  {'days':>4}  {'reads':21}  owner, name")
+    click.echo(f"{'number':>6}  {'client_id':36}  {'kind':10}  {'state':8}  {'days':>4}  {'reads':21}  organisation, site, name")
     for one in list_streams():
         state = "enabled" if one.enabled else "disabled"
         reads = [name for name in ("age", "gender", "expression") if one.reads_faces and getattr(one, f"reads_{name}")]
         click.echo(
             f"{one.id:6}  {one.client_id}  {one.kind:10}  {state:8}  {one.retention_days:4}  "
-            f"{','.join(reads) or 'nothing':21}  {one.owner}, {one.name}"
+            f"{','.join(reads) or 'nothing':21}  {one.organisation}, {one.site or '-'}, {one.name}"
         )
 
 
 @stream.command("set")
 @click.argument("client_id")
 @click.option("--name", callback=_check, help="Its name.")
+@click.option("--organisation", "organisation_id", type=int, help="Number of the organisation that it moves to.")
+@click.option("--site", "site_id", type=int, help=f"{_SITE} 0: none.")
 @click.option("--kind", type=_KIND, help=_KINDS)
 @click.option("--enabled/--disabled", default=None, help="Whether it may compute and store.")
 @_preset
@@ -207,14 +218,14 @@ def list_all() -> None:
 @click.option("--groups-of", type=click.IntRange(1, LARGEST_GROUPS), help=_GROUPS)
 @click.option("--grid/--no-grid", default=None, help=_GRID)
 @click.option(
-    "--silence-alert-minutes", type=click.IntRange(0, 10_080), help="Silence before its owner gets an e-mail; 0: never."
+    "--silence-alert-minutes", type=click.IntRange(0, 10_080), help="Silence before owners and managers get an e-mail; 0: never."
 )
 @click.option(
     "--blind-alert-minutes",
     type=click.IntRange(0, 10_080),
-    help="How long its camera sees nothing before its owner gets an e-mail; 0: never.",
+    help="How long its camera sees nothing before owners and managers get an e-mail; 0: never.",
 )
-def change(client_id: str, **given: Any) -> None:
+def change(client_id: str, organisation_id: int | None, site_id: int | None, **given: Any) -> None:
     """Change a stream; gateways see it within ONLOOKER_CREDENTIAL_CACHE_S (20 seconds)."""
     settings = open_django()
     from onlooker.audit.actor import acting_as, command_actor
@@ -223,6 +234,7 @@ def change(client_id: str, **given: Any) -> None:
     found = find_stream(client_id)
     _take_preset(given, known_place=found.place)
     changes = {key: value for key, value in given.items() if value is not None}
+    changes |= find_place(organisation_id, site_id, known=found.organisation_id)
     if not changes:
         raise click.UsageError("Nothing to change. `onlooker stream set --help` lists what can be set.")
     _check_place(found, changes)
@@ -251,7 +263,8 @@ def rotate_stream(client_id: str, grace_hours: float) -> None:
     """Give a stream a new access_token and print it; it is shown only once."""
     open_django()
     from onlooker.audit.actor import acting_as, command_actor
-    from onlooker.streams.administration import RefusedError, rotate_access_token
+    from onlooker.streams.administration import rotate_access_token
+    from onlooker.streams.organisations import RefusedError
 
     try:
         with acting_as(command_actor()):
@@ -272,7 +285,7 @@ def remove(client_id: str, yes: bool) -> None:
     found = find_stream(client_id)
     name = found.name
     if not yes:
-        click.confirm(f"Remove {name!r} of {found.owner} with all its visits and blobs?", abort=True)
+        click.confirm(f"Remove {name!r} of {found.organisation} with all its visits and blobs?", abort=True)
     remove_stream(found)
     click.echo(f"{name!r} is removed. The console deletes its data in the background.")
 
@@ -315,6 +328,26 @@ def as_moments(at: datetime, time_zone: str) -> list[datetime]:
     return [at.replace(tzinfo=zone, fold=fold).astimezone(UTC) for fold in (0, 1)]
 
 
+def find_place(organisation_id: int | None, site_id: int | None, *, known: int | None = None) -> dict[str, Any]:
+    """The organisation and site that were named, as settings of a stream; what moves to an organisation has no site."""
+    from onlooker.streams.models import Organisation, Site
+
+    named: dict[str, Any] = {}
+    if organisation_id is not None:
+        named = {"organisation": Organisation.objects.filter(pk=organisation_id).first(), "site": None}
+        if named["organisation"] is None:
+            raise click.ClickException(f"There is no organisation {organisation_id}. See `onlooker organisation list`.")
+    if site_id is not None:
+        site = Site.objects.select_related("organisation").filter(pk=site_id).first()
+        of = organisation_id or known
+        if site_id and (site is None or (of and site.organisation_id != of)):
+            raise click.ClickException(f"The organisation has no site {site_id}. See `onlooker organisation sites`.")
+        named["site"] = site
+        if site and not known:
+            named["organisation"] = site.organisation
+    return named
+
+
 def find_stream(client_id: str) -> "Stream":
     from onlooker.streams.models import Stream
 
@@ -347,7 +380,7 @@ def create_account(email: str, staff: bool) -> None:
 @click.option("--staff/--no-staff", "is_staff", default=None, help="Whether it has access to the staff pages.")
 @click.option("--active/--inactive", "is_active", default=None, help="Whether it can be used at all.")
 def change_account(email: str, **given: Any) -> None:
-    """Change what an account may do; the streams of an inactive account refuse all frames."""
+    """Change what an account may do; streams whose organisation has no active owner refuse all frames."""
     changes = {key: value for key, value in given.items() if value is not None}
     if not changes:
         raise click.UsageError("Nothing to change. `onlooker account set --help` lists what can be set.")
@@ -381,9 +414,9 @@ def list_accounts() -> None:
 @click.argument("email")
 @click.option("--yes", is_flag=True, help="Really delete it.")
 def delete_account(email: str, yes: bool) -> None:
-    """Delete an account with all its streams and their data."""
+    """Delete an account, and the organisations that it alone owns with their streams and data."""
     if not yes:
-        raise click.UsageError("This also deletes all streams of the account. Add --yes to confirm.")
+        raise click.UsageError("This also deletes the streams of organisations that the account alone owns. Add --yes to confirm.")
     open_django()
     from onlooker.console.accounts import commands
 

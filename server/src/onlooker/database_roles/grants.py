@@ -23,12 +23,13 @@ GRANTS: dict[str, dict[str, str]] = {
         "streams_blindness": "SELECT, INSERT, UPDATE",
         "streams_coverage": "SELECT, INSERT, UPDATE",
         "streams_devicecoverage": "SELECT, INSERT, UPDATE",
+        "streams_membership": "SELECT (organisation_id, account_id, role)",
         "streams_picturecondition": "SELECT, INSERT, UPDATE",
         "streams_quality": "SELECT, INSERT, UPDATE",
         "streams_refusal": "SELECT, INSERT, UPDATE",
         "streams_statechange": "SELECT, INSERT",
         "streams_stream": (
-            "SELECT (id, client_id, kind, enabled, owner_id, removed_at, retention_days, time_zone,"
+            "SELECT (id, client_id, kind, enabled, organisation_id, owner_id, removed_at, retention_days, time_zone,"
             " reads_age, reads_gender, reads_expression, reads_faces, compute, hours, hours_since)"
         ),
         "streams_usage": "SELECT, INSERT, UPDATE",
@@ -41,12 +42,13 @@ GRANTS: dict[str, dict[str, str]] = {
         "gateway_listedworker": OWN,
         "streams_blindness": "SELECT, INSERT, UPDATE",
         "streams_coverage": "SELECT, INSERT, UPDATE",
+        "streams_membership": "SELECT (organisation_id, account_id, role)",
         "streams_picturecondition": "SELECT, INSERT, UPDATE",
         "streams_quality": "SELECT, INSERT, UPDATE",
         "streams_refusal": "SELECT, INSERT, UPDATE",
         "streams_statechange": "SELECT, INSERT",
         "streams_stream": (
-            "SELECT (id, kind, enabled, owner_id, retention_days, time_zone,"
+            "SELECT (id, kind, enabled, organisation_id, owner_id, retention_days, time_zone,"
             " reads_age, reads_gender, reads_expression, reads_faces)"
         ),
         "streams_usage": "SELECT, INSERT, UPDATE",
@@ -80,12 +82,15 @@ GRANTS: dict[str, dict[str, str]] = {
         "streams_blindness": "SELECT",
         "streams_coverage": "SELECT",
         "streams_member": "SELECT",
+        "streams_membership": "SELECT (id, organisation_id, account_id, role, created_at)",
+        "streams_membershipsite": "SELECT",
         "streams_openinghours": "SELECT",
         "streams_quality": "SELECT",
         "streams_refusal": "SELECT",
         "streams_statechange": "SELECT",
         "streams_stream": (
-            "SELECT (id, client_id, owner_id, created_at, coverage_since, removed_at, time_zone, grid, grouped_until)"
+            "SELECT (id, client_id, organisation_id, owner_id, site_id, created_at, coverage_since, removed_at,"
+            " time_zone, grid, grouped_until)"
         ),
         "tokens_signingkey": "SELECT (kid, public_jwk, retires_at)",
         "visits_kept": "SELECT",
@@ -118,17 +123,26 @@ GRANTS: dict[str, dict[str, str]] = {
         "devices_devicetemplate": OWN,
         "devices_enrolmentcode": OWN,
         "members_invitation": OWN,
+        "members_invitationsite": OWN,
         "notices_noticedetails": OWN,
         "notices_noticeversion": "SELECT, DELETE",
         "streams_accesstoken": OWN,
-        "streams_member": OWN,
+        "streams_member": "SELECT, DELETE",
+        "streams_membership": OWN,
+        "streams_membershipsite": OWN,
         "streams_openinghours": OWN,
+        "streams_organisation": OWN,
+        "streams_site": OWN,
         "streams_stream": OWN,
         "streams_statechange": "SELECT, INSERT, DELETE",
+        "streams_streamtag": OWN,
+        "streams_tag": OWN,
         "tokens_failure": OWN,
         "tokens_signingkey": OWN,
         # What was done: it only grows.
         "audit_chain": "SELECT",
+        "audit_organisationchain": "SELECT",
+        "audit_organisationentry": "SELECT",
         "audit_entry": "SELECT, INSERT (stream_id, actor, action, detail)",
         "audit_retention": OWN,
         # Money.
@@ -162,13 +176,16 @@ GRANTS: dict[str, dict[str, str]] = {
         "visits_visit": "SELECT, DELETE",
     },
 }
-"""By process and table, as PostgreSQL writes them. What is not here is not granted."""
+"""By process and table, as PostgreSQL writes them. What is not here is not granted.
+
+`owner_id` of streams and the view `streams_member` are for processes of the release before.
+"""
 
 FUNCTIONS: dict[str, tuple[str, ...]] = {
     GATEWAY: ("streams_lock(bigint)",),
     DISPATCHER: ("streams_lock(bigint)",),
     RECORDER: ("visits_make_partition(date)", "visits_drop_partition(date)"),
-    CONSOLE: ("audit_end(bigint)",),
+    CONSOLE: ("audit_end(bigint)", "audit_end_organisation(bigint)"),
     MIGRATIONS: ("notices_keep()",),
 }
 """Functions that run with the rights of the tables' owner, and who may call them; a trigger's function nobody does."""

@@ -48,20 +48,31 @@ _queries = load_queries("onlooker.streams")
 
 _FIND_STREAM = """
 SELECT stream.id, client_id, max(last_frame_at) AS filled_to
-FROM streams_stream stream JOIN accounts_account owner ON owner.id = owner_id
+FROM streams_stream stream
+JOIN streams_membership owned ON owned.organisation_id = stream.organisation_id AND owned.role = 'owner'
+JOIN accounts_account owner ON owner.id = owned.account_id
 LEFT JOIN streams_usage ON stream_id = stream.id
 WHERE owner.email = %(owner)s AND stream.name = %(name)s AND removed_at IS NULL
 GROUP BY stream.id ORDER BY stream.id LIMIT 1"""
-_MAKE_STREAM = """
+_FIND_ORGANISATION = """
 WITH owner AS (
     INSERT INTO accounts_account (password, is_superuser, email, is_staff, is_active, created_at)
     VALUES ('!', false, %(owner)s, false, true, now())
     ON CONFLICT (email) DO UPDATE SET email = excluded.email RETURNING id),
+known AS (
+    SELECT organisation_id AS id FROM streams_membership JOIN owner ON owner.id = account_id
+    WHERE role = 'owner' ORDER BY streams_membership.id LIMIT 1),
 made AS (
-    INSERT INTO streams_stream (owner_id, name, client_id, kind, enabled, created_at, retention_days, time_zone,
+    INSERT INTO streams_organisation (name) SELECT %(owner)s WHERE NOT EXISTS (SELECT FROM known) RETURNING id),
+joined AS (
+    INSERT INTO streams_membership (organisation_id, account_id, role) SELECT made.id, owner.id, 'owner' FROM made, owner)
+SELECT id FROM known UNION ALL SELECT id FROM made"""
+_MAKE_STREAM = """
+WITH made AS (
+    INSERT INTO streams_stream (organisation_id, name, client_id, kind, enabled, created_at, retention_days, time_zone,
                                 silence_alert_minutes, blind_alert_minutes, reads_expression)
-    SELECT id, %(name)s, gen_random_uuid(), 'enterprise', true, %(since)s, %(retention_days)s, %(zone)s, 0, 0, true
-    FROM owner
+    VALUES (%(organisation)s, %(name)s, gen_random_uuid(), 'enterprise', true, %(since)s, %(retention_days)s, %(zone)s,
+            0, 0, true)
     RETURNING id, client_id),
 token AS (
     INSERT INTO streams_accesstoken (stream_id, sha256, created_at)
@@ -142,6 +153,9 @@ async def _fill_stream(
             stream = DemoStream(found["id"], str(found["client_id"]), "", place)
         else:
             token = new_access_token()
+            organisation = await (await connection.execute(_FIND_ORGANISATION, values)).fetchone()
+            assert organisation
+            values |= {"organisation": organisation["id"]}
             values |= {"sha256": hash_access_token(token), "retention_days": max(SHORTEST_RETENTION_DAYS, days + 31)}
             made = await (await connection.execute(_MAKE_STREAM, values)).fetchone()
             assert made

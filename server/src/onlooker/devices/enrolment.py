@@ -14,10 +14,11 @@ from django.utils import timezone
 from onlooker.audit.actor import acting_as
 from onlooker.devices.code_text import possible_hashes, read_code
 from onlooker.devices.models import Device, DeviceCredential, DeviceTemplate, EnrolmentCode
-from onlooker.streams.administration import RefusedError, create_stream
+from onlooker.streams.administration import create_stream
 from onlooker.streams.credentials import hash_access_token, new_access_token
 from onlooker.streams.models import AccessToken, Organisation, Site, Stream
 from onlooker.streams.options import LONGEST_NAME, EnterpriseAccess, enterprise_access
+from onlooker.streams.organisations import RefusedError
 
 CREDENTIAL_LIFE = timedelta(days=30)
 RENEW_AFTER = timedelta(days=7)

@@ -11,8 +11,8 @@ from django.utils import timezone
 
 from onlooker.devices.code_text import hash_code, new_code, read_code
 from onlooker.devices.models import MOST_DEVICES, DeviceTemplate, EnrolmentCode
-from onlooker.streams.administration import RefusedError
 from onlooker.streams.models import Organisation, Site, Stream
+from onlooker.streams.organisations import RefusedError
 
 if TYPE_CHECKING:
     from django.contrib.auth.base_user import AbstractBaseUser

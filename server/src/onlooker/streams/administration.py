@@ -14,7 +14,8 @@ from django.utils import timezone
 from onlooker.audit.entries import choose_kept_days
 from onlooker.database import load_queries
 from onlooker.streams.credentials import hash_access_token, new_access_token
-from onlooker.streams.models import AccessToken, OpeningHours, StateChange, Stream
+from onlooker.streams.models import AccessToken, OpeningHours, Organisation, StateChange, Stream
+from onlooker.streams.organisations import RefusedError, organisation_of
 from onlooker.streams.state import State, state_values
 
 if TYPE_CHECKING:
@@ -29,10 +30,6 @@ TRIAL_TIME = timedelta(minutes=15)
 LIVE_TRIALS_AT_MOST = 5
 
 _queries = load_queries("onlooker.streams")
-
-
-class RefusedError(ValueError):
-    """The request exceeds a limit; the message names the remedy."""
 
 
 @dataclass(frozen=True)
@@ -58,20 +55,25 @@ def account_of(email: str) -> "AbstractBaseUser":
 def create_stream(
     name: str,
     *,
-    owner: "AbstractBaseUser",
+    owner: "AbstractBaseUser | None" = None,
     kind: str,
     time_zone: str = "UTC",
+    organisation: Organisation | None = None,
     at_most: int | None = None,
     **chosen: Any,
 ) -> NewStream:
-    """`at_most` is how many streams the owner may have; None: no limit. `chosen` are other settings of the stream."""
+    """In the account's own organisation unless another one is named. `chosen` are other settings of the stream.
+
+    `at_most` is how many streams the organisation may have; None: no limit.
+    """
+    if organisation is None and owner is None:
+        raise ValueError("A stream belongs to an organisation.")
+    belongs_to = organisation or organisation_of(cast("AbstractBaseUser", owner))
     if at_most is not None:
-        get_user_model().objects.select_for_update(no_key=True).get(
-            pk=owner.pk
-        )  # concurrent requests count one after another
-        if Stream.objects.filter(owner=owner.pk, removed_at=None).count() >= at_most:
-            raise RefusedError(f"An account has at most {at_most} streams. Remove one that is not used any more.")
-    stream = Stream.objects.create(name=name, owner_id=owner.pk, kind=kind, time_zone=time_zone, **chosen)
+        Organisation.objects.select_for_update(no_key=True).get(pk=belongs_to.pk)  # requests count one after another
+        if Stream.objects.filter(organisation=belongs_to, removed_at=None).count() >= at_most:
+            raise RefusedError(f"An organisation has at most {at_most} streams. Remove one that is not used any more.")
+    stream = Stream.objects.create(name=name, organisation=belongs_to, kind=kind, time_zone=time_zone, **chosen)
     _log_hours(stream)
     StateChange.objects.create(stream=stream, state=State.ENABLED)
     return NewStream(stream, _add_access_token(stream))
@@ -157,12 +159,11 @@ def remove_stream(stream: Stream) -> None:
     """Its credentials end and nobody sees it any more; its data is deleted piece by piece."""
     Stream.objects.select_for_update(no_key=True).get(pk=stream.pk)  # so that nobody rotates its token meanwhile
     AccessToken.objects.filter(stream=stream).delete()
-    stream.members.all().delete()
     stream.removed_at = timezone.now()
-    stream.owner = None
+    stream.organisation = stream.site = None
     stream.name = ""
-    stream.save(update_fields=["removed_at", "owner", "name"])
+    stream.save(update_fields=["removed_at", "organisation", "site", "name"])
 
 
 def list_streams() -> list[Stream]:
-    return list(Stream.objects.filter(removed_at=None).select_related("owner").order_by("id"))
+    return list(Stream.objects.filter(removed_at=None).select_related("organisation", "site").order_by("id"))

@@ -1,5 +1,9 @@
 -- name: find_stream  a stream by its client_id, with its live tokens, this month's use and the state the log has
-SELECT stream.id, stream.kind, stream.enabled AND owner.is_active AS enabled,
+-- It computes while its organisation has an active owner.
+SELECT stream.id, stream.kind,
+       stream.enabled AND EXISTS (SELECT FROM streams_membership membership JOIN accounts_account owner ON owner.id = membership.account_id
+               WHERE membership.organisation_id = stream.organisation_id AND membership.role = 'owner'
+                 AND owner.is_active) AS enabled,
        stream.reads_age, stream.reads_gender, stream.reads_expression, stream.reads_faces, stream.retention_days,
        stream.time_zone, stream.hours, extract(epoch FROM stream.hours_since)::float8 AS hours_since_s,
        stream.compute, coalesce(usage.video_s, 0) AS video_s,
@@ -12,7 +16,6 @@ CROSS JOIN LATERAL (
            coalesce(array_agg(token.sha256) FILTER (WHERE token.is_trial), '{}') AS trial_hashes
     FROM streams_accesstoken token
     WHERE token.stream_id = stream.id AND (token.expires_at IS NULL OR token.expires_at > now())) tokens
-JOIN accounts_account owner ON owner.id = stream.owner_id
 LEFT JOIN streams_usage usage
        ON usage.stream_id = stream.id AND usage.month = %(month)s
 WHERE stream.client_id = %(client_id)s AND stream.removed_at IS NULL;
@@ -148,11 +151,13 @@ SELECT streams_lock(%(stream_id)s);
 INSERT INTO streams_statechange (stream_id, at, state)
 SELECT now_so.stream_id, clock_timestamp(), now_so.state
 FROM (SELECT stream.id AS stream_id,
-             CASE WHEN NOT stream.enabled OR NOT owner.is_active THEN 'disabled'
+             CASE WHEN NOT stream.enabled OR NOT EXISTS (SELECT FROM streams_membership membership JOIN accounts_account owner ON owner.id = membership.account_id
+                                 WHERE membership.organisation_id = stream.organisation_id AND membership.role = 'owner'
+                                   AND owner.is_active)
+                  THEN 'disabled'
                   WHEN stream.kind = 'developer' AND usage.video_s >= %(quota_s)s THEN 'quota'
                   ELSE 'enabled' END AS state
       FROM streams_stream stream
-      LEFT JOIN accounts_account owner ON owner.id = stream.owner_id
       LEFT JOIN streams_usage usage ON usage.stream_id = stream.id AND usage.month = %(month)s
       WHERE stream.id = %(stream_id)s) now_so
 WHERE now_so.state IS DISTINCT FROM (SELECT change.state FROM streams_statechange change
@@ -171,18 +176,22 @@ LEFT JOIN LATERAL (SELECT newest.at FROM streams_statechange newest
 WHERE stream.id = ANY(%(stream_ids)s);
 
 -- name: find_bearer  whether a token's credential is valid: the access token, its stream, and the account's right to see it
+-- A member sees all streams of the organisation, a viewer those of chosen sites.
 SELECT stream.id AS stream_id, stream.time_zone, stream.grid,
-       CASE WHEN stream.owner_id = account.id THEN 0 ELSE extract(epoch FROM member.created_at)::float END AS since
+       extract(epoch FROM greatest(membership.created_at, link.created_at))::float AS since
 FROM streams_accesstoken token
 JOIN streams_stream stream ON stream.id = token.stream_id
 JOIN accounts_account account ON account.id = %(user_id)s
-LEFT JOIN streams_member member ON member.stream_id = stream.id AND member.account_id = account.id
+JOIN streams_membership membership
+  ON membership.organisation_id = stream.organisation_id AND membership.account_id = account.id
+LEFT JOIN streams_membershipsite link
+       ON link.membership_id = membership.id AND link.site_id = stream.site_id AND membership.role = 'viewer'
 WHERE token.id = %(credential)s
   AND NOT token.is_trial
   AND (token.expires_at IS NULL OR token.expires_at > now())
   AND stream.client_id = %(client_id)s AND stream.removed_at IS NULL
   AND account.is_active
-  AND (stream.owner_id = account.id OR member.id IS NOT NULL);
+  AND (membership.role <> 'viewer' OR link.id IS NOT NULL);
 
 -- name: list_public_keys  the keys that verify tokens; the console creates them and keeps their private parts sealed
 SELECT kid, public_jwk FROM tokens_signingkey WHERE retires_at IS NULL OR retires_at > now();

@@ -1,4 +1,4 @@
-"""Deletes accounts with everything they own; chores that delete expired sessions, counts and unconfirmed accounts."""
+"""Deletes accounts with the organisations that end with them; chores that delete expired sessions, counts and unconfirmed accounts."""
 
 from datetime import datetime, timedelta
 
@@ -13,8 +13,8 @@ from django.dispatch import Signal
 from django.utils import timezone
 
 from onlooker.console.accounts.models import Account
-from onlooker.streams.administration import remove_stream
-from onlooker.streams.models import Stream
+from onlooker.streams.models import MemberRole, Organisation
+from onlooker.streams.organisations import organisations_without, remove_organisation
 
 account_deletion_started = Signal()
 """Sent in the transaction before anything is locked; receivers lock rows that have to be locked first."""
@@ -22,17 +22,20 @@ account_deletion_started = Signal()
 
 @transaction.atomic
 def erase_account(account: Account) -> int:
-    """With its streams, memberships, sessions and second factor; returns how many streams."""
+    """With its memberships, sessions and second factor, and the organisations of which it is the only owner.
+
+    Returns how many streams went with them.
+    """
     account_deletion_started.send(Account, account=account)
     if not Account.objects.select_for_update().filter(pk=account.pk).exists():  # no stream can be created meanwhile
         return 0  # already deleted, for example by a second click
-    streams = list(Stream.objects.filter(owner=account))
-    for stream in streams:
-        remove_stream(stream)
+    owned = Organisation.objects.filter(memberships__account=account, memberships__role=MemberRole.OWNER)
+    list(owned.order_by("id").select_for_update(no_key=True))  # two owners who go at once do not both leave the other
+    streams = sum(remove_organisation(organisation) for organisation in organisations_without(account))
     for session in UserSession.objects.filter(user=account):
         session.end()
     account.delete()
-    return len(streams)
+    return streams
 
 
 UNCONFIRMED_KEPT = timedelta(days=7)
@@ -52,7 +55,7 @@ def delete_unconfirmed_accounts(now: datetime | None = None) -> int:
     limit = (now or timezone.now()) - UNCONFIRMED_KEPT
     signed_up = Account.objects.filter(emailaddress__isnull=False, created_at__lt=limit, last_login=None)
     signed_up = signed_up.exclude(password__startswith=UNUSABLE_PASSWORD_PREFIX)  # created for them by staff
-    unused = signed_up.exclude(emailaddress__verified=True).filter(streams=None, memberships=None, is_staff=False)
+    unused = signed_up.exclude(emailaddress__verified=True).filter(memberships=None, is_staff=False)
     return Account.objects.filter(pk__in=unused.values("pk")[:AT_ONCE]).delete()[1].get("accounts.Account", 0)
 
 

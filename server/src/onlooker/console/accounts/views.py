@@ -19,9 +19,12 @@ from onlooker.console.accounts.forms import DeletionForm
 from onlooker.console.accounts.models import Account
 from onlooker.console.accounts.second_factor import has_second_factor
 from onlooker.console.web.mail import is_mail_on
-from onlooker.streams.models import Stream
+from onlooker.streams.models import Membership, Stream
+from onlooker.streams.organisations import organisations_without
 
 View = Callable[..., HttpResponse]
+STREAMS_NAMED = 50
+"""On the page that asks whether to delete an account."""
 
 
 @login_required
@@ -30,6 +33,7 @@ def show_account(request: HttpRequest) -> HttpResponse:
     context = {
         "has_second_factor": has_second_factor(account),
         "sessions": len(UserSession.objects.purge_and_list(account)),
+        "memberships": Membership.objects.filter(account=account).select_related("organisation").order_by("id"),
     }
     return render(request, "accounts/overview.html", context)
 
@@ -40,7 +44,14 @@ def delete_account(request: HttpRequest) -> HttpResponse:
     account = cast(Account, request.user)
     form = DeletionForm(request.POST or None, account=account)
     if not form.is_valid():
-        context = {"form": form, "streams": Stream.objects.filter(owner=account).order_by("name")}
+        ending = organisations_without(account)
+        context = {
+            "form": form,
+            "organisations": ending,
+            "streams": Stream.objects.filter(organisation__in=ending).order_by("name")[:STREAMS_NAMED],
+            "stream_count": Stream.objects.filter(organisation__in=ending).count(),
+            "others": Membership.objects.filter(organisation__in=ending).exclude(account=account).count(),
+        }
         return render(request, "accounts/delete.html", context)
     email = account.email
     erase_account(account)

@@ -1,4 +1,4 @@
-"""Mails of alerts to owners: one that something is wrong, one that it is over, each until it is sent."""
+"""Mails of alerts to owners and managers: one that something is wrong, one that it is over, each until it is sent."""
 
 import logging
 import time
@@ -24,6 +24,8 @@ PAIR_EVERY = timedelta(hours=1)
 MAILS_AT_ONCE = 20
 ROUND_LIMIT_S = 20.0
 """A slow mail server delays the other chores by this time and one mail at most."""
+PEOPLE_AT_MOST = 20
+"""Owners and managers who get the same mail."""
 SERVER_DOWN_PAUSE = timedelta(minutes=1)
 
 _queries = load_queries("onlooker.console.alerts")
@@ -64,31 +66,37 @@ def _find_open_hours(now: datetime) -> dict[str, list[Any]]:
 
 
 def mail_owners(kind: AlertKind, now: datetime) -> int:
-    """Returns how many mails were sent. Alerts were committed before: a crash may repeat one, never lose one."""
+    """Returns how many alerts were mailed. They were committed before: a crash may repeat one, never lose one."""
     sent = 0
     give_up_at = time.monotonic() + ROUND_LIMIT_S
     while sent < MAILS_AT_ONCE and time.monotonic() < give_up_at:
-        taken = _execute(kind.take_mails, {"now": now, "limit": 1})
+        taken = _execute(kind.take_mails, {"now": now, "limit": 1, "people": PEOPLE_AT_MOST})
         if not taken:
             break
-        stream_id, email = taken[0]
+        stream_id, emails = taken[0]
         alerts: Any = kind.table._default_manager
         try:
-            _send_due_mail(kind, alerts.select_related("stream").get(pk=stream_id), email, now=now)
-        except SINGLE_MAIL_ERRORS as error:
-            log.warning("a mail was refused", extra=fields(stream=stream_id, error=type(error).__name__))
+            sent += _send_due_mails(kind, alerts.select_related("stream").get(pk=stream_id), emails, now=now)
         except OSError:  # the mail server is down: try no other mail in this round, and count no failed try
             alerts.filter(pk=stream_id).update(tries=0, try_at=now + SERVER_DOWN_PAUSE)
             raise
-        else:
-            sent += 1
     return sent
 
 
-def _send_due_mail(kind: AlertKind, alert: OwnerAlert, email: str, *, now: datetime) -> None:
-    kind.send(alert, email)
-    told: dict[str, Any] = {"back_told_at": now} if alert.back_at else {"told_at": now}
-    kind.table._default_manager.filter(pk=alert.pk).update(**told, tries=0)
+def _send_due_mails(kind: AlertKind, alert: OwnerAlert, emails: list[str], *, now: datetime) -> bool:
+    """To each person; an alert that nobody could be told of is tried again later."""
+    is_told = False
+    for email in emails:
+        try:
+            kind.send(alert, email)
+        except SINGLE_MAIL_ERRORS as error:
+            log.warning("a mail was refused", extra=fields(stream=alert.pk, error=type(error).__name__))
+        else:
+            is_told = True
+    if is_told:
+        told: dict[str, Any] = {"back_told_at": now} if alert.back_at else {"told_at": now}
+        kind.table._default_manager.filter(pk=alert.pk).update(**told, tries=0)
+    return is_told
 
 
 def _execute(query: str, values: dict[str, Any]) -> list[Any]:

@@ -16,7 +16,6 @@ SELECT stream.id,
             THEN 'quota' ELSE 'silent' END,
        seen.last_frame_at, %(now)s, %(now)s
 FROM streams_stream stream
-JOIN accounts_account owner ON owner.id = stream.owner_id AND owner.is_active
 CROSS JOIN LATERAL (SELECT last_frame_at FROM streams_usage usage
                     WHERE usage.stream_id = stream.id AND usage.last_frame_at IS NOT NULL
                     ORDER BY usage.month DESC LIMIT 1) seen
@@ -30,6 +29,9 @@ CROSS JOIN LATERAL (SELECT greatest(seen.last_frame_at, opened.since,
                                           AND change.at < date_trunc('month', %(now)s::timestamptz, 'UTC')
                                          THEN date_trunc('month', %(now)s::timestamptz, 'UTC') END) AS since) expected
 WHERE stream.removed_at IS NULL AND stream.enabled AND stream.silence_alert_minutes > 0
+  AND EXISTS (SELECT FROM streams_membership membership JOIN accounts_account owner ON owner.id = membership.account_id
+              WHERE membership.organisation_id = stream.organisation_id AND membership.role = 'owner'
+                AND owner.is_active)
   AND (stream.hours = '' OR opened.since IS NOT NULL)
   AND expected.since < %(now)s - stream.silence_alert_minutes * interval '1 minute'
   AND expected.since > %(now)s - stream.silence_alert_minutes * interval '1 minute' - interval '1 day'
@@ -64,24 +66,29 @@ WHERE silence.stream_id = stream.id
            AND (silence.back_told_at IS NOT NULL OR silence.back_at < %(now)s - interval '1 day')));
 
 -- name: take_silence_mails  mails that are due, longest waiting first; taking one reserves it for a while
--- Only to owners who can sign in, at a verified address.
+-- To owners first, then managers, who can sign in, at a verified address each.
 UPDATE alerts_silence silence
 SET tries = silence.tries + 1,
     try_at = %(now)s + least(60 * 2 ^ least(silence.tries, 10), 3600) * interval '1 second'
-FROM (SELECT due.stream_id, address.email
+FROM (SELECT due.stream_id, told.emails
       FROM alerts_silence due
       JOIN streams_stream stream ON stream.id = due.stream_id
-      JOIN accounts_account owner ON owner.id = stream.owner_id AND owner.is_active
-      CROSS JOIN LATERAL (SELECT email FROM account_emailaddress address
-                          WHERE address.user_id = owner.id AND address.verified
-                          ORDER BY address.primary DESC, address.id LIMIT 1) address
-      WHERE due.try_at <= %(now)s
+      CROSS JOIN LATERAL (
+          SELECT array_agg(address.email ORDER BY person.id) AS emails
+          FROM (SELECT account.id FROM streams_membership membership
+                JOIN accounts_account account ON account.id = membership.account_id AND account.is_active
+                WHERE membership.organisation_id = stream.organisation_id AND membership.role IN ('owner', 'manager')
+                ORDER BY membership.role DESC, membership.id LIMIT %(people)s) person
+          CROSS JOIN LATERAL (SELECT email FROM account_emailaddress address
+                              WHERE address.user_id = person.id AND address.verified
+                              ORDER BY address.primary DESC, address.id LIMIT 1) address) told
+      WHERE due.try_at <= %(now)s AND told.emails IS NOT NULL
         AND ((due.told_at IS NULL AND due.back_at IS NULL AND due.begun_at > %(now)s - interval '1 day')
              OR (due.told_at IS NOT NULL AND due.back_at IS NOT NULL AND due.back_told_at IS NULL
                  AND due.back_at > %(now)s - interval '1 day'))
       ORDER BY due.try_at LIMIT %(limit)s FOR UPDATE OF due SKIP LOCKED) taken
 WHERE silence.stream_id = taken.stream_id
-RETURNING silence.stream_id, taken.email;
+RETURNING silence.stream_id, taken.emails;
 
 -- name: begin_blind_cameras  cameras that have seen nothing for as long as their owners chose to wait
 -- What the agent says wins: without pictures there are no frames to judge. While the owner knows that the stream is
@@ -89,7 +96,6 @@ RETURNING silence.stream_id, taken.email;
 INSERT INTO alerts_blindcamera (stream_id, reason, blind_since, begun_at, try_at)
 SELECT stream.id, coalesce(agent.state, picture.fault), blind.since, %(now)s, %(now)s
 FROM streams_stream stream
-JOIN accounts_account owner ON owner.id = stream.owner_id AND owner.is_active
 LEFT JOIN streams_agentcondition agent
        ON agent.stream_id = stream.id AND agent.state <> 'seeing'
       AND agent.received_at > %(now)s - %(fresh_s)s * interval '1 second'
@@ -100,6 +106,9 @@ LEFT JOIN unnest(%(open_hours)s::text[], %(open_zones)s::text[], %(open_since)s:
           AS opened (hours, time_zone, since) ON opened.hours = stream.hours AND opened.time_zone = stream.time_zone
 CROSS JOIN LATERAL (SELECT least(agent.blind_since_at, picture.blind_since_at) AS since) blind
 WHERE stream.removed_at IS NULL AND stream.enabled AND stream.blind_alert_minutes > 0
+  AND EXISTS (SELECT FROM streams_membership membership JOIN accounts_account owner ON owner.id = membership.account_id
+              WHERE membership.organisation_id = stream.organisation_id AND membership.role = 'owner'
+                AND owner.is_active)
   AND (stream.hours = '' OR opened.since IS NOT NULL)
   AND greatest(blind.since, opened.since) < %(now)s - stream.blind_alert_minutes * interval '1 minute'
   AND greatest(blind.since, opened.since) > %(now)s - stream.blind_alert_minutes * interval '1 minute' - interval '1 day'
@@ -136,17 +145,22 @@ WHERE blind.stream_id = stream.id
 UPDATE alerts_blindcamera blind
 SET tries = blind.tries + 1,
     try_at = %(now)s + least(60 * 2 ^ least(blind.tries, 10), 3600) * interval '1 second'
-FROM (SELECT due.stream_id, address.email
+FROM (SELECT due.stream_id, told.emails
       FROM alerts_blindcamera due
       JOIN streams_stream stream ON stream.id = due.stream_id
-      JOIN accounts_account owner ON owner.id = stream.owner_id AND owner.is_active
-      CROSS JOIN LATERAL (SELECT email FROM account_emailaddress address
-                          WHERE address.user_id = owner.id AND address.verified
-                          ORDER BY address.primary DESC, address.id LIMIT 1) address
-      WHERE due.try_at <= %(now)s
+      CROSS JOIN LATERAL (
+          SELECT array_agg(address.email ORDER BY person.id) AS emails
+          FROM (SELECT account.id FROM streams_membership membership
+                JOIN accounts_account account ON account.id = membership.account_id AND account.is_active
+                WHERE membership.organisation_id = stream.organisation_id AND membership.role IN ('owner', 'manager')
+                ORDER BY membership.role DESC, membership.id LIMIT %(people)s) person
+          CROSS JOIN LATERAL (SELECT email FROM account_emailaddress address
+                              WHERE address.user_id = person.id AND address.verified
+                              ORDER BY address.primary DESC, address.id LIMIT 1) address) told
+      WHERE due.try_at <= %(now)s AND told.emails IS NOT NULL
         AND ((due.told_at IS NULL AND due.back_at IS NULL AND due.begun_at > %(now)s - interval '1 day')
              OR (due.told_at IS NOT NULL AND due.back_at IS NOT NULL AND due.back_told_at IS NULL
                  AND due.back_at > %(now)s - interval '1 day'))
       ORDER BY due.try_at LIMIT %(limit)s FOR UPDATE OF due SKIP LOCKED) taken
 WHERE blind.stream_id = taken.stream_id
-RETURNING blind.stream_id, taken.email;
+RETURNING blind.stream_id, taken.emails;

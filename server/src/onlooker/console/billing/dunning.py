@@ -7,10 +7,9 @@ from datetime import datetime, timedelta
 
 from allauth.account.models import EmailAddress
 
-from onlooker.console.billing.models import GRACE_PERIOD, Notice
+from onlooker.console.billing.models import GRACE_PERIOD, Notice, Subscription
 from onlooker.console.web.mail import SINGLE_MAIL_ERRORS, send_mail
 from onlooker.logs import fields
-from onlooker.streams.models import Stream
 
 log = logging.getLogger(__name__)
 
@@ -47,11 +46,14 @@ def dunning_state_at(now: datetime, *, since: datetime) -> DunningState:
     )
 
 
-def write_notice(stream: Stream, kind: Notice.NoticeKind, *, now: datetime, ends_at: datetime | None = None) -> None:
-    """Queue a mail to the stream's owner, in the transaction of what it reports."""
-    if stream.owner_id is not None:
+def write_notice(
+    row: Subscription, kind: Notice.NoticeKind, *, now: datetime, ends_at: datetime | None = None
+) -> None:
+    """Queue a mail to the account that pays, in the transaction of what it reports."""
+    payer, stream = row.customer.account_id, row.stream
+    if payer is not None and stream.removed_at is None:
         Notice.objects.create(
-            account_id=stream.owner_id,
+            account_id=payer,
             kind=kind,
             client_id=stream.client_id,
             stream_name=stream.name,

@@ -26,7 +26,7 @@ from onlooker.console.billing.stripe_api import CHORE_LIMITS, PAGE_LIMITS, Strip
 from onlooker.console.billing.stripe_records import INCOMPLETE, PAST_DUE, CheckoutSession, StripeSubscription
 from onlooker.console.billing.subscriptions import StripeState, read_stripe_state, reconcile_subscription, set_kind
 from onlooker.logs import fields
-from onlooker.streams.models import Stream
+from onlooker.streams.models import MemberRole, Membership, Stream
 
 log = logging.getLogger(__name__)
 
@@ -103,7 +103,7 @@ def _steps(
 ) -> Iterator[Callable[[], None]]:
     """Each is committed or rolled back by itself; later ones see what earlier ones did."""
     if customer.account_id is None:
-        yield partial(_delete_customer, customer)
+        yield partial(_delete_customer, customer, kinds)
         return
     state = _read_state(customer)
     state.kinds = kinds
@@ -146,10 +146,14 @@ def _read_state(customer: Customer) -> StripeState:
     return StripeState(has_card=False, subscriptions=[])
 
 
-def _delete_customer(customer: Customer) -> None:
-    """The account was deleted: delete Stripe's record of it too, which ends its subscriptions."""
+def _delete_customer(customer: Customer, kinds: list[tuple[Stream, Stream.Kind]]) -> None:
+    """The account was deleted: delete Stripe's record of it too, which ends its subscriptions.
+
+    Streams of an organisation that goes on become developer streams.
+    """
     stripe_id = customer.stripe_id or stripe_api.create_customer(customer.key, attempt=customer.key_round)
     stripe_api.delete_customer(stripe_id)
+    kinds += [(row.stream, Stream.Kind.DEVELOPER) for row in customer.subscriptions.select_related("stream")]
     customer.subscriptions.all().delete()
     customer.delete()
 
@@ -216,10 +220,16 @@ def finish_checkout(checkout: Checkout, subscriptions: list[StripeSubscription],
     if not customer.checkouts.filter(pk__gt=checkout.pk, done_at__isnull=False).exists():  # else a newer card is in use
         _use_card(customer, subscriptions, payment_method=session.payment_method)
     stream = checkout.stream
-    if stream and stream.removed_at is None and stream.owner_id == customer.account_id:
+    if stream and stream.removed_at is None and _owns(customer, stream):
         want_subscription(customer, stream)
     checkout.done_at = now
     checkout.save(update_fields=["done_at"])
+
+
+def _owns(customer: Customer, stream: Stream) -> bool:
+    """Only an owner of its organisation pays for a stream."""
+    owners = Membership.objects.filter(organisation=stream.organisation_id, role=MemberRole.OWNER)
+    return owners.filter(account=customer.account_id).exists()
 
 
 def _read_session(checkout: Checkout) -> CheckoutSession | None:
@@ -277,9 +287,11 @@ def reconcile_due_customers(*, now: datetime) -> None:
 
 def drop_removed_customers() -> None:
     """Without keys we can't call Stripe: staff have to cancel there by hand, and the rows must not block removal."""
-    for row in Subscription.objects.filter(stream__removed_at__isnull=False):
+    ended = Q(stream__removed_at__isnull=False) | Q(customer__account=None)
+    for row in Subscription.objects.filter(ended).select_related("stream"):
         log.error("cancel this subscription at Stripe by hand", extra=fields(subscription=row.stripe_id))
         row.delete()
+        set_kind(row.stream, Stream.Kind.DEVELOPER)
     for customer in Customer.objects.filter(account=None, subscriptions=None):
         log.error("delete this customer at Stripe by hand", extra=fields(customer=customer.stripe_id))
         customer.delete()

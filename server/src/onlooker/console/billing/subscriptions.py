@@ -108,7 +108,7 @@ def _update(row: Subscription, found: StripeSubscription, state: StripeState, *,
     if found.status in PAID:
         state.kinds.append((row.stream, Stream.Kind.ENTERPRISE))
         if row.past_due_since:
-            write_notice(row.stream, Notice.NoticeKind.PAID, now=now)
+            write_notice(row, Notice.NoticeKind.PAID, now=now)
         row.past_due_since, row.told = None, 0
     elif found.status in PAST_DUE:
         row.past_due_since = row.past_due_since or now
@@ -120,7 +120,7 @@ def _update(row: Subscription, found: StripeSubscription, state: StripeState, *,
         if dunning.mails_due > row.told:
             first, later = Notice.NoticeKind.PAYMENT_FAILED, Notice.NoticeKind.PAYMENT_REMINDER
             kind = first if dunning.mails_due == 1 else later
-            write_notice(row.stream, kind, now=now, ends_at=dunning.ends_at)
+            write_notice(row, kind, now=now, ends_at=dunning.ends_at)
             row.told = dunning.mails_due
     elif found.status not in INCOMPLETE:
         log.warning("unknown status of a subscription", extra=fields(status=found.status))
@@ -129,5 +129,5 @@ def _update(row: Subscription, found: StripeSubscription, state: StripeState, *,
 
 def _end(row: Subscription, state: StripeState, *, now: datetime) -> None:
     state.kinds.append((row.stream, Stream.Kind.DEVELOPER))
-    write_notice(row.stream, Notice.NoticeKind.ENDED, now=now)
+    write_notice(row, Notice.NoticeKind.ENDED, now=now)
     row.delete()

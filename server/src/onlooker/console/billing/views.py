@@ -18,7 +18,7 @@ from onlooker.console.billing.configuration import require_billing
 from onlooker.console.billing.models import GRACE_PERIOD, Customer, Subscription
 from onlooker.console.billing.stripe_api import StripeApiError
 from onlooker.console.billing.stripe_records import PAID, PAST_DUE, Invoice, Price
-from onlooker.console.streams.access import owned_stream
+from onlooker.console.streams.access import paid_stream
 from onlooker.streams.models import Stream
 
 PRICE_CACHED_S = 600
@@ -45,7 +45,7 @@ def show_billing(request: HttpRequest) -> HttpResponse:
 @login_required
 def upgrade(request: HttpRequest, client_id: uuid.UUID) -> HttpResponse:
     """Explain and ask; then go to Stripe's page for a card, or subscribe with the card on file."""
-    account, stream = _account(request), owned_stream(request.user, client_id)
+    account, stream = _account(request), paid_stream(request.user, client_id)
     subscription = Subscription.objects.filter(stream=stream, wanted=True).first()
     if subscription is not None:
         _say_state(request, subscription, stream)
@@ -74,9 +74,12 @@ def upgrade(request: HttpRequest, client_id: uuid.UUID) -> HttpResponse:
 @require_billing
 @login_required
 def cancel(request: HttpRequest, client_id: uuid.UUID) -> HttpResponse:
-    stream = owned_stream(request.user, client_id)
-    subscription = Subscription.objects.filter(stream=stream, wanted=True).first()
+    account, stream = _account(request), paid_stream(request.user, client_id)
+    subscription = Subscription.objects.filter(stream=stream, wanted=True).select_related("customer__account").first()
     if subscription is None:
+        return redirect("billing")
+    if subscription.customer.account_id != account.pk:
+        messages.warning(request, f"{subscription.customer.account} pays for “{stream.name}”, and can cancel it.")
         return redirect("billing")
     if request.method == "POST":
         return _unsubscribe(request, stream)

@@ -10,7 +10,7 @@ from django.shortcuts import render
 from onlooker.console.accounts.page_access import PersonRequest, signed_in
 from onlooker.console.checks.comparison import SETTLED_AFTER, settle_checks, show_checks_of
 from onlooker.console.checks.models import LONGEST_CHECK_S, MOST_PEOPLE, CameraCheck
-from onlooker.console.streams.access import find_way, owned_stream
+from onlooker.console.streams.access import managed_stream, rights_context
 from onlooker.console.web.security import allow_sources
 from onlooker.streams.models import Stream
 
@@ -30,12 +30,11 @@ class Tally(forms.Form):
 
 @signed_in("GET", "HEAD")
 def show_check(request: PersonRequest, client_id: UUID) -> HttpResponse:
-    stream = owned_stream(request.user, client_id)
+    stream = managed_stream(request.user, client_id)
     settle_checks(request, stream, now=datetime.now(UTC))
     context = {
         "stream": stream,
-        "is_own": True,
-        "way": find_way(request.user),
+        **rights_context(request.user, stream),
         "checks": show_checks_of(stream),
         "usual_minutes": USUAL_MINUTES,
         "usual_s": 60 * USUAL_MINUTES,
@@ -48,7 +47,7 @@ def show_check(request: PersonRequest, client_id: UUID) -> HttpResponse:
 @signed_in("POST")
 def begin_check(request: PersonRequest, client_id: UUID) -> HttpResponse:
     """By the server's clock: a phone's may be wrong."""
-    stream = owned_stream(request.user, client_id)
+    stream = managed_stream(request.user, client_id)
     now = datetime.now(UTC)
     _forget_old(stream, now)
     check = CameraCheck.objects.create(stream=stream, began_at=now)
@@ -58,7 +57,7 @@ def begin_check(request: PersonRequest, client_id: UUID) -> HttpResponse:
 @signed_in("POST")
 def end_check(request: PersonRequest, client_id: UUID, check_id: int) -> HttpResponse:
     """May be sent again: a phone at the place may lose its connection just then."""
-    stream = owned_stream(request.user, client_id)
+    stream = managed_stream(request.user, client_id)
     tally = Tally(request.POST)
     if not tally.is_valid():
         return JsonResponse({"trouble": tally.errors.get_json_data()}, status=400)

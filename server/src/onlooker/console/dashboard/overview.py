@@ -30,7 +30,7 @@ from onlooker.console.dashboard.period import Period, parse_period
 from onlooker.console.dashboard.presentation import describe_gap, format_share
 from onlooker.console.dashboard.report import COUNTS, all_buckets, describe_device, find_gap, make_query
 from onlooker.console.numbers import read_numbers
-from onlooker.console.streams.access import visible_streams
+from onlooker.console.streams.access import roles_of, visible_streams
 from onlooker.console.streams.status import StreamStatus, read_statuses
 from onlooker.database import Pool
 from onlooker.metrics.comparison import Comparison, read_comparison
@@ -42,6 +42,7 @@ from onlooker.metrics.like_time import TimeRange
 from onlooker.metrics.query import Query, Time
 from onlooker.metrics.stream_ranks import WeekProfile, compute_standings, make_profile
 from onlooker.streams.models import Stream
+from onlooker.streams.organisations import MANAGERS
 
 PAGE_SIZE = 50
 RANKED_AT_MOST = 200
@@ -163,13 +164,16 @@ class OverviewRow:
     sparkline: Sparkline
     place: int | None
     is_own: bool
+    """Whether the person may change it."""
+    is_shared: bool
+    """Whether the person is in several organisations, so that each row says which."""
 
 
 @signed_in("GET", "HEAD")
 def show_streams(request: PersonRequest) -> HttpResponse:
     """The whole page, or only the list when the page refreshes itself."""
     order = parse_order(request.GET.get("sort", ""))
-    streams = visible_streams(request.user).select_related("owner").order_by(Lower("name"), "id")
+    streams = visible_streams(request.user).select_related("organisation").order_by(Lower("name"), "id")
     all_streams = list(streams[: RANKED_AT_MOST + 1])
     is_ranked = len(all_streams) <= RANKED_AT_MOST
     if is_ranked:
@@ -205,7 +209,7 @@ def _read_recent(request: PersonRequest, streams: Sequence[Stream]) -> dict[int,
 def _make_rows(
     request: PersonRequest, streams: Sequence[Stream], recent: dict[int, RecentDays], places: dict[int, int]
 ) -> list[OverviewRow]:
-    statuses = read_statuses(streams)
+    statuses, roles = read_statuses(streams), roles_of(request.user)
     return [
         OverviewRow(
             stream=stream,
@@ -213,7 +217,8 @@ def _make_rows(
             recent=recent[stream.id],
             sparkline=draw_sparkline(recent[stream.id]),
             place=places.get(stream.id),
-            is_own=stream.owner_id == request.user.pk,
+            is_own=roles.get(stream.organisation_id or 0) in MANAGERS,
+            is_shared=len(roles) > 1,
         )
         for stream in streams
     ]

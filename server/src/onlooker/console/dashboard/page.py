@@ -17,7 +17,7 @@ from onlooker.console.dashboard.period import PeriodError, keep_typed, make_pick
 from onlooker.console.dashboard.presentation import present_report
 from onlooker.console.dashboard.report import read_report, without_interest
 from onlooker.console.numbers import read_numbers
-from onlooker.console.streams.access import find_way, visible_stream
+from onlooker.console.streams.access import rights_context, visible_stream
 from onlooker.console.streams.status import read_status
 
 REFRESHED = "report"
@@ -29,8 +29,7 @@ def show_dashboard(request: PersonRequest, client_id: UUID) -> HttpResponse:
     stream = visible_stream(request.user, client_id)
     context: dict[str, Any] = {
         "stream": stream,
-        "is_own": stream.owner_id == request.user.pk,
-        "way": find_way(request.user),
+        **rights_context(request.user, stream),
         "senior_age": settings.ONLOOKER.senior_age,
     }
     zone, now = ZoneInfo(stream.time_zone), datetime.now(UTC)

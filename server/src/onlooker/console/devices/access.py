@@ -6,14 +6,10 @@ from django.db.models import QuerySet
 from django.shortcuts import get_object_or_404
 
 from onlooker.console.accounts.models import Account
+from onlooker.console.streams.access import managed_organisations
 from onlooker.devices.models import Device
-from onlooker.streams.models import Membership, Organisation
-from onlooker.streams.organisations import MANAGERS
 
-
-def managed_organisations(account: Account) -> QuerySet[Organisation]:
-    memberships = Membership.objects.filter(account=account.pk, role__in=MANAGERS)
-    return Organisation.objects.filter(pk__in=memberships.values("organisation")).order_by("name", "pk")
+__all__ = ["managed_device", "managed_devices", "managed_organisations"]
 
 
 def managed_devices(account: Account) -> QuerySet[Device]:

@@ -1,1 +1,1 @@
-"""Sharing a stream: owners invite viewers, and can remove them."""
+"""Invitations to an organisation: sent, answered, revoked."""

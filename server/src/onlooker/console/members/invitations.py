@@ -1,67 +1,127 @@
-"""Invitations of e-mail addresses to streams: create, accept, expire."""
+"""Invitations of e-mail addresses to organisations: create, accept, expire."""
 
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass, field
 from datetime import datetime
 
 from allauth.account.models import EmailAddress
+from django.core.cache import cache
 from django.db.models import QuerySet
 from django.utils import timezone
 
 from onlooker.audit.actor import CHORE, account_actor, acting_as
 from onlooker.console.accounts.models import Account
-from onlooker.console.members.models import Invitation
-from onlooker.console.streams.idempotency import remember_result
-from onlooker.console.web.mail import is_mail_on, send_mail
-from onlooker.streams.models import Member, Stream
+from onlooker.console.members.models import Invitation, InvitationSite
+from onlooker.console.web.mail import SINGLE_MAIL_ERRORS, is_mail_on, send_mail
+from onlooker.streams.models import MemberRole, Membership, Organisation, Site
+from onlooker.streams.organisations import add_member
 
-PEOPLE_PER_STREAM = 20
+PEOPLE_PER_ORGANISATION = 1000
 """Members and open invitations together."""
 MAIL = "members/mails/invitation"
+REMEMBER_S = 600
+"""How long a second click on Accept finds what the first one did."""
 
 
 class InvitationRefused(Exception):
-    """An address can't be invited; the message is for the owner."""
+    """Addresses can't be invited; the message is for the person who invites."""
 
 
-def check_invitation(stream: Stream, email: str) -> None:
-    """Raises InvitationRefused. Reveals only what the owner's page shows anyway, never whether an account exists."""
-    if email in verified_addresses(stream.owner):
-        raise InvitationRefused("This is your own address. You can already see this stream.")
-    if stream.members.filter(account__email=email).exists():
-        raise InvitationRefused(f"{email} is already a viewer of this stream.")
-    waiting = open_invitations_of(stream)
-    if waiting.filter(email=email).exists():
-        raise InvitationRefused(f"{email} has already been invited. To send a new e-mail, revoke that invitation.")
-    if stream.members.count() + waiting.count() >= PEOPLE_PER_STREAM:
+@dataclass(frozen=True)
+class NewInvitation:
+    """Whom an organisation invites as what; sites count for viewers only."""
+
+    organisation: Organisation
+    emails: Sequence[str]
+    role: MemberRole
+    sites: Collection[Site] = field(default_factory=tuple)
+
+
+@dataclass(frozen=True)
+class SentInvitations:
+    """What became of each address."""
+
+    invited: list[str]
+    refused: list[str]
+    """By the mail server; nobody is invited there."""
+
+
+def check_invitation(new: NewInvitation) -> None:
+    """Raises InvitationRefused. Reveals only what the page of members shows anyway, never whether an account exists."""
+    members = Membership.objects.filter(organisation=new.organisation)
+    known = set(members.filter(account__email__in=new.emails).values_list("account__email", flat=True))
+    if known:
+        raise InvitationRefused(f"Already a member: {_listed(known)}. Change the role on the page of members.")
+    waiting = open_invitations_of(new.organisation)
+    invited = set(waiting.filter(email__in=new.emails).values_list("email", flat=True))
+    if invited:
+        raise InvitationRefused(f"Already invited: {_listed(invited)}. To send a new e-mail, revoke that invitation.")
+    if members.count() + waiting.count() + len(new.emails) > PEOPLE_PER_ORGANISATION:
         raise InvitationRefused(
-            f"A stream can have up to {PEOPLE_PER_STREAM} viewers and open invitations. Revoke some first."
+            f"An organisation can have up to {PEOPLE_PER_ORGANISATION:,} members and open invitations. "
+            "Revoke some first."
         )
 
 
-def create_invitation(stream: Stream, email: str, *, invited_by: str) -> Invitation:
-    """Raises InvitationRefused, or OSError if the mail server refuses the mail; then nobody is invited."""
-    with acting_as(invited_by):
-        Stream.objects.select_for_update(no_key=True).get(pk=stream.pk)  # two at once could both be within the limit
-        check_invitation(stream, email)
-        Invitation.objects.filter(stream=stream, email=email).delete()  # one that has expired
-        invitation = Invitation.objects.create(stream=stream, email=email)
+def _listed(emails: Collection[str]) -> str:
+    return ", ".join(sorted(emails))
+
+
+def create_invitations(new: NewInvitation, *, invited_by: Account) -> SentInvitations:
+    """Raises InvitationRefused, or OSError if the mail server is down; then those whose mail was sent are invited."""
+    actor = account_actor(invited_by.pk)
+    with acting_as(actor):
+        Organisation.objects.select_for_update(no_key=True).get(pk=new.organisation.pk)  # two at once could both fit
+        check_invitation(new)
+        Invitation.objects.filter(organisation=new.organisation, email__in=new.emails).delete()  # expired ones
+        made = [
+            Invitation(organisation=new.organisation, email=email, role=new.role, invited_by=invited_by)
+            for email in new.emails
+        ]
+        Invitation.objects.bulk_create(made)
+        if new.role == MemberRole.VIEWER:
+            links = [InvitationSite(invitation=one, site=site) for one in made for site in new.sites]
+            InvitationSite.objects.bulk_create(links)
+    return _send_mails(made, actor) if is_mail_on() else SentInvitations(list(new.emails), [])
+
+
+def _send_mails(made: list[Invitation], actor: str) -> SentInvitations:
+    """An invitation whose mail was not sent ends at once."""
+    unsent, refused = list(made), []
     try:
-        if is_mail_on():
-            send_mail(MAIL, to=email, context={"invitation": invitation})
-    except OSError:
-        with acting_as(invited_by):
-            invitation.delete()
-        raise
-    return invitation
+        for invitation in made:
+            try:
+                send_mail(MAIL, to=invitation.email, context={"invitation": invitation})
+            except SINGLE_MAIL_ERRORS:
+                refused.append(invitation)
+            unsent.remove(invitation)
+    finally:
+        ended = [one.pk for one in (*unsent, *refused)]
+        if ended:
+            with acting_as(actor):
+                Invitation.objects.filter(pk__in=ended).delete()
+    return SentInvitations([one.email for one in made if one not in refused], [one.email for one in refused])
 
 
-def accept_invitation(invitation: Invitation, account: Account) -> None:
-    """Make the account a viewer. Raises Invitation.DoesNotExist if it was revoked meanwhile."""
+def accept_invitation(invitation: Invitation, account: Account) -> Membership:
+    """Make the account a member. Raises Invitation.DoesNotExist if it was revoked meanwhile."""
     with acting_as(account_actor(account.pk)):
-        found = Invitation.objects.select_for_update().get(pk=invitation.pk)
-        if invitation.stream.owner_id != account.pk:  # who may have taken this address meanwhile
-            Member.objects.get_or_create(stream_id=found.stream_id, account=account)
-        remember_result(account, found.pk, invitation.stream)
+        found = Invitation.objects.select_for_update(of=("self",)).select_related("organisation").get(pk=invitation.pk)
+        sites = Site.objects.filter(pk__in=found.site_links.values("site"), organisation=found.organisation_id)
+        membership = add_member(found.organisation, account, found.role, list(sites))
+        cache.set(_accepted_key(account, found.pk), found.organisation_id, REMEMBER_S)  # a table: in this transaction
         found.delete()
+    return membership
+
+
+def has_accepted(account: Account, invitation_id: object) -> bool:
+    """Whether the account has just accepted it, and is still a member."""
+    number = cache.get(_accepted_key(account, invitation_id))
+    return number is not None and Membership.objects.filter(account=account, organisation=number).exists()
+
+
+def _accepted_key(account: Account, invitation_id: object) -> str:
+    return f"accepted:{account.pk}:{invitation_id}"
 
 
 def open_invitations(account: Account) -> QuerySet[Invitation]:
@@ -69,23 +129,25 @@ def open_invitations(account: Account) -> QuerySet[Invitation]:
     return _open().filter(email__in=verified_addresses(account)).order_by("invited_at")
 
 
-def open_invitations_of(stream: Stream) -> QuerySet[Invitation]:
-    return _open().filter(stream=stream).order_by("email")
+def open_invitations_of(organisation: Organisation) -> QuerySet[Invitation]:
+    return _open().filter(organisation=organisation).order_by("email")
+
+
+def find_open(invitation_id: object) -> Invitation | None:
+    return _open().filter(pk=invitation_id).first()
 
 
 def _open() -> QuerySet[Invitation]:
-    waiting = Invitation.objects.filter(expires_at__gt=timezone.now(), stream__removed_at=None)
-    return waiting.select_related("stream__owner")
+    waiting = Invitation.objects.filter(expires_at__gt=timezone.now())
+    return waiting.select_related("organisation", "invited_by")
 
 
 def is_addressee(account: Account, invitation: Invitation) -> bool:
     return invitation.email in verified_addresses(account)
 
 
-def verified_addresses(account: Account | None) -> set[str]:
-    """In lower case; none without an account."""
-    if account is None:
-        return set()
+def verified_addresses(account: Account) -> set[str]:
+    """In lower case."""
     found = EmailAddress.objects.filter(user=account, verified=True)
     return {email.lower() for email in found.values_list("email", flat=True)}
 
@@ -99,5 +161,7 @@ def mask_address(email: str) -> str:
 def delete_expired_invitations(now: datetime | None = None) -> int:
     """A chore."""
     with acting_as(CHORE):
-        deleted, _ = Invitation.objects.filter(expires_at__lt=now or timezone.now()).delete()
-    return deleted
+        expired = Invitation.objects.filter(expires_at__lt=now or timezone.now())
+        count = expired.count()
+        expired.delete()
+    return count

@@ -19,6 +19,7 @@ from onlooker.metrics.execution import run_query
 from onlooker.metrics.query import Query
 from onlooker.slots import SLOT, slot_of
 from onlooker.streams.models import Stream
+from onlooker.streams.organisations import has_active_owner
 
 COUNTED = "passing_by"
 
@@ -35,7 +36,7 @@ class TodayCount:
 
 def _state_key(stream: Stream) -> str:
     """Whether anything is computed at this moment, as far as settings tell."""
-    if not stream.enabled or stream.owner is None or not stream.owner.is_active:
+    if not stream.enabled or not has_active_owner(stream):
         return "state_off"
     return "state_closed" if is_closed_now(stream) else "state_on"
 
@@ -43,7 +44,7 @@ def _state_key(stream: Stream) -> str:
 @require_safe
 def show_public_page(request: HttpRequest, key: str) -> HttpResponse:
     details = (
-        NoticeDetails.objects.select_related("stream__owner")
+        NoticeDetails.objects.select_related("stream")
         .filter(public_key=key, is_public=True, stream__removed_at=None)
         .first()
     )

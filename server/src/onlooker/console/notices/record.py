@@ -131,7 +131,7 @@ def measures(computed: ComputedFacts, *, is_https: bool) -> list[str]:
 def _recipients(controller: ControllerFacts) -> tuple[PaperItem, ...]:
     return (
         PaperItem(
-            "Accounts that the owner of the stream invites as viewers, and programs with a token for its numbers.",
+            "Accounts that the organisation invites as members, and programs with a token for its numbers.",
             "Within the product:",
         ),
         PaperItem(controller.recipients, "Others:", "an agency, a hosting company, or: none"),

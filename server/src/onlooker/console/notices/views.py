@@ -1,4 +1,4 @@
-"""The owner's pages: the list of documents, what has to be entered, the documents of now or of an earlier moment."""
+"""The pages of those who manage a stream: the list of documents, what has to be entered, the documents of now or of an earlier moment."""
 
 from typing import Any
 from uuid import UUID
@@ -8,7 +8,6 @@ from django.contrib import messages
 from django.http import Http404, HttpResponse
 from django.shortcuts import redirect, render
 
-from onlooker.console.accounts.models import Account
 from onlooker.console.accounts.page_access import PersonRequest, signed_in
 from onlooker.console.notices.assessment import write_assessment
 from onlooker.console.notices.conformity import NO_GROUPS, OWN_NET, sheets_of
@@ -27,7 +26,7 @@ from onlooker.console.notices.models import NoticeDetails
 from onlooker.console.notices.notice_text import NoticeForm, write_notice
 from onlooker.console.notices.public_address import draw_code, public_url, switch_public_page
 from onlooker.console.notices.record import write_record
-from onlooker.console.streams.access import owned_stream
+from onlooker.console.streams.access import managed_stream
 from onlooker.streams.models import Stream
 
 SIGN_SIZES = (NoticeForm.A4, NoticeForm.A6)
@@ -39,7 +38,7 @@ NEEDED = ("controller", "address", "contact", "purpose_en", "legal_basis")
 
 @signed_in("GET", "HEAD")
 def show_notices(request: PersonRequest, client_id: UUID) -> HttpResponse:
-    stream = owned_stream(request.user, client_id)
+    stream = managed_stream(request.user, client_id)
     details = find_details(stream)
     entered, url = controller_facts(details), public_url(details)
     context = {
@@ -56,11 +55,11 @@ def show_notices(request: PersonRequest, client_id: UUID) -> HttpResponse:
 
 @signed_in("GET", "HEAD", "POST")
 def edit_details(request: PersonRequest, client_id: UUID) -> HttpResponse:
-    stream = owned_stream(request.user, client_id)
+    stream = managed_stream(request.user, client_id)
     details = find_details(stream)
     entered = controller_facts(details)
     is_copy = entered == ControllerFacts()
-    form = DetailsForm(_entered_before(request.user) if is_copy else entered, request.POST or None)
+    form = DetailsForm(_entered_before(stream) if is_copy else entered, request.POST or None)
     if not form.is_valid():
         return render(request, "notices/details.html", {"stream": stream, "form": form})
     NoticeDetails.objects.update_or_create(stream=stream, defaults=form.cleaned_data)
@@ -68,16 +67,17 @@ def edit_details(request: PersonRequest, client_id: UUID) -> HttpResponse:
     return redirect("notices", client_id)
 
 
-def _entered_before(owner: Account) -> ControllerFacts:
-    """For another stream of the same owner: it is entered once, then confirmed. The place is another one."""
-    newest = NoticeDetails.objects.filter(stream__owner=owner, stream__removed_at=None).exclude(controller="")
+def _entered_before(stream: Stream) -> ControllerFacts:
+    """For another stream of the organisation: it is entered once, then confirmed. The place is another one."""
+    others = NoticeDetails.objects.filter(stream__organisation=stream.organisation_id, stream__removed_at=None)
+    newest = others.exclude(controller="")
     facts = controller_facts(newest.order_by("-stream_id").first())
     return ControllerFacts(**{name: "" if name == "place" else value for name, value in vars(facts).items()})
 
 
 @signed_in("POST")
 def switch_page(request: PersonRequest, client_id: UUID) -> HttpResponse:
-    stream = owned_stream(request.user, client_id)
+    stream = managed_stream(request.user, client_id)
     is_on = request.POST.get("is_public") == "on"
     switch_public_page(stream, is_on=is_on)
     messages.success(request, "The public page is on." if is_on else "The public page is off.")
@@ -86,7 +86,7 @@ def switch_page(request: PersonRequest, client_id: UUID) -> HttpResponse:
 
 @signed_in("GET", "HEAD")
 def show_sign(request: PersonRequest, client_id: UUID) -> HttpResponse:
-    stream = owned_stream(request.user, client_id)
+    stream = managed_stream(request.user, client_id)
     details, facts = _facts_of(request, stream)
     size, language = request.GET.get("size", NoticeForm.A4), choose_language(request.GET.get("lang", ""), "")
     if size not in SIGN_SIZES:
@@ -109,7 +109,7 @@ def show_sign(request: PersonRequest, client_id: UUID) -> HttpResponse:
 
 @signed_in("GET", "HEAD")
 def show_record(request: PersonRequest, client_id: UUID) -> HttpResponse:
-    stream = owned_stream(request.user, client_id)
+    stream = managed_stream(request.user, client_id)
     _, facts = _facts_of(request, stream)
     paper = write_record(facts, stream.name, is_https=_uses_https())
     return render(request, "notices/paper.html", _context(request, stream, facts) | {"paper": paper})
@@ -117,7 +117,7 @@ def show_record(request: PersonRequest, client_id: UUID) -> HttpResponse:
 
 @signed_in("GET", "HEAD")
 def show_assessment(request: PersonRequest, client_id: UUID) -> HttpResponse:
-    stream = owned_stream(request.user, client_id)
+    stream = managed_stream(request.user, client_id)
     details, facts = _facts_of(request, stream)
     has_page = bool(details and details.is_public)
     paper = write_assessment(facts, stream.name, is_https=_uses_https(), has_public_page=has_page)
@@ -126,7 +126,7 @@ def show_assessment(request: PersonRequest, client_id: UUID) -> HttpResponse:
 
 @signed_in("GET", "HEAD")
 def show_models(request: PersonRequest, client_id: UUID) -> HttpResponse:
-    stream = owned_stream(request.user, client_id)
+    stream = managed_stream(request.user, client_id)
     _, facts = _facts_of(request, stream)
     context = {"sheets": sheets_of(facts.computed), "no_groups": NO_GROUPS, "own_net": OWN_NET}
     return render(request, "notices/models.html", _context(request, stream, facts) | context)

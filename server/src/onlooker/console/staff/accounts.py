@@ -13,6 +13,7 @@ from django.http import HttpRequest
 from onlooker.audit.actor import acting_as, staff_actor
 from onlooker.console.accounts.models import Account
 from onlooker.console.staff.model_admin import StaffModelAdmin
+from onlooker.console.streams.access import visible_streams
 from onlooker.console.streams.lifecycle import log_stream_states
 
 ABOUT = ("email", "created_at", "last_login", "addresses", "has_second_factor", "stream_count")
@@ -64,7 +65,10 @@ class AccountAdmin(StaffModelAdmin):
         return super().get_form(request, obj, change, **values)
 
     def about(self, obj: Account) -> str:
-        return "While an account is inactive, nobody can sign in with it and its streams refuse all frames."
+        return (
+            "While an account is inactive, nobody can sign in with it. The streams of an organisation refuse all frames "
+            "while none of its owners is active."
+        )
 
     def find(self, rows: QuerySet[Account], term: str) -> QuerySet[Account]:
         return rows.filter(email__startswith=term.lower())
@@ -90,7 +94,7 @@ class AccountAdmin(StaffModelAdmin):
 
     @admin.display(description="streams")
     def stream_count(self, account: Account) -> int:
-        return account.streams.count()
+        return visible_streams(account).count()
 
 
 @transaction.atomic

@@ -12,16 +12,23 @@ from onlooker.console.accounts.second_factor import has_second_factor
 from onlooker.console.members.models import Invitation
 from onlooker.console.staff.accounts import AccountAdmin
 from onlooker.console.staff.jobs import JobAdmin
-from onlooker.console.staff.streams import InvitationAdmin, MemberAdmin, StreamAdmin, UsageAdmin
+from onlooker.console.staff.streams import (
+    InvitationAdmin,
+    MembershipAdmin,
+    OrganisationAdmin,
+    StreamAdmin,
+    UsageAdmin,
+)
 from onlooker.console.staff.workers import WARNING, WorkerAdmin, live_workers
 from onlooker.gateway.models import Job, ListedWorker
-from onlooker.streams.models import Member, Stream, Usage
+from onlooker.streams.models import Membership, Organisation, Stream, Usage
 
 MODEL_ADMINS = {
     Account: AccountAdmin,
     Stream: StreamAdmin,
     Usage: UsageAdmin,
-    Member: MemberAdmin,
+    Organisation: OrganisationAdmin,
+    Membership: MembershipAdmin,
     Invitation: InvitationAdmin,
     Job: JobAdmin,
     ListedWorker: WorkerAdmin,

@@ -1,4 +1,4 @@
-"""Streams for staff: find them, see their use and viewers, grant enterprise."""
+"""Organisations and streams for staff: find them, see their use and members, grant enterprise."""
 
 import time
 from typing import Any, cast
@@ -14,21 +14,21 @@ from onlooker.console.billing.subscriptions import has_subscription
 from onlooker.console.members.models import Invitation
 from onlooker.console.staff.model_admin import StaffModelAdmin, parse_uuid
 from onlooker.streams.administration import set_stream
-from onlooker.streams.models import Member, Stream, Usage
+from onlooker.streams.models import MemberRole, Membership, Organisation, Stream, Usage
 from onlooker.streams.video_time import month_of
 
 SETTABLE = ("kind",)
 
 
 class StreamAdmin(StaffModelAdmin):
-    list_display = ("name", "client_id", "owner", "kind", "enabled", "used_this_month", "last_frame_at", "is_removed")
+    list_display = ("name", "client_id", "organisation", "kind", "enabled", "used_this_month", "last_frame_at", "is_removed")
     list_filter = ("kind", "enabled", ("removed_at", admin.EmptyFieldListFilter))
-    list_select_related = ("owner",)
+    list_select_related = ("organisation",)
     search_fields = ("name",)
-    search_help_text = "Complete Login (client_id), beginning of the owner's e-mail address, or part of the name."
+    search_help_text = "Complete Login (client_id), beginning of an owner's e-mail address, or part of the name."
     ordering = ("-id",)
     fields = (
-        *("name", "client_id", "owner", "kind", "enabled", "used_this_month", "last_frame_at", "created_at"),
+        *("name", "client_id", "organisation", "kind", "enabled", "used_this_month", "last_frame_at", "created_at"),
         *(
             "time_zone",
             "compute",
@@ -46,7 +46,7 @@ class StreamAdmin(StaffModelAdmin):
         return self.fields if obj and has_subscription(obj) else self.readonly_fields
 
     def about(self, obj: Stream) -> str:
-        switch = "Only its owner can turn it on and off; to stop it, disable the owner's account."
+        switch = "Only its organisation can turn it on and off; to stop it, disable the accounts of all its owners."
         if has_subscription(obj):
             return f"Its kind depends on its subscription and can't be changed here. {switch}"
         return switch
@@ -69,7 +69,7 @@ class StreamAdmin(StaffModelAdmin):
         if client_id:
             return rows.filter(client_id=client_id)
         if "@" in term:
-            return rows.filter(owner__email__startswith=term.lower())
+            return rows.filter(organisation__in=_owned_by(term))
         return rows.filter(name__icontains=term)
 
     def save_model(self, request: HttpRequest, obj: Stream, form: Any, change: bool) -> None:
@@ -94,47 +94,73 @@ class StreamAdmin(StaffModelAdmin):
 
 
 class UsageAdmin(StaffModelAdmin):
-    list_display = ("month", "stream", "owner", "hours", "last_frame_at")
-    list_select_related = ("stream__owner",)
+    list_display = ("month", "stream", "organisation", "hours", "last_frame_at")
+    list_select_related = ("stream__organisation",)
     search_fields = ("stream__name",)
-    search_help_text = "Complete Login (client_id) of a stream, or beginning of its owner's e-mail address."
+    search_help_text = "Complete Login (client_id) of a stream, or beginning of an owner's e-mail address."
     ordering = ("-id",)
-    fields = ("stream", "owner", "month", "hours", "last_frame_at")
+    fields = ("stream", "organisation", "month", "hours", "last_frame_at")
 
     def find(self, rows: QuerySet[Usage], term: str) -> QuerySet[Usage]:
         client_id = parse_uuid(term)
         if client_id:
             return rows.filter(stream__client_id=client_id)
-        return rows.filter(stream__owner__email__startswith=term.lower())
+        return rows.filter(stream__organisation__in=_owned_by(term))
 
-    @admin.display(description="owner")
-    def owner(self, usage: Usage) -> str:
-        return str(usage.stream.owner or "-")
+    @admin.display(description="organisation")
+    def organisation(self, usage: Usage) -> str:
+        return str(usage.stream.organisation or "-")
 
     @admin.display(description="hours of video")
     def hours(self, usage: Usage) -> str:
         return f"{usage.video_s / 3600:.2f}"
 
 
-class MemberAdmin(StaffModelAdmin):
-    list_display = ("account", "stream", "created_at")
-    list_select_related = ("account", "stream")
-    search_fields = ("account__email",)
-    search_help_text = "Beginning of a viewer's e-mail address."
-    ordering = ("-id",)
-    fields = ("account", "stream", "created_at")
+def _owned_by(beginning: str) -> QuerySet[Membership, dict[str, Any]]:
+    """Organisations with an owner whose address begins so."""
+    owners = Membership.objects.filter(role=MemberRole.OWNER, account__email__startswith=beginning.lower())
+    return owners.values("organisation")
 
-    def find(self, rows: QuerySet[Member], term: str) -> QuerySet[Member]:
+
+class OrganisationAdmin(StaffModelAdmin):
+    list_display = ("name", "created_at", "requires_second_factor")
+    search_fields = ("name",)
+    search_help_text = "Beginning of an owner's e-mail address, or part of the name."
+    ordering = ("-id",)
+    fields = ("name", "created_at", "requires_second_factor", "owners", "stream_count")
+
+    def find(self, rows: QuerySet[Organisation], term: str) -> QuerySet[Organisation]:
+        return rows.filter(pk__in=_owned_by(term)) if "@" in term else rows.filter(name__icontains=term)
+
+    @admin.display(description="owners")
+    def owners(self, organisation: Organisation) -> str:
+        found = organisation.memberships.filter(role=MemberRole.OWNER).order_by("id")
+        return ", ".join(found.values_list("account__email", flat=True))
+
+    @admin.display(description="streams")
+    def stream_count(self, organisation: Organisation) -> int:
+        return organisation.streams.filter(removed_at=None).count()
+
+
+class MembershipAdmin(StaffModelAdmin):
+    list_display = ("account", "organisation", "role", "created_at")
+    list_select_related = ("account", "organisation")
+    search_fields = ("account__email",)
+    search_help_text = "Beginning of a member's e-mail address."
+    ordering = ("-id",)
+    fields = ("account", "organisation", "role", "created_at")
+
+    def find(self, rows: QuerySet[Membership], term: str) -> QuerySet[Membership]:
         return rows.filter(account__email__startswith=term.lower())
 
 
 class InvitationAdmin(StaffModelAdmin):
-    list_display = ("email", "stream", "invited_at", "expires_at")
-    list_select_related = ("stream",)
+    list_display = ("email", "organisation", "role", "invited_at", "expires_at")
+    list_select_related = ("organisation",)
     search_fields = ("email",)
     search_help_text = "Beginning of an invited e-mail address."
     ordering = ("email",)
-    fields = ("email", "stream", "invited_at", "expires_at")
+    fields = ("email", "organisation", "role", "invited_at", "expires_at")
 
     def find(self, rows: QuerySet[Invitation], term: str) -> QuerySet[Invitation]:
         return rows.filter(email__startswith=term.lower())

@@ -1,4 +1,4 @@
-"""The page of a stream's audit log, and the log as a file."""
+"""The page of a stream's audit log, the log as a file, and what entries say."""
 
 import json
 from collections.abc import Callable, Iterable
@@ -13,15 +13,15 @@ from django.shortcuts import render
 
 from onlooker.audit.entries import check_log, kept_days, list_entries
 from onlooker.audit.export import csv_lines, json_lines
-from onlooker.audit.models import AuditEntry
+from onlooker.audit.models import AuditEntry, OrganisationEntry
 from onlooker.console.accounts.models import Account
 from onlooker.console.accounts.page_access import PersonRequest, signed_in
-from onlooker.console.streams.access import owned_stream
-from onlooker.streams.models import Stream
+from onlooker.console.streams.access import managed_stream
 
 ROWS = 50
 KINDS = {"page": "as pages", "table": "as a table", "comparison": "for a comparison"}
 Details = dict[str, Any]
+Entry = AuditEntry | OrganisationEntry
 
 
 @dataclass(frozen=True)
@@ -36,7 +36,7 @@ class ShownEntry:
 
 @signed_in("GET", "HEAD")
 def show_audit_log(request: PersonRequest, client_id: UUID) -> HttpResponse:
-    stream = owned_stream(request.user, client_id)
+    stream = managed_stream(request.user, client_id)
     rows = AuditEntry.objects.filter(stream=stream).order_by("-number")
     before = request.GET.get("before", "")
     if before.isascii() and before.isdecimal() and len(before) < 19:
@@ -44,7 +44,7 @@ def show_audit_log(request: PersonRequest, client_id: UUID) -> HttpResponse:
     found = list(rows[: ROWS + 1])
     context = {
         "stream": stream,
-        "entries": describe_entries(found[:ROWS], stream),
+        "entries": describe_entries(found[:ROWS], stream.time_zone),
         "next": found[ROWS - 1].number if len(found) > ROWS else None,
         "is_newest": not before,
         "days": kept_days(stream.pk),
@@ -56,7 +56,7 @@ def show_audit_log(request: PersonRequest, client_id: UUID) -> HttpResponse:
 @signed_in("GET", "HEAD")
 def download_audit_log(request: PersonRequest, client_id: UUID) -> HttpResponse:
     """JSON lines, which `onlooker audit check` reads; or CSV."""
-    stream = owned_stream(request.user, client_id)
+    stream = managed_stream(request.user, client_id)
     is_csv = request.GET.get("form") == "csv"
     write, kind, ending = (csv_lines, "text/csv", "csv") if is_csv else (json_lines, "application/jsonl", "jsonl")
     answer = HttpResponse("".join(write(list_entries(stream.pk))), content_type=f"{kind}; charset=utf-8")
@@ -64,11 +64,11 @@ def download_audit_log(request: PersonRequest, client_id: UUID) -> HttpResponse:
     return answer
 
 
-def describe_entries(rows: Iterable[AuditEntry], stream: Stream) -> list[ShownEntry]:
+def describe_entries(rows: Iterable[Entry], time_zone: str) -> list[ShownEntry]:
     """In sentences; people by their present addresses."""
     found = [(row, json.loads(row.detail)) for row in rows]
     people = _Addresses(found)
-    zone = ZoneInfo(stream.time_zone)
+    zone = ZoneInfo(time_zone)
     return [
         ShownEntry(row.number, row.at, people.actor(row.actor), _Sentence(details, people, zone).of(row.action))
         for row, details in found
@@ -78,7 +78,7 @@ def describe_entries(rows: Iterable[AuditEntry], stream: Stream) -> list[ShownEn
 class _Addresses:
     """Of the accounts that entries name; of one that was deleted, its number is left."""
 
-    def __init__(self, found: list[tuple[AuditEntry, Details]]) -> None:
+    def __init__(self, found: list[tuple[Entry, Details]]) -> None:
         actors = [row.actor.partition(":")[2] for row, _ in found if row.actor.startswith(("account:", "staff:"))]
         named = [str(details["account"]) for _, details in found if "account" in details]
         numbers = {int(number) for number in (*actors, *named) if number.isdecimal()}
@@ -118,9 +118,17 @@ class _Sentence:
             "password.created": self._new_password,
             "password.changed": lambda: f"Password {self.details['password']} ends on {self._moment('ends')}.",
             "password.deleted": lambda: f"Password {self.details['password']} deleted.",
-            "member.added": lambda: f"{self._account()} became a viewer.",
-            "member.removed": lambda: f"{self._account()} is no longer a viewer.",
-            "member.invited": lambda: f"{self.details['address']} invited.",
+            "organisation.created": lambda: f"Organisation {self.details['name']} created.",
+            "organisation.changed": self._changes,
+            "member.added": lambda: f"{self._account()} became a member: {self.details.get('role', 'viewer')}.",
+            "member.changed": lambda: f"{self._account()} is now {self.details['role'][1]}, no longer {self.details['role'][0]}.",
+            "member.removed": lambda: f"{self._account()} is no longer {self.details.get('role', 'viewer')}.",
+            "member.sites_added": lambda: f"{self._account()} now sees {', '.join(self.details['sites'])}.",
+            "member.sites_removed": lambda: f"{self._account()} no longer sees {', '.join(self.details['sites'])}.",
+            "member.invited": lambda: f"{self.details['address']} invited as {self.details.get('role', 'viewer')}.",
+            "site.created": lambda: f"Site {self.details['name']} created.",
+            "site.changed": lambda: f"Site {self.details['name']} changed: {self._listed(self.details['changes'])}.",
+            "site.removed": lambda: f"Site {self.details['name']} deleted.",
             "invitation.ended": lambda: f"The invitation for {self.details['address']} ended.",
             "account.changed": self._account_state,
             "numbers.read": self._reading,
@@ -133,18 +141,19 @@ class _Sentence:
         return tell() if tell else action
 
     def _changes(self) -> str:
-        parts = [f"{name.replace('_', ' ')} from {_value(old)} to {_value(new)}" for name, (old, new) in self._pairs()]
-        return f"Settings changed: {', '.join(parts)}."
+        return f"Settings changed: {self._listed(self.details)}."
 
-    def _pairs(self) -> list[tuple[str, tuple[Any, Any]]]:
-        return [(name, (pair[0], pair[1])) for name, pair in self.details.items()]
+    def _listed(self, changes: Details) -> str:
+        return ", ".join(
+            f"{name.replace('_', ' ')} from {_value(old)} to {_value(new)}" for name, (old, new) in changes.items()
+        )
 
     def _new_password(self) -> str:
         number = self.details["password"]
         return f"Password {number} created for Try it." if self.details["trial"] else f"Password {number} created."
 
     def _account_state(self) -> str:
-        return "The owner's account enabled." if self.details["is_active"][1] else "The owner's account disabled."
+        return f"{self._account()}: account {'enabled' if self.details['is_active'][1] else 'disabled'}."
 
     def _reading(self) -> str:
         kind = KINDS.get(self.details["kind"], self.details["kind"])

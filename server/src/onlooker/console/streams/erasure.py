@@ -13,7 +13,7 @@ from django.shortcuts import redirect, render
 from onlooker.audit.actor import account_actor
 from onlooker.console.accounts.page_access import PersonRequest, signed_in
 from onlooker.console.forms import PlainForm
-from onlooker.console.streams.access import owned_stream
+from onlooker.console.streams.access import managed_stream
 from onlooker.metrics.erasure import count_range, erase_range
 from onlooker.streams.models import Stream
 
@@ -81,7 +81,7 @@ class ErasureForm(PlainForm):
 @signed_in("GET", "HEAD", "POST")
 def show_erasure(request: PersonRequest, client_id: UUID) -> HttpResponse:
     """The first POST says what goes; only a second one, from that page, erases it."""
-    stream = owned_stream(request.user, client_id)
+    stream = managed_stream(request.user, client_id)
     form = ErasureForm(stream, request.POST or None)
     context: dict[str, Any] = {"stream": stream, "form": form}
     if form.is_valid():

@@ -12,10 +12,10 @@ from onlooker.audit.entries import kept_days
 from onlooker.audit.models import LONGEST_KEPT_DAYS
 from onlooker.console.accounts.models import Account
 from onlooker.console.forms import PlainForm
-from onlooker.console.streams.access import find_way, may_choose_kind
+from onlooker.console.streams.access import find_way, managed_organisations, may_choose_kind
 from onlooker.streams.administration import AUDIT_DAYS, LONGEST_GRACE
 from onlooker.streams.business_hours import check_hours
-from onlooker.streams.models import LONGEST_RETENTION_DAYS, LONGEST_SILENCE_MINUTES, Stream
+from onlooker.streams.models import LONGEST_RETENTION_DAYS, LONGEST_SILENCE_MINUTES, Organisation, Site, Stream
 from onlooker.streams.options import (
     LARGEST_GROUPS,
     LONGEST_NAME,
@@ -54,6 +54,7 @@ COMPUTE_TEXTS = {
     "server": "On the server: the camera sends frames",
     "device": "On the device: no frame leaves it, only visits do. Needs an agent with the device extra",
 }
+NO_SITE = "No site"
 NOT_CHOSEN = ("kind", "compute", "place", "groups_of", AUDIT_DAYS)
 """Empty, these change nothing."""
 
@@ -131,8 +132,32 @@ class HoursField(forms.CharField):
             raise forms.ValidationError(str(error)) from None
 
 
+class BelongsField(forms.ChoiceField):
+    """An organisation, or one of its sites: `12` or `12-34`."""
+
+    def __init__(self, organisations: list[Organisation], **options: Any) -> None:
+        self._organisations = {str(one.pk): one for one in organisations}
+        sites = Site.objects.filter(organisation__in=organisations).order_by("name", "id")
+        self._sites = {f"{site.organisation_id}-{site.pk}": site for site in sites}
+        groups = [(one.name, self._choices_of(one)) for one in organisations]
+        super().__init__(choices=groups, required=False, label="Organisation and site", **options)
+
+    def _choices_of(self, organisation: Organisation) -> list[tuple[str, str]]:
+        sites = [(key, site.name) for key, site in self._sites.items() if site.organisation_id == organisation.pk]
+        return [(str(organisation.pk), NO_SITE), *sites]
+
+    def organisation_in(self, value: str) -> Organisation | None:
+        return self._organisations.get(value.partition("-")[0])
+
+    def site_in(self, value: str) -> Site | None:
+        return self._sites.get(value)
+
+
 class NewStreamForm(PlainForm):
-    """Name, place, preset, time zone and opening hours, and the kind where its owner may choose it."""
+    """Name, place, preset, time zone and opening hours, and the kind where its owner may choose it.
+
+    Where there is a choice, also the organisation and the site, whose opening hours it takes if none are given.
+    """
 
     name = NameField()
     place = PlaceField()
@@ -148,6 +173,10 @@ class NewStreamForm(PlainForm):
     def __init__(self, owner: Account, data: Any = None) -> None:
         super().__init__(data)
         self.way = find_way(owner)
+        managed = list(managed_organisations(owner))
+        self._belongs = BelongsField(managed)
+        if len(managed) > 1 or Site.objects.filter(organisation__in=managed).exists():
+            self.fields["belongs_to"] = self._belongs
         self.fields["time_zone"].widget.attrs["data-browser-time-zone"] = ""
         if self.way is not EnterpriseAccess.STAFF:
             usual = Stream.Kind.ENTERPRISE if self.way is EnterpriseAccess.CHOICE else Stream.Kind.DEVELOPER
@@ -170,8 +199,16 @@ class NewStreamForm(PlainForm):
         """The stream's settings, by its preset and what else was asked."""
         given = self.cleaned_data
         said = {name: given[name] for name in ("place", "hours", "time_zone")}
+        site = self._belongs.site_in(given.get("belongs_to", ""))
+        if site:
+            said |= {"site": site, "hours": given["hours"] or site.hours}
         notice = {"notice_given_at": timezone.now()} if given["notice_given"] else {}
         return said | notice | preset_settings(Preset(given["preset"]))
+
+    @property
+    def organisation(self) -> Organisation | None:
+        """None: the account's own, which may have to be created."""
+        return self._belongs.organisation_in(self.cleaned_data.get("belongs_to", ""))
 
     @property
     def kind(self) -> str:
@@ -185,7 +222,7 @@ class NewStreamForm(PlainForm):
 
 
 class SettingsForm(PlainForm):
-    """Everything an owner may change; the kind only where it is not paid for."""
+    """Everything those who manage a stream may change; the kind only where it is not paid for."""
 
     name = NameField()
     enabled = forms.BooleanField(
@@ -233,27 +270,32 @@ class SettingsForm(PlainForm):
     silence_alert_minutes = forms.IntegerField(
         min_value=0,
         max_value=LONGEST_SILENCE_MINUTES,
-        label="E-mail me when the camera is silent for (minutes)",
+        label="E-mail owners and managers when the camera is silent for (minutes)",
         help_text="0 means never.",
     )
     blind_alert_minutes = forms.IntegerField(
         min_value=0,
         max_value=LONGEST_SILENCE_MINUTES,
-        label="E-mail me when the camera sees nothing for (minutes)",
+        label="E-mail owners and managers when the camera sees nothing for (minutes)",
         help_text="It is covered, in the dark, out of focus, frozen or lost. 0 means never.",
     )
 
-    def __init__(self, stream: Stream, data: Any = None) -> None:
+    def __init__(self, account: Account, stream: Stream, data: Any = None) -> None:
         names = [name for name in self.base_fields if name != "confirmed_days"]
         own = {name: getattr(stream, name) for name in (*names, "kind") if name != AUDIT_DAYS}
         super().__init__(data, initial=own | {AUDIT_DAYS: kept_days(stream.pk)})
         self._stream = stream
         self.reading_notice = READING_NOTICE
-        if may_choose_kind(stream):
+        sites = Site.objects.filter(organisation=stream.organisation_id).order_by("name", "id")
+        if sites:
+            self.fields["site"] = forms.ModelChoiceField(sites, required=False, empty_label=NO_SITE)
+            self.initial["site"] = stream.site_id
+            names.append("site")
+        if may_choose_kind(account, stream):
             self.fields["kind"] = KindField(required=False)
             names.append("kind")
         self.asked_days: int | None = None
-        """The new number of days where the owner must first confirm that older visits are deleted."""
+        """The new number of days where somebody must first confirm that older visits are deleted."""
         self.fields["time_zone"] = TimeZoneField(current=stream.time_zone)
         for name in names:  # sent back with the form, so that an old tab changes only what was edited in it
             self.fields[name].show_hidden_initial = data is None or self.add_initial_prefix(name) in data

@@ -1,4 +1,4 @@
-"""Creating a stream, changing its settings, removing it, and what follows when its owner's account is disabled."""
+"""Creating a stream, changing its settings, removing it, and what follows when an owner's account is disabled."""
 
 from uuid import UUID
 
@@ -11,20 +11,14 @@ from django.shortcuts import redirect, render
 from onlooker.audit.actor import account_actor, acting_as
 from onlooker.console.accounts.models import Account
 from onlooker.console.accounts.page_access import PersonRequest, signed_in
-from onlooker.console.streams.access import owned_stream
+from onlooker.console.streams.access import managed_stream
 from onlooker.console.streams.forms import NewStreamForm, RemovalForm, SettingsForm
 from onlooker.console.streams.idempotency import find_result, remember_result
 from onlooker.console.streams.passwords import show_password
-from onlooker.streams.administration import (
-    NewStream,
-    RefusedError,
-    create_stream,
-    log_state,
-    remove_stream,
-    set_stream,
-)
-from onlooker.streams.models import Stream
+from onlooker.streams.administration import NewStream, create_stream, log_state, remove_stream, set_stream
+from onlooker.streams.models import MemberRole, Membership, Stream
 from onlooker.streams.options import describe_kinds
+from onlooker.streams.organisations import RefusedError
 
 
 @signed_in("GET", "HEAD", "POST")
@@ -65,6 +59,7 @@ def _find_or_create(form: NewStreamForm, owner: Account) -> NewStream | Stream:
         given["name"],
         owner=owner,
         kind=form.kind,
+        organisation=form.organisation,
         at_most=settings.ONLOOKER.streams_per_account,
         **form.chosen,
     )
@@ -75,8 +70,8 @@ def _find_or_create(form: NewStreamForm, owner: Account) -> NewStream | Stream:
 
 @signed_in("GET", "HEAD", "POST")
 def show_settings(request: PersonRequest, client_id: UUID) -> HttpResponse:
-    stream = owned_stream(request.user, client_id)
-    form = SettingsForm(stream, request.POST or None)
+    stream = managed_stream(request.user, client_id)
+    form = SettingsForm(request.user, stream, request.POST or None)
     if not form.is_valid():
         return render(request, "streams/settings.html", {"stream": stream, "form": form})
     try:
@@ -91,7 +86,7 @@ def show_settings(request: PersonRequest, client_id: UUID) -> HttpResponse:
 
 @signed_in("GET", "HEAD", "POST")
 def show_removal(request: PersonRequest, client_id: UUID) -> HttpResponse:
-    stream = owned_stream(request.user, client_id)
+    stream = managed_stream(request.user, client_id)
     form = RemovalForm(stream, request.POST or None)
     if not form.is_valid():
         return render(request, "streams/remove.html", {"stream": stream, "form": form})
@@ -103,7 +98,8 @@ def show_removal(request: PersonRequest, client_id: UUID) -> HttpResponse:
 
 @transaction.atomic
 def log_stream_states(owner: Account) -> None:
-    """Record that an account's streams stop or resume: always in the same order, each under its lock."""
-    streams = Stream.objects.filter(owner=owner, removed_at=None).order_by("id")
+    """Record that streams of an owner stop or resume: always in the same order, each under its lock."""
+    owned = Membership.objects.filter(account=owner, role=MemberRole.OWNER).values("organisation")
+    streams = Stream.objects.filter(organisation__in=owned, removed_at=None).order_by("id")
     for stream in streams.select_for_update(no_key=True):
         log_state(stream.pk, quota_s=settings.ONLOOKER.developer_quota_s)

@@ -7,7 +7,7 @@ from django.shortcuts import render
 from django_htmx.http import trigger_client_event
 
 from onlooker.console.accounts.page_access import PersonRequest, signed_in
-from onlooker.console.streams.access import find_way, owned_stream, visible_stream
+from onlooker.console.streams.access import managed_stream, rights_context, visible_stream
 from onlooker.console.streams.condition import read_condition
 from onlooker.console.streams.connection import connection_context
 from onlooker.console.streams.status import count_refusals, read_status, sum_blindness
@@ -15,19 +15,16 @@ from onlooker.console.streams.status import count_refusals, read_status, sum_bli
 
 @signed_in("GET", "HEAD")
 def show_stream(request: PersonRequest, client_id: UUID) -> HttpResponse:
-    """Everything for the owner; for a viewer, what a viewer may know."""
+    """Everything for those who manage it; for others, what a viewer may know."""
     stream = visible_stream(request.user, client_id)
-    is_own = stream.owner_id == request.user.pk
-    context = {
+    context = rights_context(request.user, stream) | {
         "stream": stream,
         "status": read_status(stream),
         "condition": read_condition(stream),
-        "is_own": is_own,
-        "way": find_way(request.user),
     }
     if request.htmx:
         return render(request, "streams/summary.html", context)
-    if is_own:
+    if context["is_own"]:
         context |= connection_context(stream) | {
             "refusals": count_refusals(stream),
             "blind_times": sum_blindness(stream),
@@ -38,7 +35,7 @@ def show_stream(request: PersonRequest, client_id: UUID) -> HttpResponse:
 @signed_in("GET", "HEAD")
 def show_connection(request: PersonRequest, client_id: UUID) -> HttpResponse:
     """204 until the first frame has arrived, so that screen readers announce the change once and not every time."""
-    stream = owned_stream(request.user, client_id)
+    stream = managed_stream(request.user, client_id)
     status = read_status(stream)
     if not status.last_frame_at:
         return HttpResponse(status=204)

@@ -9,12 +9,13 @@ from django.utils import timezone
 
 from onlooker.audit.actor import account_actor, acting_as
 from onlooker.console.accounts.page_access import PersonRequest, signed_in
-from onlooker.console.streams.access import owned_stream
+from onlooker.console.streams.access import managed_stream
 from onlooker.console.streams.connection import connection_context
 from onlooker.console.streams.forms import RotationForm
 from onlooker.console.streams.status import read_status
-from onlooker.streams.administration import RefusedError, rotate_access_token
+from onlooker.streams.administration import rotate_access_token
 from onlooker.streams.models import AccessToken, Stream
+from onlooker.streams.organisations import RefusedError
 
 TOKEN_KEPT = timedelta(days=1)
 """How long an access token is kept after its end, so that somebody who looks into a complaint can still see it."""
@@ -44,7 +45,7 @@ def show_password(
 @signed_in("GET", "HEAD", "POST")
 def rotate_password(request: PersonRequest, client_id: UUID) -> HttpResponse:
     """A new Password; the old one keeps working for a grace time."""
-    stream = owned_stream(request.user, client_id)
+    stream = managed_stream(request.user, client_id)
     form = RotationForm(request.POST or None)
     if form.is_valid():
         grace = timedelta(hours=form.hours)

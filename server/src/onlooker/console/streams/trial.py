@@ -8,7 +8,7 @@ from django.shortcuts import render
 
 from onlooker.audit.actor import account_actor, acting_as
 from onlooker.console.accounts.page_access import PersonRequest, signed_in
-from onlooker.console.streams.access import find_way, owned_stream
+from onlooker.console.streams.access import managed_stream, rights_context
 from onlooker.console.streams.status import read_status
 from onlooker.console.web.security import allow_sources
 from onlooker.streams.administration import TRIAL_TIME, add_trial_token
@@ -17,12 +17,11 @@ from onlooker.streams.models import Stream
 
 @signed_in("GET", "HEAD")
 def show_trial(request: PersonRequest, client_id: UUID) -> HttpResponse:
-    stream = owned_stream(request.user, client_id)
+    stream = managed_stream(request.user, client_id)
     gateway_url = settings.ONLOOKER.public_url
     context = {
         "stream": stream,
-        "is_own": True,
-        "way": find_way(request.user),
+        **rights_context(request.user, stream),
         "status": read_status(stream),
         "gateway_url": gateway_url,
     }
@@ -33,7 +32,7 @@ def show_trial(request: PersonRequest, client_id: UUID) -> HttpResponse:
 
 @signed_in("POST")
 def give_trial_token(request: PersonRequest, client_id: UUID) -> HttpResponse:
-    stream = owned_stream(request.user, client_id)
+    stream = managed_stream(request.user, client_id)
     try:
         with acting_as(account_actor(request.user.pk)):
             token = add_trial_token(stream)

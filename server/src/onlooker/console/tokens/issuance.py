@@ -1,4 +1,4 @@
-"""Issues tokens, to the owner or a viewer of a stream who has one of its valid access tokens."""
+"""Issues tokens, to members who see a stream and have one of its valid access tokens."""
 
 import hmac
 import time
@@ -13,10 +13,11 @@ from django.db.models.functions import Lower
 from django.utils import timezone
 
 from onlooker.console.accounts.models import Account
+from onlooker.console.streams.access import sees_stream
 from onlooker.console.tokens.signing_keys import TOKEN_LIFETIME, signing_key
 from onlooker.streams.bearer_tokens import ALGORITHM, AUDIENCE
 from onlooker.streams.credentials import hash_access_token
-from onlooker.streams.models import AccessToken, Member, Stream
+from onlooker.streams.models import AccessToken, Stream
 
 NO_CLIENT_ID = UUID(int=0)
 """A client_id that no stream has, looked up in place of an invalid one."""
@@ -65,10 +66,9 @@ def _find_credential(client_id: UUID, access_token: str) -> AccessToken | None:
 def _find_account(username: str, client_id: UUID) -> Account | None:
     """An active account of the stream, with a confirmed address."""
     email = username.lower() if "\0" not in username and len(username) <= LONGEST_EMAIL else ""
-    owned = Stream.objects.filter(owner=OuterRef("pk"), client_id=client_id, removed_at=None)
-    shared = Member.objects.filter(account=OuterRef("pk"), stream__client_id=client_id, stream__removed_at=None)
+    seen = Stream.objects.filter(sees_stream(OuterRef(OuterRef("pk"))), client_id=client_id, removed_at=None)
     accounts = _accounts_with_own_address().alias(address=Lower("email"))
-    return accounts.filter(Exists(owned) | Exists(shared), address=email, is_active=True).first()
+    return accounts.filter(Exists(seen), address=email, is_active=True).first()
 
 
 def _accounts_with_own_address() -> QuerySet[Account]:

@@ -88,7 +88,7 @@ BEGIN
     WHERE account_id = owner AND role = 'owner' ORDER BY id LIMIT 1;
     IF found IS NULL THEN
         INSERT INTO streams_organisation (name)
-        SELECT left(email, 100) FROM accounts_account WHERE id = owner RETURNING id INTO found;
+        VALUES (coalesce((SELECT left(email, 100) FROM accounts_account WHERE id = owner), '')) RETURNING id INTO found;
         INSERT INTO streams_membership (organisation_id, account_id, role) VALUES (found, owner, 'owner');
     END IF;
     RETURN found;

@@ -18,6 +18,6 @@ def billing_is_on() -> bool:
 
 @register.inclusion_tag("billing/panel.html")
 def billing_panel(stream: Stream) -> dict[str, Any]:
-    """For a stream's page, shown to its owner; empty if billing is off."""
+    """For a stream's page, shown to owners; empty if billing is off."""
     row = Subscription.objects.filter(stream=stream).first()
     return {"is_on": is_billing_on(), "stream": stream, "subscription": row}

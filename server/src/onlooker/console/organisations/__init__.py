@@ -1,0 +1,1 @@
+"""The pages of organisations: members and their roles, sites, settings, the audit log."""

@@ -1,0 +1,123 @@
+"""An organisation's page: its people, invitations and sites; what its owners may change; its end."""
+
+from typing import Any
+
+from django import forms
+from django.contrib import messages
+from django.db.models import Count, Q
+from django.http import HttpResponse
+from django.shortcuts import redirect, render
+
+from onlooker.audit.actor import account_actor, acting_as
+from onlooker.console.accounts.page_access import PersonRequest, signed_in
+from onlooker.console.forms import PlainForm
+from onlooker.console.members.forms import grantable_roles
+from onlooker.console.members.invitations import open_invitations_of
+from onlooker.console.streams.access import own_membership
+from onlooker.console.streams.forms import NameField
+from onlooker.streams.models import MemberRole, Membership, Organisation, Site
+from onlooker.streams.options import is_same_name
+from onlooker.streams.organisations import MANAGERS, remove_organisation
+
+
+class OrganisationForm(PlainForm):
+    """What an organisation is called, and whether its members need a second factor."""
+
+    name = NameField()
+    requires_second_factor = forms.BooleanField(
+        required=False,
+        label="Members need a second factor",
+        help_text="Each member sets one up under Account.",
+    )
+
+    def __init__(self, organisation: Organisation, data: Any = None) -> None:
+        initial = {"name": organisation.name, "requires_second_factor": organisation.requires_second_factor}
+        super().__init__(data, initial=initial)
+        self.fields["name"].help_text = "For example, that of the company."
+
+
+class OrganisationRemovalForm(PlainForm):
+    """The organisation's name, typed."""
+
+    name = forms.CharField(label="Name of the organisation", widget=forms.TextInput(attrs={"autocomplete": "off"}))
+
+    def __init__(self, organisation: Organisation, data: Any = None) -> None:
+        super().__init__(data)
+        self._organisation = organisation
+
+    def clean_name(self) -> str:
+        typed: str = self.cleaned_data["name"]
+        if not is_same_name(typed, self._organisation.name):
+            raise forms.ValidationError("That is not the organisation's name. Nothing was deleted.")
+        return typed
+
+
+@signed_in("GET", "HEAD")
+def show_organisations(request: PersonRequest) -> HttpResponse:
+    """A choice where there are several; without any, the overview of streams leads to the first."""
+    rows = Membership.objects.filter(account=request.user).select_related("organisation").order_by("organisation__name")
+    memberships = list(rows)
+    if len(memberships) == 1:
+        return redirect("organisation", memberships[0].organisation_id)
+    return render(request, "organisations/list.html", {"memberships": memberships})
+
+
+@signed_in("GET", "HEAD")
+def show_organisation(request: PersonRequest, organisation_id: int) -> HttpResponse:
+    """For those who manage it; analysts and viewers see their own part."""
+    own = own_membership(request.user, organisation_id)
+    context: dict[str, Any] = {"organisation": own.organisation, "own": own, "role": own.get_role_display().lower()}
+    if own.role not in MANAGERS:
+        context["sites"] = own.site_links.order_by("site__name").values_list("site__name", flat=True)
+        return render(request, "organisations/membership.html", context)
+    context |= {
+        "members": _members(own.organisation),
+        "invitations": open_invitations_of(own.organisation).prefetch_related("site_links__site"),
+        "sites": _sites(own.organisation),
+        "roles": {role.value for role in grantable_roles(own.role)},
+        "is_owner": own.role == MemberRole.OWNER,
+    }
+    return render(request, "organisations/organisation.html", context)
+
+
+def _members(organisation: Organisation) -> Any:
+    rows = organisation.memberships.select_related("account").prefetch_related("site_links__site")
+    return rows.order_by("account__email")
+
+
+def _sites(organisation: Organisation) -> Any:
+    rows = Site.objects.filter(organisation=organisation)
+    return rows.annotate(live=Count("streams", filter=Q(streams__removed_at=None))).order_by("name", "id")
+
+
+@signed_in("GET", "HEAD", "POST")
+def change_organisation(request: PersonRequest, organisation_id: int) -> HttpResponse:
+    organisation = own_membership(request.user, organisation_id, MemberRole.OWNER).organisation
+    form = OrganisationForm(organisation, request.POST or None)
+    if not form.is_valid():
+        return render(request, "organisations/settings.html", {"organisation": organisation, "form": form})
+    with acting_as(account_actor(request.user.pk)):
+        for name, value in form.cleaned_data.items():
+            setattr(organisation, name, value)
+        organisation.save(update_fields=list(form.cleaned_data))
+    messages.success(request, "Settings saved.")
+    return redirect("organisation", organisation_id)
+
+
+@signed_in("GET", "HEAD", "POST")
+def show_organisation_removal(request: PersonRequest, organisation_id: int) -> HttpResponse:
+    organisation = own_membership(request.user, organisation_id, MemberRole.OWNER).organisation
+    form = OrganisationRemovalForm(organisation, request.POST or None)
+    if not form.is_valid():
+        context = {
+            "organisation": organisation,
+            "form": form,
+            "stream_count": organisation.streams.filter(removed_at=None).count(),
+            "others": organisation.memberships.exclude(account=request.user).count(),
+        }
+        return render(request, "organisations/remove.html", context)
+    name = organisation.name
+    with acting_as(account_actor(request.user.pk)):
+        remove_organisation(organisation)
+    messages.success(request, f"{name} was deleted. The visits and blobs of its streams are being deleted now.")
+    return redirect("streams")

@@ -1,0 +1,125 @@
+"""Sites: where streams stand, and whom viewers see."""
+
+from typing import Any
+
+from django import forms
+from django.contrib import messages
+from django.db.models import Q, QuerySet
+from django.http import HttpResponse
+from django.shortcuts import get_object_or_404, redirect, render
+
+from onlooker.audit.actor import account_actor, acting_as
+from onlooker.console.accounts.page_access import PersonRequest, signed_in
+from onlooker.console.forms import PlainForm
+from onlooker.console.streams.access import own_membership
+from onlooker.console.streams.forms import HoursField, NameField, TimeZoneField
+from onlooker.streams.models import Organisation, Site, Stream
+from onlooker.streams.organisations import MANAGERS
+
+STREAMS_OFFERED = 200
+"""More would not fit on a page: then a stream's own settings say where it stands."""
+SITES_PER_ORGANISATION = 10_000
+LONGEST_SITE_ADDRESS = 300
+
+
+class SiteForm(PlainForm):
+    """A site, and which streams stand there."""
+
+    name = NameField()
+    address = forms.CharField(required=False, max_length=LONGEST_SITE_ADDRESS)
+    time_zone = TimeZoneField(initial="UTC")
+    hours = HoursField()
+    streams = forms.ModelMultipleChoiceField(
+        Stream.objects.none(),
+        required=False,
+        widget=forms.CheckboxSelectMultiple,
+        label="Streams at this site",
+        help_text="Streams of other sites are not listed: their settings say where they stand.",
+    )
+
+    def __init__(self, organisation: Organisation, site: Site | None = None, data: Any = None) -> None:
+        fields = ("name", "address", "time_zone", "hours")
+        initial: dict[str, Any] = {name: getattr(site, name) for name in fields} if site else {}
+        super().__init__(data, initial=initial)
+        self._organisation, self._site = organisation, site
+        self.fields["name"].help_text = "For example, a shop or a branch."
+        self.fields["time_zone"] = TimeZoneField(current=site.time_zone if site else "", initial="UTC")
+        self.fields["time_zone"].help_text = "Streams have their own, which starts with this one."
+        self.fields["hours"].help_text = "A stream that is created here without opening hours starts with these."
+        if site is None:
+            self.fields["time_zone"].widget.attrs["data-browser-time-zone"] = ""
+        offered = self._offered()
+        if offered.count() > STREAMS_OFFERED or not offered.exists():
+            del self.fields["streams"]
+        else:
+            choice = self.fields["streams"]
+            assert isinstance(choice, forms.ModelMultipleChoiceField)
+            choice.queryset = offered
+            self.initial["streams"] = [stream.pk for stream in offered if site and stream.site_id == site.pk]
+
+    def _offered(self) -> QuerySet[Stream]:
+        """Those at this site or at none."""
+        here = Q(site=None) | Q(site=self._site) if self._site else Q(site=None)
+        rows = Stream.objects.filter(here, organisation=self._organisation, removed_at=None)
+        return rows.order_by("name", "id")
+
+    def clean_name(self) -> str:
+        name: str = self.cleaned_data["name"]
+        others = Site.objects.filter(organisation=self._organisation, name=name)
+        if (others.exclude(pk=self._site.pk) if self._site else others).exists():
+            raise forms.ValidationError("Another site has this name.")
+        return name
+
+    def save(self) -> Site:
+        """Create or change the site, and move streams in and out of it."""
+        given = dict(self.cleaned_data)
+        chosen = given.pop("streams", None)
+        site = self._site or Site(organisation=self._organisation)
+        for name, value in given.items():
+            setattr(site, name, value)
+        site.save()
+        if chosen is not None:
+            numbers = {stream.pk for stream in chosen}
+            for stream in self._offered():
+                wanted = site.pk if stream.pk in numbers else None
+                if stream.site_id != wanted:
+                    Stream.objects.filter(pk=stream.pk, organisation=self._organisation).update(site=wanted)
+        return site
+
+
+@signed_in("GET", "HEAD", "POST")
+def create_site(request: PersonRequest, organisation_id: int) -> HttpResponse:
+    organisation = own_membership(request.user, organisation_id, *MANAGERS).organisation
+    form = SiteForm(organisation, None, request.POST or None)
+    if form.is_valid() and organisation.sites.count() >= SITES_PER_ORGANISATION:
+        form.add_error(None, f"An organisation has at most {SITES_PER_ORGANISATION:,} sites.")
+    if not form.is_valid():
+        return render(request, "organisations/site.html", {"organisation": organisation, "form": form})
+    with acting_as(account_actor(request.user.pk)):
+        site = form.save()
+    messages.success(request, f"Site {site.name} created.")
+    return redirect("organisation", organisation_id)
+
+
+@signed_in("GET", "HEAD", "POST")
+def change_site(request: PersonRequest, organisation_id: int, site_id: int) -> HttpResponse:
+    organisation = own_membership(request.user, organisation_id, *MANAGERS).organisation
+    site = get_object_or_404(Site, organisation=organisation, pk=site_id)
+    form = SiteForm(organisation, site, request.POST or None)
+    if not form.is_valid():
+        return render(request, "organisations/site.html", {"organisation": organisation, "site": site, "form": form})
+    with acting_as(account_actor(request.user.pk)):
+        form.save()
+    messages.success(request, f"Site {site.name} saved.")
+    return redirect("organisation", organisation_id)
+
+
+@signed_in("POST")
+def remove_site(request: PersonRequest, organisation_id: int, site_id: int) -> HttpResponse:
+    """Its streams stay, at no site; viewers of this site no longer see them."""
+    organisation = own_membership(request.user, organisation_id, *MANAGERS).organisation
+    site = get_object_or_404(Site, organisation=organisation, pk=site_id)
+    with acting_as(account_actor(request.user.pk)):
+        site.delete()
+    messages.success(request, f"Site {site.name} deleted. Its streams stay, and stand at no site.")
+    return redirect("organisation", organisation_id)
