@@ -12,7 +12,7 @@ from django.test import Client
 from django.utils import timezone
 
 from enrolments import code_of, enrol, enrolled, new_key, renew, site_of, template_of
-from onlooker.audit.models import AuditEntry
+from onlooker.audit.models import AuditEntry, OrganisationEntry
 from onlooker.console.accounts.models import Account
 from onlooker.console.devices import pages
 from onlooker.devices.models import Device, DeviceTemplate, EnrolmentCode
@@ -107,6 +107,17 @@ def test_site_and_template_of_others_are_not_offered(browser: Client, owner: Acc
     assert "Their site" not in page
     given = {"template": others_template.pk, "site": others_site.pk, "devices": "1", "days": "7"}
     assert "errorlist" in text_of(browser, "/devices/codes/new/", **given)
+
+
+def test_codes_and_templates_are_in_the_log_of_the_organisation(browser: Client, owner: Account) -> None:
+    browser.post("/devices/templates/new/", TEMPLATE)
+    template = DeviceTemplate.objects.get()
+    browser.post("/devices/codes/new/", {"template": template.pk, "devices": "50", "days": "7"})
+    browser.post(f"/devices/codes/{EnrolmentCode.objects.get().pk}/end/")
+    browser.post(f"/devices/templates/{template.pk}/remove/")
+    rows = OrganisationEntry.objects.filter(organisation=organisation_of(owner), actor=f"account:{owner.pk}")
+    done = list(rows.order_by("number").values_list("action", flat=True))
+    assert done == ["template.created", "code.created", "code.ended", "template.removed"]
 
 
 def test_a_code_can_be_ended(browser: Client, owner: Account) -> None:

@@ -37,6 +37,7 @@ def device() -> None:
 def make_template(name: str, owner: str, preset: str, notice_given: bool, source: str, **said: str) -> None:
     """Create a template: the settings that the stream of each new device starts with."""
     open_django()
+    from onlooker.audit.actor import acting_as, command_actor
     from onlooker.devices.enrolment_codes import check_source, create_template
     from onlooker.streams.organisations import RefusedError
 
@@ -46,9 +47,10 @@ def make_template(name: str, owner: str, preset: str, notice_given: bool, source
     try:
         said |= {"time_zone": check_time_zone(said["time_zone"]), "hours": check_hours(said["hours"])}
         settings: dict[str, Any] = said | preset_settings(Preset(preset))
-        made = create_template(
-            _organisation(owner), name, settings, source=check_source(source), is_notice_given=notice_given
-        )
+        with acting_as(command_actor()):
+            made = create_template(
+                _organisation(owner), name, settings, source=check_source(source), is_notice_given=notice_given
+            )
     except (RefusedError, ValueError) as error:
         raise click.ClickException(str(error)) from None
     click.echo(f"Template {made.name!r}. A code for it: onlooker device code --template {made.name!r}")

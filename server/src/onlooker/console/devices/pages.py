@@ -104,9 +104,10 @@ def create_device_code(request: PersonRequest) -> HttpResponse:
     if form.is_valid():
         given = form.cleaned_data
         try:
-            made = create_code(
-                given["template"], site=given["site"], devices=given["devices"], life=form.life, by=request.user
-            )
+            with acting_as(account_actor(request.user.pk)):
+                made = create_code(
+                    given["template"], site=given["site"], devices=given["devices"], life=form.life, by=request.user
+                )
             return _show_code(request, made)
         except RefusedError as error:
             form.add_error(None, str(error))
@@ -123,7 +124,8 @@ def _show_code(request: PersonRequest, made: NewCode) -> HttpResponse:
 @signed_in("POST")
 def end_device_code(request: PersonRequest, code_id: int) -> HttpResponse:
     code = get_object_or_404(open_codes(managed_organisations(request.user)), pk=min(code_id, LARGEST_NUMBER - 1))
-    end_code(code)
+    with acting_as(account_actor(request.user.pk)):
+        end_code(code)
     messages.success(request, f"Code {code.beginning}… ended. Devices that enrolled with it go on.")
     return redirect("devices")
 
@@ -135,13 +137,14 @@ def create_device_template(request: PersonRequest) -> HttpResponse:
     if form.is_valid():
         given = form.cleaned_data
         try:
-            made = create_template(
-                form.organisation,
-                given["name"],
-                form.chosen,
-                source=given["source"],
-                is_notice_given=given["notice_given"],
-            )
+            with acting_as(account_actor(request.user.pk)):
+                made = create_template(
+                    form.organisation,
+                    given["name"],
+                    form.chosen,
+                    source=given["source"],
+                    is_notice_given=given["notice_given"],
+                )
         except RefusedError as error:
             form.add_error("name", str(error))
         else:
@@ -155,7 +158,8 @@ def remove_device_template(request: PersonRequest, template_id: int) -> HttpResp
     """Its codes end with it."""
     rows = DeviceTemplate.objects.filter(organisation__in=managed_organisations(request.user))
     template = get_object_or_404(rows, pk=min(template_id, LARGEST_NUMBER - 1))
-    template.delete()
+    with acting_as(account_actor(request.user.pk)):
+        template.delete()
     messages.success(request, f"Template {template.name} removed. Codes for it no longer work.")
     return redirect("devices")
 

@@ -135,7 +135,11 @@ class _Sentence:
             "numbers.exported": lambda: f"Numbers {self._range()} downloaded from the dashboard.",
             "device.enrolled": lambda: f"Device {self._device()} enrolled.",
             "device.revoked": lambda: f"Device {self._device()} revoked.",
-            "code.created": lambda: f"Enrolment code {self.details['code']} created, to replace the device.",
+            "replacement.created": lambda: f"Enrolment code {self.details['code']} created, to replace the device.",
+            "code.created": self._new_code,
+            "code.ended": lambda: f"Enrolment code {self.details['code']} ended.",
+            "template.created": lambda: f"Template {self.details['name']} for devices created.",
+            "template.removed": lambda: f"Template {self.details['name']} for devices removed.",
             "visits.erased": lambda: f"Visits {self._range()} erased.",
         }.get(action)
         return tell() if tell else action
@@ -160,7 +164,12 @@ class _Sentence:
         return f"Numbers {self._range()} read {kind}, with a token of Password {self.details['password']}."
 
     def _device(self) -> str:
-        return f"{self.details['device']} ({self.details['name']})" if self.details["name"] else str(self.details["device"])
+        number, name = self.details["device"], self.details["name"]
+        return f"{number} ({name})" if name else str(number)
+
+    def _new_code(self) -> str:
+        number, devices = self.details["code"], self.details["devices"]
+        return f"Enrolment code {number} created for {devices} device{'s' if devices > 1 else ''}."
 
     def _account(self) -> str:
         return self.people.account(self.details["account"])

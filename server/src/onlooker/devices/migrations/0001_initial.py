@@ -1,7 +1,7 @@
 """Devices: templates, enrolment codes, boxes, and which access token belongs to which box.
 
-Access tokens stay where they are: a device's is one of its stream's, so every process checks it as it did. What becomes
-of a device is written into its stream's audit log by triggers.
+Access tokens stay where they are: a device's is one of its stream's, so every process checks it as it did. Triggers
+write what becomes of a device into its stream's audit log, and codes and templates into that of the organisation.
 """
 
 import uuid
@@ -24,24 +24,49 @@ BEGIN
 END $$;
 CREATE TRIGGER audit_note_device AFTER INSERT OR UPDATE ON devices_device
     FOR EACH ROW EXECUTE FUNCTION audit_note_device();
+-- By its number, never its hash.
 CREATE FUNCTION audit_note_code() RETURNS trigger LANGUAGE plpgsql SECURITY DEFINER AS $$
+DECLARE about jsonb := jsonb_build_object('code', NEW.id, 'devices', NEW.devices_at_most, 'ends', NEW.expires_at);
 BEGIN
-    PERFORM audit_note(NEW.stream_id, 'code.created', jsonb_build_object('code', NEW.id, 'ends', NEW.expires_at));
+    IF TG_OP = 'UPDATE' THEN
+        PERFORM audit_note_of(NEW.organisation_id, 'code.ended', about);
+    ELSIF NEW.stream_id IS NULL THEN
+        PERFORM audit_note_of(NEW.organisation_id, 'code.created', about);
+    ELSE
+        PERFORM audit_note(NEW.stream_id, 'replacement.created', about);
+    END IF;
     RETURN NULL;
 END $$;
 CREATE TRIGGER audit_note_code AFTER INSERT ON devices_enrolmentcode
-    FOR EACH ROW WHEN (NEW.stream_id IS NOT NULL) EXECUTE FUNCTION audit_note_code();
-REVOKE EXECUTE ON FUNCTION audit_note_device(), audit_note_code() FROM PUBLIC;
+    FOR EACH ROW EXECUTE FUNCTION audit_note_code();
+CREATE TRIGGER audit_note_code_end AFTER UPDATE ON devices_enrolmentcode
+    FOR EACH ROW WHEN (OLD.ended_at IS NULL AND NEW.ended_at IS NOT NULL) EXECUTE FUNCTION audit_note_code();
+CREATE FUNCTION audit_note_template() RETURNS trigger LANGUAGE plpgsql SECURITY DEFINER AS $$
+BEGIN
+    IF TG_OP = 'INSERT' THEN
+        PERFORM audit_note_of(NEW.organisation_id, 'template.created',
+            jsonb_build_object('name', NEW.name, 'settings', NEW.settings));
+    ELSE
+        PERFORM audit_note_of(OLD.organisation_id, 'template.removed', jsonb_build_object('name', OLD.name));
+    END IF;
+    RETURN NULL;
+END $$;
+CREATE TRIGGER audit_note_template AFTER INSERT OR DELETE ON devices_devicetemplate
+    FOR EACH ROW EXECUTE FUNCTION audit_note_template();
+REVOKE EXECUTE ON FUNCTION audit_note_device(), audit_note_code(), audit_note_template() FROM PUBLIC;
 -- Temporary tables last: nobody's own table stands in for ours.
 DO $$ BEGIN
     EXECUTE format('ALTER FUNCTION audit_note_device() SET search_path = %I, pg_temp', current_schema());
     EXECUTE format('ALTER FUNCTION audit_note_code() SET search_path = %I, pg_temp', current_schema());
+    EXECUTE format('ALTER FUNCTION audit_note_template() SET search_path = %I, pg_temp', current_schema());
 END $$;
 """
 UNAUDIT = """
 DROP TRIGGER audit_note_device ON devices_device;
 DROP TRIGGER audit_note_code ON devices_enrolmentcode;
-DROP FUNCTION audit_note_device(), audit_note_code();
+DROP TRIGGER audit_note_code_end ON devices_enrolmentcode;
+DROP TRIGGER audit_note_template ON devices_devicetemplate;
+DROP FUNCTION audit_note_device(), audit_note_code(), audit_note_template();
 """
 
 
@@ -51,7 +76,7 @@ class Migration(migrations.Migration):
 
     dependencies = [
         migrations.swappable_dependency(settings.AUTH_USER_MODEL),
-        ('audit', '0001_initial'),
+        ('audit', '0002_organisations'),
         ('streams', '0015_memberships'),
     ]
 
