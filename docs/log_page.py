@@ -17,7 +17,7 @@ OF_EVERY_LINE = {
 }  # fmt: skip
 FIELDS = {
     "account": ("integer", "Number of an account."),
-    "address": ("string", "The network address whose connection or token request was refused."),
+    "address": ("string", "The network address whose connection, token request or enrolment was refused."),
     "bucket": ("string", "A bucket of the bus, as in `onlooker_bucket_filled`."),
     "calls": ("integer", "Calls in progress."),
     "child": ("string", "A process that `onlooker up` started."),
@@ -27,6 +27,7 @@ FIELDS = {
     "count": ("integer", "How many things a chore did."),
     "customer": ("string or integer", "A customer of billing: our number, or Stripe's id."),
     "definitions": ("string", "Which definitions of metrics fill the roll-up."),
+    "device": ("integer", "Number of a device."),
     "error": ("string", "What a library, the database or the bus said, or the kind of its exception."),
     "exception": ("string", "A traceback, with line breaks."),
     "filled": ("number", "Share of a bucket's disk that is used, 0 to 1."),

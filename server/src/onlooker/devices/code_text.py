@@ -1,4 +1,4 @@
-"""The text of an enrolment code: how it is made, read as people type it, and hashed."""
+"""The text of an enrolment code: created at random, read as people type it, hashed."""
 
 import secrets
 
