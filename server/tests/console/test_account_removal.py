@@ -7,10 +7,11 @@ from allauth.mfa.models import Authenticator
 from allauth.usersessions.models import UserSession
 from django.utils import timezone
 
+from memberships import share_stream
 from onlooker.console.accounts.deletion import delete_unconfirmed_accounts
 from onlooker.console.accounts.models import Account
 from onlooker.streams.administration import account_of, create_stream
-from onlooker.streams.models import AccessToken, Member, Stream
+from onlooker.streams.models import AccessToken, Membership, Organisation, Stream
 from sign_in_forms import add_second_factor, confirm_identity, is_signed_in, sign_in_by_form, text_of
 
 pytest_plugins = ["pages"]
@@ -33,8 +34,8 @@ def test_it_asks_who_one_is_and_for_the_address(sign_in, owner) -> None:
 def test_everything_that_belongs_to_it_goes(sign_in, mailbox, owner, stranger) -> None:
     mine = create_stream("Lobby", owner=owner, kind="enterprise").stream
     other = create_stream("Yard", owner=stranger, kind="developer").stream
-    Member.objects.create(stream=other, account=owner)
-    Member.objects.create(stream=mine, account=stranger)
+    share_stream(other, owner)
+    share_stream(mine, stranger)
     elsewhere = sign_in(None)
     sign_in_by_form(elsewhere, owner.email)
     browser = sign_in(owner)
@@ -44,9 +45,10 @@ def test_everything_that_belongs_to_it_goes(sign_in, mailbox, owner, stranger) -
     assert answer.headers["location"] == "/accounts/login/"
     assert [is_signed_in(one) for one in (browser, elsewhere)] == [False, False]
     mine.refresh_from_db()
-    assert (mine.owner, mine.name, mine.removed_at is not None) == (None, "", True)
+    assert (mine.organisation, mine.name, mine.removed_at is not None) == (None, "", True)
     assert not AccessToken.objects.filter(stream=mine).exists()
-    assert list(Member.objects.all()) == []
+    assert [member.account for member in Membership.objects.all()] == [stranger]
+    assert [one.name for one in Organisation.objects.all()] == ["stranger@example.org"]
     assert Stream.objects.get(pk=other.pk).removed_at is None
     for table in (EmailAddress, Authenticator, UserSession):
         assert not table.objects.filter(user_id=owner.pk).exists()

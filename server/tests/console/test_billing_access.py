@@ -5,11 +5,12 @@ import logging
 import msgspec
 import pytest
 
+from memberships import share_stream
 from onlooker.console.billing.configuration import require_billing_settings
 from onlooker.console.billing.models import Subscription
 from onlooker.logs import JsonLines
 from onlooker.settings import Settings, SettingsError
-from onlooker.streams.models import Member
+
 from payments import deliver, do_chores, fail_payment, kind_of
 
 pytest_plugins = ["pages", "stripes"]
@@ -25,7 +26,7 @@ def test_streams_of_others_do_not_exist(request, who, page, person, entrance):
     sign_in = request.getfixturevalue("sign_in")
     account = request.getfixturevalue(who)
     if who == "viewer":
-        Member.objects.create(stream=entrance, account=account)
+        share_stream(entrance, account)
     browser = sign_in(account)
     assert browser.get(f"/billing/{entrance.client_id}/{page}/").status_code == 404
     assert browser.post(f"/billing/{entrance.client_id}/{page}/").status_code == 404

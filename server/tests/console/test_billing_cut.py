@@ -3,6 +3,7 @@
 import pytest
 from django.db import OperationalError
 
+from memberships import owner_of
 from onlooker.console.billing import reconciliation, stripe_api
 from onlooker.console.billing.models import Customer
 from payments import GOOD_CARD, kind_of, live_subscriptions
@@ -37,7 +38,7 @@ def test_database_that_goes_away_after_the_charge(person, entrance, owner, strip
 
 @pytest.mark.parametrize("step", ["set_default_method", "create_subscription"])
 def test_process_that_is_killed_right_after_stripe_did_it(person, entrance, stripe, monkeypatch, step):
-    owner = entrance.owner
+    owner = owner_of(entrance)
     person.enter_card(person.ask_upgrade(entrance), GOOD_CARD)
     do = getattr(stripe_api, step)
 

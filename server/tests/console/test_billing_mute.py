@@ -10,6 +10,7 @@ import pytest
 from django.db import DatabaseError, connection, connections
 from django.utils import timezone
 
+from memberships import owner_of
 from onlooker.console.accounts.deletion import erase_account
 from onlooker.console.accounts.models import Account
 from onlooker.console.billing import stripe_api
@@ -62,7 +63,7 @@ def other_connections() -> int:
     ("page", "kept_at_most"), [("upgrade", 0), ("done", CONCURRENT_CALLS), ("cancel", CONCURRENT_CALLS)]
 )
 def test_pages_that_wait_for_stripe_keep_few_connections(page, kept_at_most, sign_in, entrance, mute):
-    owner = entrance.owner
+    owner = owner_of(entrance)
     customer = Customer.objects.create(account=owner, stripe_id="cus_1")
     Checkout.objects.create(customer=customer, stripe_id="cs_1")
     if page == "cancel":

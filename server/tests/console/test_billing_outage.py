@@ -5,6 +5,7 @@ import threading
 import pytest
 from django.db import connection
 
+from memberships import owner_of
 from onlooker.console.billing.models import Customer, StripeEvent, Subscription
 from onlooker.console.billing.reconciliation import do_billing_chores
 from onlooker.streams.administration import create_stream
@@ -37,7 +38,7 @@ def test_upgrade_is_finished_later(person, entrance, stripe, how, step):
     stripe.mend()
     do_chores()
     assert kind_of(entrance) == "enterprise"
-    assert len(live_subscriptions(stripe, entrance.owner)) == 1
+    assert len(live_subscriptions(stripe, owner_of(entrance))) == 1
 
 
 @pytest.mark.parametrize("how", HOWS)
@@ -50,7 +51,7 @@ def test_checkout_that_cannot_be_opened_says_so_and_can_be_tried_again(person, e
     stripe.mend()
     person.upgrade(entrance)
     assert kind_of(entrance) == "enterprise"
-    assert len(live_subscriptions(stripe, entrance.owner)) == 1
+    assert len(live_subscriptions(stripe, owner_of(entrance))) == 1
 
 
 def test_cancelling_holds_while_stripe_is_away(person, entrance, owner, stripe):
@@ -62,9 +63,9 @@ def test_cancelling_holds_while_stripe_is_away(person, entrance, owner, stripe):
     assert kind_of(entrance) == "developer"
     assert "It is being cancelled" in person.browser.get("/billing/").content.decode()
     stripe.mend()
-    assert len(live_subscriptions(stripe, entrance.owner)) == 1
+    assert len(live_subscriptions(stripe, owner_of(entrance))) == 1
     do_chores()
-    assert live_subscriptions(stripe, entrance.owner) == []
+    assert live_subscriptions(stripe, owner_of(entrance)) == []
 
 
 def test_webhook_asks_to_be_sent_again_and_the_chores_handle_it_too(person, entrance, stripe):
@@ -121,7 +122,7 @@ def test_subscription_that_nobody_knows_of_is_cancelled(person, entrance, owner,
     Subscription.objects.all().delete()  # a database brought back from yesterday
     Customer.objects.update(failures=1)
     do_chores()
-    assert live_subscriptions(stripe, entrance.owner) == []
+    assert live_subscriptions(stripe, owner_of(entrance)) == []
 
 
 def test_two_clicks_at_a_time_give_one_subscription(transactional_db, stripe, sign_in):

@@ -9,9 +9,10 @@ from django.test import Client
 from pytest_django.fixtures import Settings
 
 from dashboard_numbers import show
+from memberships import share_stream
 from onlooker.console.accounts.models import Account
 from onlooker.streams.administration import create_stream
-from onlooker.streams.models import Member, Stream, Usage
+from onlooker.streams.models import Stream, Usage
 from onlooker.streams.video_time import month_of
 
 pytest_plugins = ["pages"]
@@ -30,7 +31,7 @@ def test_a_month_that_is_nearly_used_up_is_told_with_what_to_do(
     *, sign_in: SignIn, owner: Account, viewer: Account, stream: Stream, used_s: float, words: str
 ) -> None:
     Usage.objects.update_or_create(stream=stream, month=month_of(time.time()), defaults={"video_s": used_s})
-    Member.objects.create(stream=stream, account=viewer)
+    share_stream(stream, viewer)
     assert 'id="month"' not in show(sign_in(owner), stream).page
     Stream.objects.update(kind="developer")
     mine, theirs = show(sign_in(owner), stream).page, show(sign_in(viewer), stream).page

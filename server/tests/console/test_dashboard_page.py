@@ -8,12 +8,13 @@ import pytest
 from django.test import Client
 
 from dashboard_numbers import Shown, ask, cover, seen, show, write
+from memberships import share_stream
 from onlooker.console.accounts.models import Account
 from onlooker.console.dashboard.figures import NO_VALUE, as_json
 from onlooker.metrics.changes import FEWEST_PEOPLE
 from onlooker.metrics.definitions import METRICS, Unit
 from onlooker.streams.administration import create_stream
-from onlooker.streams.models import DeviceCoverage, Member, OpeningHours, Refusal, StateChange, Stream, Usage
+from onlooker.streams.models import DeviceCoverage, OpeningHours, Refusal, StateChange, Stream, Usage
 
 pytest_plugins = ["pages"]
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -188,7 +189,7 @@ def test_a_stream_that_never_saw_anything_leads_its_owner_to_the_set_up(
     sign_in: SignIn, owner: Account, viewer: Account, stream: Stream
 ) -> None:
     Usage.objects.all().delete()
-    Member.objects.create(stream=stream, account=viewer)
+    share_stream(stream, viewer)
     page = show(sign_in(owner), stream).page
     assert "No frame has arrived yet." in page
     assert "Set up the camera" in page
@@ -273,7 +274,7 @@ def test_what_was_typed_stays_in_the_form_to_be_mended(sign_in: SignIn, owner: A
 def test_a_viewer_sees_the_numbers_and_no_settings(
     sign_in: SignIn, owner: Account, viewer: Account, watched: Stream
 ) -> None:
-    Member.objects.create(stream=watched, account=viewer)
+    share_stream(watched, viewer)
     mine, theirs = show(sign_in(owner), watched, WEEK), show(sign_in(viewer), watched, WEEK)
     assert (theirs.numbers, theirs.data) == (mine.numbers, mine.data)
     assert "settings" not in theirs.page

@@ -6,10 +6,11 @@ import pytest
 from django.contrib.sessions.models import Session
 
 from event_stream import listening
+from memberships import share_stream, viewers
 from onlooker.console.accounts.models import Account
 from onlooker.console.dashboard.live import CHECK_EVERY_S
 from onlooker.streams.administration import create_stream
-from onlooker.streams.models import Member, Stream
+from onlooker.streams.models import Stream
 
 pytest_plugins = ["pages", "consoles"]
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -18,7 +19,7 @@ SOON_S = CHECK_EVERY_S + 5
 
 def share(owner: Account, viewer: Account) -> tuple[Stream, str]:
     stream = create_stream("Front door", owner=owner, kind="developer").stream
-    Member.objects.create(stream=stream, account=viewer)
+    share_stream(stream, viewer)
     return stream, f"/streams/{stream.client_id}/dashboard/live/"
 
 
@@ -51,7 +52,7 @@ def test_whoever_may_not_see_it_any_more_hears_no_more(console, owner, viewer, l
 
 def lose(what: str, stream: Stream, viewer: Account, *, session_key: str) -> None:
     if what == "membership":
-        Member.objects.filter(account=viewer).delete()
+        viewers().filter(account=viewer).delete()
     elif what == "session":
         Session.objects.filter(session_key=session_key).delete()
     elif what == "account":

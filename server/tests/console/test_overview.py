@@ -137,7 +137,7 @@ def test_streams_without_a_number_stand_last_either_way() -> None:
         ("-name", ("name", "descending"), "name"),
         ("interested", ("interested", "descending"), "-interested"),
         ("-conversion", ("conversion", "ascending"), "conversion"),
-        ("owner__password", ("name", "ascending"), "-name"),
+        ("organisation__memberships__account__password", ("name", "ascending"), "-name"),
     ],
 )
 def test_a_heading_says_the_order_and_turns_it_round(text: str, sorted_by: tuple[str, str], turned: str) -> None:

@@ -3,66 +3,84 @@
 import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from datetime import timedelta
 from typing import Any
 
 import msgspec
 import pytest
 from allauth.mfa.totp.internal.auth import TOTP, generate_totp_secret
+from django.db import transaction
 from django.http import HttpResponse
 from django.test import Client
 from django.urls import URLPattern, URLResolver, get_resolver
-from django.utils import timezone
 
+from memberships import invite_to, share_stream, site_of
 from onlooker.console.accounts.models import Account
 from onlooker.console.members.models import Invitation
 from onlooker.streams.administration import create_stream
-from onlooker.streams.models import Member, Stream
+from onlooker.streams.models import MemberRole, Membership, Site, Stream
+from pages import make_account
 
 pytest_plugins = ["pages"]
 
-ROLES = ("anonymous", "stranger", "viewer", "owner", "staff")
+ROLES = (
+    *("anonymous", "stranger", "removed", "other owner", "elsewhere", "viewer", "analyst", "staff"),
+    *("manager", "owner"),
+)
+"""A stranger is in no organisation; `removed` was a manager of this one; `other owner` has another organisation, in
+which the viewer is a member too; `elsewhere` is a viewer of another site. Those who may change come last."""
 IN, LOGIN, MISSING = "let in", "sent to the login", "not found"
-OPEN = (IN, IN, IN, IN, IN)
-SIGNED_IN = (LOGIN, IN, IN, IN, IN)
-OWNER = (LOGIN, MISSING, MISSING, IN, MISSING)
-MEMBER = (LOGIN, MISSING, IN, IN, MISSING)
-VIEWER = (LOGIN, MISSING, IN, MISSING, MISSING)
+OPEN = (IN,) * len(ROLES)
+SIGNED_IN = (LOGIN, *(IN,) * 9)
+OWNER = (LOGIN, *(MISSING,) * 8, IN)
+MANAGER = (LOGIN, *(MISSING,) * 7, IN, IN)
+MEMBER = (LOGIN, MISSING, MISSING, MISSING, MISSING, IN, IN, MISSING, IN, IN)
+"""Who sees the stream."""
+ANY_MEMBER = (LOGIN, MISSING, MISSING, MISSING, IN, IN, IN, MISSING, IN, IN)
+"""Who is in the organisation."""
 
 MATRIX = {
     "": OPEN,  # leads to the streams
     "streams/": SIGNED_IN,
     "streams/new/": SIGNED_IN,
     "streams/<uuid:client_id>/": MEMBER,
-    "streams/<uuid:client_id>/connection/": OWNER,
+    "streams/<uuid:client_id>/connection/": MANAGER,
     "streams/<uuid:client_id>/dashboard/": MEMBER,
     "streams/<uuid:client_id>/dashboard/table.csv": MEMBER,
     "streams/<uuid:client_id>/dashboard/changes.csv": MEMBER,
     "streams/<uuid:client_id>/dashboard/live/": MEMBER,
-    "streams/<uuid:client_id>/try/": OWNER,
-    "streams/<uuid:client_id>/try/token/": OWNER,
-    "streams/<uuid:client_id>/check/": OWNER,
-    "streams/<uuid:client_id>/check/begin/": OWNER,
-    "streams/<uuid:client_id>/check/<int:check_id>/end/": OWNER,
-    "streams/<uuid:client_id>/notices/": OWNER,
-    "streams/<uuid:client_id>/notices/details/": OWNER,
-    "streams/<uuid:client_id>/notices/public/": OWNER,
-    "streams/<uuid:client_id>/notices/sign/": OWNER,
-    "streams/<uuid:client_id>/notices/record/": OWNER,
-    "streams/<uuid:client_id>/notices/assessment/": OWNER,
-    "streams/<uuid:client_id>/notices/models/": OWNER,
+    "streams/<uuid:client_id>/try/": MANAGER,
+    "streams/<uuid:client_id>/try/token/": MANAGER,
+    "streams/<uuid:client_id>/check/": MANAGER,
+    "streams/<uuid:client_id>/check/begin/": MANAGER,
+    "streams/<uuid:client_id>/check/<int:check_id>/end/": MANAGER,
+    "streams/<uuid:client_id>/notices/": MANAGER,
+    "streams/<uuid:client_id>/notices/details/": MANAGER,
+    "streams/<uuid:client_id>/notices/public/": MANAGER,
+    "streams/<uuid:client_id>/notices/sign/": MANAGER,
+    "streams/<uuid:client_id>/notices/record/": MANAGER,
+    "streams/<uuid:client_id>/notices/assessment/": MANAGER,
+    "streams/<uuid:client_id>/notices/models/": MANAGER,
     "notice/<slug:key>/": OPEN,  # who has the link may see it; test_public_page: only while it is on
-    "streams/<uuid:client_id>/settings/": OWNER,
-    "streams/<uuid:client_id>/rotate/": OWNER,
-    "streams/<uuid:client_id>/remove/": OWNER,
-    "streams/<uuid:client_id>/audit/": OWNER,
-    "streams/<uuid:client_id>/audit/file/": OWNER,
-    "streams/<uuid:client_id>/erase/": OWNER,
-    "streams/<uuid:client_id>/members/": OWNER,
-    "streams/<uuid:client_id>/members/invite/": OWNER,
-    "streams/<uuid:client_id>/members/leave/": VIEWER,
-    "streams/<uuid:client_id>/members/<int:member_id>/revoke/": OWNER,
-    "streams/<uuid:client_id>/members/invitations/<uuid:invitation_id>/revoke/": OWNER,
+    "streams/<uuid:client_id>/settings/": MANAGER,
+    "streams/<uuid:client_id>/rotate/": MANAGER,
+    "streams/<uuid:client_id>/remove/": MANAGER,
+    "streams/<uuid:client_id>/audit/": MANAGER,
+    "streams/<uuid:client_id>/audit/file/": MANAGER,
+    "streams/<uuid:client_id>/erase/": MANAGER,
+    "organisations/": SIGNED_IN,
+    "organisations/<int:organisation_id>/": ANY_MEMBER,
+    "organisations/<int:organisation_id>/settings/": OWNER,
+    "organisations/<int:organisation_id>/remove/": OWNER,
+    "organisations/<int:organisation_id>/leave/": ANY_MEMBER,
+    "organisations/<int:organisation_id>/audit/": MANAGER,
+    "organisations/<int:organisation_id>/audit/file/": MANAGER,
+    "organisations/<int:organisation_id>/members/<int:membership_id>/": MANAGER,
+    "organisations/<int:organisation_id>/members/<int:membership_id>/remove/": MANAGER,
+    "organisations/<int:organisation_id>/sites/new/": MANAGER,
+    "organisations/<int:organisation_id>/sites/<int:site_id>/": MANAGER,
+    "organisations/<int:organisation_id>/sites/<int:site_id>/remove/": MANAGER,
+    "organisations/<int:organisation_id>/invite/": MANAGER,
+    "organisations/<int:organisation_id>/invitations/<uuid:invitation_id>/revoke/": MANAGER,
     "invitations/<uuid:invitation_id>/": OPEN,  # who has the link may see it; test_members_invitation: who may accept
     "api-token-authstream/": OPEN,
     "api-token-authstream": OPEN,
@@ -96,14 +114,14 @@ MATRIX = {
     "accounts/password/reset/key/done/": OPEN,
     "accounts/^password/reset/key/(?P<uidb36>[0-9A-Za-z]+)-(?P<key>.+)/$": OPEN,
     "accounts/login/": OPEN,
-    "accounts/login/code/confirm/": (LOGIN, IN, IN, IN, IN),  # codes by mail are not offered
+    "accounts/login/code/confirm/": SIGNED_IN,  # codes by mail are not offered
     "accounts/logout/": OPEN,
     "accounts/inactive/": OPEN,
     "accounts/signup/": OPEN,
     "accounts/confirm-email/": OPEN,
     "accounts/^confirm-email/(?P<key>[-:\\w]+)/$": OPEN,
     "accounts/2fa/": SIGNED_IN,
-    "accounts/2fa/authenticate/": (LOGIN, IN, IN, IN, IN),
+    "accounts/2fa/authenticate/": SIGNED_IN,
     "accounts/2fa/reauthenticate/": SIGNED_IN,
     "accounts/2fa/totp/activate/": SIGNED_IN,
     "accounts/2fa/totp/deactivate/": SIGNED_IN,
@@ -155,17 +173,20 @@ STAFF_PAGES = [route for route in ROUTES if route.startswith("staff/")]
 
 @dataclass(frozen=True)
 class World:
-    """A stream with an owner, a viewer and an open invitation, and others who have nothing to do with it."""
+    """A stream at a site with people of every role and an open invitation, and others who have nothing to do with it."""
 
     stream: Stream
-    member: Member
+    member: Membership
+    site: Site
     invitation: Invitation
     people: dict[str, Account | None]
 
     def path(self, route: str) -> str:
         values = {
             "client_id": str(self.stream.client_id),
-            "member_id": str(self.member.pk),
+            "organisation_id": str(self.stream.organisation_id),
+            "membership_id": str(self.member.pk),
+            "site_id": str(self.site.pk),
             "invitation_id": str(self.invitation.pk),
         }
         route = re.sub(r"\^|\$", "", route)
@@ -184,12 +205,19 @@ def world(owner: Account, viewer: Account, stranger: Account, staff: Account, se
         stripe_api_url="http://127.0.0.1:9",
     )
     stream = create_stream("Front door", owner=owner, kind="developer").stream
-    member = Member.objects.create(stream=stream, account=viewer)
-    invitation = Invitation.objects.create(
-        stream=stream, email="new@example.org", expires_at=timezone.now() + timedelta(days=1)
-    )
+    other_place = create_stream("Back door", owner=owner, kind="developer").stream
+    made = {name: make_account(f"{name}@example.org") for name in ("removed", "elsewhere", "analyst", "manager", "boss")}
+    share_stream(stream, viewer)
+    share_stream(other_place, made["elsewhere"])
+    for role in (MemberRole.ANALYST, MemberRole.MANAGER):
+        share_stream(stream, made[role], role)
+    share_stream(stream, made["removed"], MemberRole.MANAGER).delete()
+    foreign = create_stream("Theirs", owner=made["boss"], kind="developer").stream
+    share_stream(foreign, viewer, MemberRole.MANAGER)
     people = {"anonymous": None, "stranger": stranger, "viewer": viewer, "owner": owner, "staff": staff}
-    return World(stream, member, invitation, people)
+    people |= {name: made[name] for name in ("removed", "elsewhere", "analyst", "manager")} | {"other owner": made["boss"]}
+    member = share_stream(stream, make_account("member@example.org"))
+    return World(stream, member, site_of(stream), invite_to(stream, "new@example.org"), people)
 
 
 def verdict(answer: HttpResponse) -> str:
@@ -214,14 +242,11 @@ def test_every_route_is_in_the_matrix() -> None:
 @pytest.mark.parametrize("method", ["GET", "POST"])
 @pytest.mark.parametrize("route", PAGES)
 def test_who_is_let_in(world: World, sign_in: Callable[..., Client], route: str, method: str) -> None:
-    expected = dict(zip(ROLES, MATRIX[route], strict=True))
-    for role in ROLES:
-        if role == "owner":
-            continue  # comes last: what is let in may change the world
-        answer = ask(sign_in(world.people[role]), method, world.path(route))
-        check(answer, expected[role], f"{role} {method} /{route}", route)
-    answer = ask(sign_in(world.people["owner"]), method, world.path(route))
-    check(answer, expected["owner"], f"owner {method} /{route}", route)
+    for role, expected in zip(ROLES, MATRIX[route], strict=True):
+        with transaction.atomic():  # what is let in may change the world for those who come next
+            answer = ask(sign_in(world.people[role]), method, world.path(route))
+            transaction.set_rollback(True)
+        check(answer, expected, f"{role} {method} /{route}", route)
 
 
 def check(answer: HttpResponse, expected: str, what: str, route: str) -> None:
@@ -257,14 +282,15 @@ def is_turned_away(answer: HttpResponse) -> bool:
 def test_the_owner_finds_everything_as_it_was_after_everybody_else_has_tried(
     world: World, sign_in: Callable[..., Client]
 ) -> None:
-    """What strangers, viewers and staff send changes nothing of a stream."""
+    """What strangers, analysts, viewers and staff send changes nothing of a stream or an organisation."""
     before = Stream.objects.filter(pk=world.stream.pk).values().get()
-    for role in ("anonymous", "stranger", "viewer", "staff"):
+    for role in ROLES[:-2]:
         browser = sign_in(world.people[role])
         for route in PAGES:
-            if MATRIX[route] == OWNER:
+            if MATRIX[route] in (OWNER, MANAGER):
                 ask(browser, "POST", world.path(route))
     assert Stream.objects.filter(pk=world.stream.pk).values().get() == before
-    assert Member.objects.filter(pk=world.member.pk).exists()
+    assert Membership.objects.filter(pk=world.member.pk).exists()
+    assert Site.objects.filter(pk=world.site.pk).exists()
     assert Invitation.objects.filter(pk=world.invitation.pk).exists()
     assert world.stream.access_tokens.filter(expires_at=None).count() == 1

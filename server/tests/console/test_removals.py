@@ -7,14 +7,14 @@ import pytest
 from django.db import connection
 from django.utils import timezone
 
+from memberships import invite_to, share_stream
 from onlooker.console.accounts.models import Account
 from onlooker.console.billing.models import Checkout, Customer, Subscription
-from onlooker.console.members.models import Invitation
 from onlooker.console.streams import purge
 from onlooker.console.streams.purge import purge_removed_streams
 from onlooker.gateway.models import Blob, Job
 from onlooker.streams.administration import create_stream, remove_stream
-from onlooker.streams.models import Coverage, DeviceCoverage, Member, Refusal, StateChange, Stream, Usage
+from onlooker.streams.models import Coverage, DeviceCoverage, Refusal, StateChange, Stream, Usage
 from onlooker.visits.models import PutAside
 
 pytest_plugins = ["pages"]
@@ -26,8 +26,8 @@ LATER = NOW + timedelta(hours=1)  # long after the tests that run before these
 def stream(owner: Account, viewer: Account) -> Stream:
     """With rows in every table that is not about bytes."""
     made = create_stream("Lobby", owner=owner, kind="developer").stream
-    Member.objects.create(stream=made, account=viewer)
-    Invitation.objects.create(stream=made, email="new@example.org")
+    share_stream(made, viewer)
+    invite_to(made, "new@example.org")
     Usage.objects.create(stream=made, month=NOW.date().replace(day=1))
     Refusal.objects.create(stream=made, slot_at=NOW, reason="failed", frames=1)
     PutAside.objects.create(stream=made, reason="refused", detail="", payload=b"", put_aside_at=NOW)

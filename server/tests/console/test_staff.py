@@ -12,18 +12,18 @@ from django.contrib.admin.models import LogEntry
 from django.test import Client
 from django.utils import timezone
 
+from memberships import invite_to, owner_of, share_stream
 from onlooker.console.accounts.models import Account
-from onlooker.console.members.models import Invitation
 from onlooker.gateway.models import Job, ListedWorker
 from onlooker.streams.administration import NewStream, create_stream, remove_stream
-from onlooker.streams.models import AccessToken, Member, StateChange, Stream, Usage
+from onlooker.streams.models import AccessToken, StateChange, Stream, Usage
 from onlooker.streams.state import State
 from sign_in_forms import add_second_factor
 
 pytest_plugins = ["pages"]
 SignIn = Callable[[Account | None], Client]
 LISTS = {
-    *("accounts/account", "streams/stream", "streams/usage", "streams/member"),
+    *("accounts/account", "streams/stream", "streams/usage", "streams/organisation", "streams/membership"),
     *("members/invitation", "gateway/job", "gateway/listedworker"),
 }
 HIDDEN = "gFz7-this-is-secret"
@@ -40,8 +40,8 @@ def door(staff: Account, sign_in: SignIn) -> Client:
 def made(owner: Account, viewer: Account) -> NewStream:
     """A stream with something in every table that staff sees."""
     made = create_stream("Lobby", owner=owner, kind="developer")
-    Member.objects.create(stream=made.stream, account=viewer)
-    Invitation.objects.create(stream=made.stream, email="new@example.org")
+    share_stream(made.stream, viewer)
+    invite_to(made.stream, "new@example.org")
     Usage.objects.create(
         stream=made.stream, month=timezone.now().date().replace(day=1), video_s=5400, last_frame_at=timezone.now()
     )
@@ -105,7 +105,7 @@ def test_no_page_shows_a_secret(door: Client, made: NewStream, owner: Account) -
 
 @pytest.mark.parametrize("who", ["nobody", "owner", "staff without a second factor"])
 def test_nobody_else_gets_in(made: NewStream, staff: Account, sign_in: SignIn, who: str) -> None:
-    account = {"nobody": None, "owner": made.stream.owner}.get(who, staff)
+    account = {"nobody": None, "owner": owner_of(made.stream)}.get(who, staff)
     browser = sign_in(account)
     for path in ("", *(f"{name}/" for name in LISTS), f"streams/stream/{made.stream.pk}/change/"):
         answer = browser.get(f"/staff/{path}", follow=True)
@@ -151,7 +151,7 @@ def test_a_stream_that_is_being_removed_stays_as_it_is(door: Client, made: NewSt
         ("streams/usage", "owner@", 1),
         ("gateway/job", "<job_id>", 1),
         ("gateway/job", "measure", 0),
-        ("streams/member", "viewer@", 1),
+        ("streams/membership", "viewer@", 1),
         ("members/invitation", "new@", 1),
     ],
 )

@@ -32,7 +32,7 @@ def shown(page: str, name: str) -> str:
 def test_a_new_stream_shows_credentials_that_work_and_are_kept_as_a_hash(sign_in: SignIn, owner: Account) -> None:
     answer = sign_in(owner).post("/streams/new/", CHOSEN | {"name": "  Front door ", "time_zone": "Europe/Paris"})
     assert answer.status_code == 200
-    stream = Stream.objects.get(owner=owner)
+    stream = Stream.objects.get(organisation__memberships__account=owner)
     assert (stream.name, stream.kind, stream.time_zone) == ("Front door", "enterprise", "Europe/Paris")
     page = answer.content.decode()
     assert shown(page, "login") == str(stream.client_id)

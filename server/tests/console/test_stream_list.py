@@ -9,11 +9,13 @@ from django.conf import settings as django_settings
 from django.test import Client
 from django.utils import timezone
 
+from memberships import share_stream
 from onlooker.console.accounts.models import Account
 from onlooker.console.dashboard.overview import PAGE_SIZE
 from onlooker.console.streams.status import StatusLabel, read_status
 from onlooker.streams.administration import create_stream, set_stream
-from onlooker.streams.models import Member, Stream, Usage
+from onlooker.streams.models import Stream, Usage
+from onlooker.streams.organisations import organisation_of
 from onlooker.streams.video_time import as_duration, month_of
 
 pytest_plugins = ["pages"]
@@ -145,13 +147,13 @@ def test_the_last_frame_is_told_by_the_streams_clock(sign_in: SignIn, owner: Acc
 def test_shared_streams_stand_among_own_ones_and_say_whose_they_are(
     sign_in: SignIn, owner: Account, viewer: Account
 ) -> None:
-    Member.objects.create(stream=make(owner, "Shop window"), account=viewer)
+    share_stream(make(owner, "Shop window"), viewer)
     make(viewer, "Art hall")
     make(viewer, "Zoo")
     page = sign_in(viewer).get("/streams/").content.decode()
-    order = [page.index(words) for words in ("Art hall", "Shop window</a>", "owned by owner@example.org", "Zoo</a>")]
+    order = [page.index(words) for words in ("Art hall", "Shop window</a>", "of owner@example.org", "Zoo</a>")]
     assert order == sorted(order)
-    assert "owned by owner@example.org" not in sign_in(owner).get("/streams/").content.decode()
+    assert "of owner@example.org" not in sign_in(owner).get("/streams/").content.decode()
 
 
 def test_a_removed_stream_is_not_listed(sign_in: SignIn, owner: Account) -> None:
@@ -164,17 +166,18 @@ def test_thirty_streams_cost_as_many_queries_as_one(
 ) -> None:
     for number in range(15):
         use(make(viewer, f"Own {number}"), number, ago_s=number)
-        Member.objects.create(stream=make(owner, f"Shared {number}"), account=viewer)
+        share_stream(make(owner, f"Shared {number}"), viewer)
     browser = sign_in(viewer)
     browser.get("/streams/")
-    # session, account, its addresses, invitations, the streams with owners, how they stand
+    # session, account, its addresses, invitations, the streams with organisations, how they stand
     with django_assert_num_queries(6):
         page = browser.get("/streams/").content.decode()
     assert page.count('<th scope="row">') == 30
 
 
 def test_long_lists_have_pages_and_refresh_the_page_one_is_on(sign_in: SignIn, owner: Account) -> None:
-    Stream.objects.bulk_create([Stream(name=f"Door {n:03}", owner=owner) for n in range(PAGE_SIZE + 7)])
+    theirs = organisation_of(owner)
+    Stream.objects.bulk_create([Stream(name=f"Door {n:03}", organisation=theirs) for n in range(PAGE_SIZE + 7)])
     browser = sign_in(owner)
     assert browser.get("/streams/").content.decode().count('<th scope="row">') == PAGE_SIZE
     second = browser.get("/streams/?page=2").content.decode()

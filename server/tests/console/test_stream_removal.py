@@ -5,9 +5,10 @@ from collections.abc import Callable
 import pytest
 from django.test import Client
 
+from memberships import share_stream
 from onlooker.console.accounts.models import Account
 from onlooker.streams.administration import create_stream
-from onlooker.streams.models import AccessToken, Member, Stream
+from onlooker.streams.models import AccessToken, Stream
 
 pytest_plugins = ["pages"]
 
@@ -17,7 +18,7 @@ SignIn = Callable[[Account | None], Client]
 @pytest.fixture
 def stream(owner: Account, viewer: Account) -> Stream:
     made = create_stream("Café  - entrée", owner=owner, kind="developer").stream
-    Member.objects.create(stream=made, account=viewer)
+    share_stream(made, viewer)
     return made
 
 
@@ -28,7 +29,7 @@ def test_who_types_its_name_removes_it(sign_in: SignIn, owner: Account, stream: 
     assert answer["Location"] == "/streams/"
     stream.refresh_from_db()
     assert stream.removed_at is not None
-    assert (stream.owner, stream.name) == (None, "")
+    assert (stream.organisation, stream.site, stream.name) == (None, None, "")
     assert not AccessToken.objects.filter(stream=stream).exists()
     page = browser.get("/streams/").content.decode()
     assert "was deleted" in page

@@ -9,6 +9,7 @@ from django.test import Client
 from pytest_django.fixtures import Settings
 
 from forms import fields_of
+from memberships import owner_of
 from onlooker.console.accounts.models import Account
 from onlooker.console.billing.models import Customer, Subscription
 from onlooker.streams.administration import create_stream, log_state, remove_stream
@@ -191,9 +192,9 @@ def test_expression_is_switched_on_beside_what_the_law_wants(browser: Client, st
 def test_the_owner_is_not_for_this_form(browser: Client, stream: Stream, stranger: Account) -> None:
     given = AS_MADE | {"owner": str(stranger.pk), "client_id": "0", "removed_at": "2026-01-01"}
     browser.post(f"/streams/{stream.client_id}/settings/", given)
-    before = (stream.owner_id, stream.client_id, stream.removed_at)
+    before = (owner_of(stream).pk, stream.client_id, stream.removed_at)
     stream.refresh_from_db()
-    assert (stream.owner_id, stream.client_id, stream.removed_at) == before
+    assert (owner_of(stream).pk, stream.client_id, stream.removed_at) == before
 
 
 def test_a_removed_stream_has_no_settings(browser: Client, stream: Stream) -> None:

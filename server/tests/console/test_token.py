@@ -13,10 +13,11 @@ from django.db import connection
 from django.utils import timezone
 
 from bearer_tokens import database_url
+from memberships import share_stream, viewers
 from onlooker.console.accounts.models import Account
 from onlooker.console.tokens.models import SigningKey
 from onlooker.streams.administration import account_of, create_stream, remove_stream, rotate_access_token
-from onlooker.streams.models import AccessToken, Member, Stream
+from onlooker.streams.models import AccessToken, Stream
 from token_requests import PATH, Camera, ask, get_token, program
 
 pytest_plugins = ["pages", "cameras"]
@@ -71,10 +72,10 @@ def test_unknown_members_of_the_body_are_ignored(camera: Camera) -> None:
 
 def test_a_member_gets_a_token_until_the_membership_ends(camera: Camera, viewer: Account) -> None:
     refuse(camera.body("viewer@example.org"))
-    Member.objects.create(stream=camera.stream, account=viewer)
+    share_stream(camera.stream, viewer)
     token = get_token(camera, "viewer@example.org")
     assert jwt.decode(token, options={"verify_signature": False})["user_id"] == viewer.pk
-    Member.objects.all().delete()
+    viewers().delete()
     refuse(camera.body("viewer@example.org"))
 
 

@@ -10,6 +10,7 @@ import pytest
 from django.utils import timezone
 
 from bearer_tokens import ISSUER, REMEMBER_S, Check, claims_of, database_url, refusal, sign
+from memberships import share_stream, viewers
 from onlooker.console.accounts.models import Account
 from onlooker.console.tokens.models import SigningKey
 from onlooker.console.tokens.signing_keys import rotate_keys, signing_key
@@ -19,7 +20,7 @@ from onlooker.settings import Settings
 from onlooker.streams import bearer_tokens
 from onlooker.streams.administration import remove_stream, rotate_access_token
 from onlooker.streams.bearer_tokens import BearerTokens, read_token
-from onlooker.streams.models import AccessToken, Member, Stream
+from onlooker.streams.models import AccessToken, Stream
 from token_requests import Camera, get_token
 
 pytest_plugins = ["pages", "cameras"]
@@ -62,7 +63,7 @@ def delete_account(camera: Camera) -> None:
 
 
 def end_membership(camera: Camera) -> None:
-    Member.objects.all().delete()
+    viewers().delete()
 
 
 def end_stream(camera: Camera) -> None:
@@ -76,7 +77,7 @@ WAYS_TO_DIE = [end_grace, end_account, delete_account, end_membership, end_strea
 def test_a_token_dies_with_its_credential(
     camera: Camera, viewer: Account, check: Check, end: Callable[[Camera], None]
 ) -> None:
-    Member.objects.create(stream=camera.stream, account=viewer)
+    share_stream(camera.stream, viewer)
     token = get_token(camera, "viewer@example.org")
     assert check(token)
     end(camera)
@@ -87,7 +88,7 @@ def test_a_token_dies_with_its_credential(
 def test_a_membership_that_is_given_again_does_not_revive_a_token_from_before(
     camera: Camera, viewer: Account, check: Check
 ) -> None:
-    Member.objects.create(stream=camera.stream, account=viewer)
+    share_stream(camera.stream, viewer)
     claims = claims_of(get_token(camera, "viewer@example.org"))
     assert check(sign(claims))
     assert check(sign(claims | {"email": claims["username"]})), "as consoles of earlier releases signed them"

@@ -4,10 +4,14 @@ A change that concerns 10,000 streams is one entry. Entries are numbered, dated 
 hashed as theirs: the number of an organisation stands, negative, in the place of a stream's.
 """
 
+import re
+from importlib import import_module
+
 import django.db.models.deletion
 from django.db import migrations, models
 
 KEPT_DAYS = 365
+BEFORE = import_module("onlooker.audit.migrations.0001_initial")
 
 MAKE_TABLES = """
 CREATE TABLE audit_organisationentry (
@@ -225,6 +229,21 @@ DO $$ DECLARE ours regprocedure; BEGIN
 END $$;
 """
 
+FUNCTIONS_BEFORE = re.findall(
+    r"FUNCTION audit_note_\w+\(\) RETURNS trigger.*?END \$\$;", BEFORE.STREAM + BEFORE.PEOPLE, re.DOTALL
+)
+UNDO = """
+DROP TRIGGER audit_note_organisation ON streams_organisation;
+DROP TRIGGER audit_note_membership ON streams_membership;
+DROP TRIGGER audit_note_sites_added ON streams_membershipsite;
+DROP TRIGGER audit_note_sites_removed ON streams_membershipsite;
+DROP TRIGGER audit_note_site ON streams_site;
+DROP TABLE audit_organisationentry, audit_organisationchain CASCADE;
+DROP FUNCTION audit_note_organisation(), audit_note_membership(), audit_note_member_sites(), audit_note_site(),
+    audit_note_of(bigint, text, jsonb), audit_end_organisation(bigint), audit_guard_organisation(),
+    audit_append_organisation();
+""" + "\n".join(f"CREATE OR REPLACE {text}" for text in FUNCTIONS_BEFORE)
+
 
 class Migration(migrations.Migration):
 
@@ -232,7 +251,9 @@ class Migration(migrations.Migration):
 
     operations = [
         migrations.SeparateDatabaseAndState(
-            database_operations=[migrations.RunSQL(MAKE_TABLES + APPEND + GUARD + PEOPLE + STREAM + CLOSE)],
+            database_operations=[
+                migrations.RunSQL(MAKE_TABLES + APPEND + GUARD + PEOPLE + STREAM + CLOSE, UNDO + CLOSE)
+            ],
             state_operations=[
                 migrations.CreateModel(
                     name='OrganisationEntry',

@@ -30,7 +30,7 @@ from onlooker.console.dashboard.period import Period, parse_period
 from onlooker.console.dashboard.presentation import describe_gap, format_share
 from onlooker.console.dashboard.report import COUNTS, all_buckets, describe_device, find_gap, make_query
 from onlooker.console.numbers import read_numbers
-from onlooker.console.streams.access import roles_of, visible_streams
+from onlooker.console.streams.access import may_change, visible_streams, with_own_roles
 from onlooker.console.streams.status import StreamStatus, read_statuses
 from onlooker.database import Pool
 from onlooker.metrics.comparison import Comparison, read_comparison
@@ -42,7 +42,6 @@ from onlooker.metrics.like_time import TimeRange
 from onlooker.metrics.query import Query, Time
 from onlooker.metrics.stream_ranks import WeekProfile, compute_standings, make_profile
 from onlooker.streams.models import Stream
-from onlooker.streams.organisations import MANAGERS
 
 PAGE_SIZE = 50
 RANKED_AT_MOST = 200
@@ -166,14 +165,14 @@ class OverviewRow:
     is_own: bool
     """Whether the person may change it."""
     is_shared: bool
-    """Whether the person is in several organisations, so that each row says which."""
+    """Whether the page shows streams of several organisations, so that each row says which."""
 
 
 @signed_in("GET", "HEAD")
 def show_streams(request: PersonRequest) -> HttpResponse:
     """The whole page, or only the list when the page refreshes itself."""
     order = parse_order(request.GET.get("sort", ""))
-    streams = visible_streams(request.user).select_related("organisation").order_by(Lower("name"), "id")
+    streams = with_own_roles(visible_streams(request.user), request.user).order_by(Lower("name"), "id")
     all_streams = list(streams[: RANKED_AT_MOST + 1])
     is_ranked = len(all_streams) <= RANKED_AT_MOST
     if is_ranked:
@@ -209,7 +208,8 @@ def _read_recent(request: PersonRequest, streams: Sequence[Stream]) -> dict[int,
 def _make_rows(
     request: PersonRequest, streams: Sequence[Stream], recent: dict[int, RecentDays], places: dict[int, int]
 ) -> list[OverviewRow]:
-    statuses, roles = read_statuses(streams), roles_of(request.user)
+    statuses = read_statuses(streams)
+    is_shared = len({stream.organisation_id for stream in streams}) > 1
     return [
         OverviewRow(
             stream=stream,
@@ -217,8 +217,8 @@ def _make_rows(
             recent=recent[stream.id],
             sparkline=draw_sparkline(recent[stream.id]),
             place=places.get(stream.id),
-            is_own=roles.get(stream.organisation_id or 0) in MANAGERS,
-            is_shared=len(roles) > 1,
+            is_own=may_change(stream),
+            is_shared=is_shared,
         )
         for stream in streams
     ]

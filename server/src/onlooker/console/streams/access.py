@@ -8,7 +8,7 @@ from uuid import UUID
 
 from django.conf import settings
 from django.contrib.auth.models import AnonymousUser
-from django.db.models import Q, QuerySet
+from django.db.models import OuterRef, Q, QuerySet, Subquery
 from django.http import Http404
 from django.shortcuts import get_object_or_404
 
@@ -52,6 +52,17 @@ def paid_stream(account: Person, client_id: UUID) -> Stream:
 def _stream_as(account: Person, client_id: UUID, roles: tuple[MemberRole, ...]) -> Stream:
     organisations = Membership.objects.filter(account=account.pk, role__in=roles).values("organisation")
     return get_object_or_404(Stream, organisation__in=organisations, client_id=client_id, removed_at=None)
+
+
+def with_own_roles(streams: QuerySet[Stream], account: Person) -> QuerySet[Stream]:
+    """With their organisations, and the account's role in each; for `may_change`."""
+    own = Membership.objects.filter(account=account.pk, organisation=OuterRef("organisation"))
+    return streams.select_related("organisation").annotate(own_role=Subquery(own.values("role")[:1]))
+
+
+def may_change(stream: Stream) -> bool:
+    """Whether the account that `with_own_roles` was asked for may."""
+    return getattr(stream, "own_role", None) in MANAGERS
 
 
 def roles_of(account: Person) -> dict[int, MemberRole]:

@@ -25,6 +25,7 @@ UPDATE members_invitation SET stream_id = NULL;
 NO_INVITATIONS = """
 DELETE FROM members_invitationsite;
 DELETE FROM members_invitation;
+SET CONSTRAINTS ALL IMMEDIATE;
 ALTER TABLE members_invitation ALTER COLUMN stream_id SET NOT NULL;
 """
 
