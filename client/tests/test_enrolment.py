@@ -1,4 +1,4 @@
-"""Devices enrol at the real console with nothing but a code, send through the real gateway, renew, are revoked, replaced."""
+"""Devices enrol at the real console with a code alone, send through the real gateway, renew, are revoked, replaced."""
 
 import json
 import threading
@@ -46,7 +46,9 @@ def settings_of(folder: Path) -> dict[str, str]:
 
 def uses_of(product: Stack, code: str) -> int:
     return int(
-        product.execute("SELECT devices FROM devices_enrolmentcode WHERE beginning = %s ORDER BY id DESC", code[:4])[0][0]
+        product.execute("SELECT devices FROM devices_enrolmentcode WHERE beginning = %s ORDER BY id DESC", code[:4])[0][
+            0
+        ]
     )
 
 
@@ -154,9 +156,7 @@ def test_fifty_cards_written_alike_enrol_each_for_itself(
     assert len(logins) == 2
 
 
-def test_without_a_file_on_the_boot_partition_nothing_happens(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_without_a_file_on_the_boot_partition_nothing_happens(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(boot_file, "PLACES", (tmp_path / "none.txt",))
     assert command.run(parsed(["enrol", "--boot", "--config", str(tmp_path / "client.json")])) == 0
     assert not (tmp_path / "client.json").exists()

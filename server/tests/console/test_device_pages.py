@@ -1,4 +1,4 @@
-"""The pages of devices: templates, codes that are shown once, the list, revoking and replacing; each for its managers."""
+"""The pages of devices: templates, codes that are shown once, the list, revoking, replacing; each for its managers."""
 
 import re
 from collections.abc import Callable
@@ -16,7 +16,7 @@ from onlooker.audit.models import AuditEntry, OrganisationEntry
 from onlooker.console.accounts.models import Account
 from onlooker.console.devices import pages
 from onlooker.devices.models import Device, DeviceTemplate, EnrolmentCode
-from onlooker.streams.models import AgentCondition, Membership, MemberRole, Stream
+from onlooker.streams.models import AgentCondition, MemberRole, Membership, Stream
 from onlooker.streams.organisations import organisation_of
 from onlooker.up.certificates import ensure_certificate
 
@@ -180,9 +180,7 @@ def test_the_list_says_what_the_agent_last_reported(browser: Client, owner: Acco
     assert f"{moment:%H:%M}" in page
 
 
-def test_the_list_can_be_searched_and_turned(
-    browser: Client, owner: Account, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_list_can_be_searched_and_turned(browser: Client, owner: Account, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(pages, "ROWS", 2)
     site = site_of(owner)
     for _ in range(3):
@@ -218,9 +216,7 @@ def test_a_manager_manages_devices(sign_in: SignIn, owner: Account, viewer: Acco
     assert Device.objects.get().revoked_at
 
 
-def test_the_boot_file_carries_the_authority(
-    browser: Client, owner: Account, settings: Any, tmp_path: Path
-) -> None:
+def test_the_boot_file_carries_the_authority(browser: Client, owner: Account, settings: Any, tmp_path: Path) -> None:
     ensure_certificate(tmp_path / "tls", ["console.example.org"])
     settings.ONLOOKER = msgspec.structs.replace(settings.ONLOOKER, authority_file=str(tmp_path / "tls" / "ca.pem"))
     page = text_of(browser, "/devices/codes/new/", template=template_of(owner).pk, devices="1", days="1")

@@ -1,4 +1,4 @@
-"""A code lets so many devices in, until it expires; a device keeps its key, renews its credential, and can be revoked."""
+"""A code lets so many devices in until it expires; a device keeps its key, renews its credential, and is revoked."""
 
 import json
 from datetime import timedelta
@@ -30,9 +30,7 @@ pytestmark = pytest.mark.django_db(transaction=True)
 def is_live(client_id: str, access_token: str) -> bool:
     """Whether a gateway would take it, by the gateway's own query."""
     with connection.cursor() as cursor:
-        cursor.execute(
-            load_queries("onlooker.streams")["find_stream"], {"client_id": client_id, "month": "2026-01-01"}
-        )
+        cursor.execute(load_queries("onlooker.streams")["find_stream"], {"client_id": client_id, "month": "2026-01-01"})
         columns = [column.name for column in cursor.description or ()]
         row = dict(zip(columns, cursor.fetchone(), strict=True))
     return hash_access_token(access_token) in [bytes(one) for one in row["token_hashes"]]

@@ -56,9 +56,7 @@ def test_a_revoked_device_is_refused_though_its_token_was_remembered(owner: Acco
     assert gateway.takes(other)
 
 
-def test_a_revocation_costs_one_reading(
-    owner: Account, gateway: WatchedCache, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_revocation_costs_one_reading(owner: Account, gateway: WatchedCache, monkeypatch: pytest.MonkeyPatch) -> None:
     said = enrolled(code_of(owner).text)
     revoke_device(Device.objects.get(device_id=said["device"]))
     forgotten: list[object] = []

@@ -17,7 +17,12 @@ from onlooker.streams.administration import create_stream
 from onlooker.streams.credentials import hash_access_token
 from onlooker.streams.models import MemberRole, Membership, Organisation, Site, Stream
 
-BEFORE = [("streams", "0013_groups"), ("members", "0001_initial"), ("audit", "0001_initial"), ("notices", "0001_initial")]
+BEFORE = [
+    ("streams", "0013_groups"),
+    ("members", "0001_initial"),
+    ("audit", "0001_initial"),
+    ("notices", "0001_initial"),
+]
 STREAMS, OWNERS, VIEWERS, LONG_S = 200, 20, 30, 10.0
 PASSWORD = "one for all of them"
 
@@ -82,9 +87,10 @@ def seen_now() -> set[tuple[int, int]]:
 def test_each_account_sees_what_it_saw_and_its_tokens_work(release_before: list[tuple[str, str]]) -> None:
     fill()
     saw = set(execute(SEEN))
-    invited = {(email, number) for email, number in execute(
-        "SELECT email, stream_id FROM members_invitation WHERE expires_at > now()"
-    )}
+    invited = {
+        (email, number)
+        for email, number in execute("SELECT email, stream_id FROM members_invitation WHERE expires_at > now()")
+    }
     links = {key for (key,) in execute("SELECT id FROM members_invitation WHERE expires_at > now()")}
     MigrationExecutor(connection).migrate(release_before)
     assert seen_now() == saw

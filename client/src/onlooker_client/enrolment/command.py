@@ -191,6 +191,8 @@ def _use_up(terminal: Terminal, order: EnrolmentOrder, stream: str) -> None:
 
 def _say_next(terminal: Terminal, path: Path) -> None:
     if path == SERVICE_CONFIG:
-        terminal.say("Start it, now and with the machine: systemctl enable onlooker-agent; systemctl restart onlooker-agent")
+        terminal.say(
+            "Start it, now and with the machine: systemctl enable onlooker-agent; systemctl restart onlooker-agent"
+        )
     else:
         terminal.say("Start it: onlooker-agent run")

@@ -91,9 +91,7 @@ def _ask(server: str, path: str, said: dict[str, Any], ca_file: str | None) -> E
 
 
 def _checked(said: dict[str, Any], address: Address) -> EnrolmentAnswer:
-    texts = {
-        name: said.get(name) for name in ("stream", "url", "console_url", "client_id", "access_token", "source")
-    }
+    texts = {name: said.get(name) for name in ("stream", "url", "console_url", "client_id", "access_token", "source")}
     renew_in_s = said.get("renew_in_s")
     is_whole = all(isinstance(text, str) for text in texts.values()) and isinstance(renew_in_s, (int, float))
     if not is_whole:

@@ -1,4 +1,4 @@
-"""Which key this device made for which code: written before the server is asked, so that a power cut changes nothing."""
+"""Which key this device made for which code: written before the server is asked, so a power cut changes nothing."""
 
 from __future__ import annotations
 

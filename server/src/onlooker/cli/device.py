@@ -28,7 +28,9 @@ def device() -> None:
 @click.argument("name")
 @_owner
 @click.option("--preset", type=click.Choice([one.value for one in Preset]), default=USUAL.value, show_default=True)
-@click.option("--place", type=click.Choice([one.value for one in CameraPlace if one]), default="public", show_default=True)
+@click.option(
+    "--place", type=click.Choice([one.value for one in CameraPlace if one]), default="public", show_default=True
+)
 @click.option("--notice-given", is_flag=True, help=f"{NOTICE_TICK}. The presets audience and everything need it.")
 @click.option("--compute", type=click.Choice(["server", "device"]), default="server", show_default=True)
 @click.option("--time-zone", default="UTC", show_default=True, help="Of streams without a site.")
@@ -91,8 +93,8 @@ def make_code(owner: str, client_id: str | None, days: float, boot_file: bool, *
         return
     click.echo(f"onlooker-agent enrol {made.text} --server {settings.console_url}")
     click.echo(
-        f"\nFor {made.code.devices_at_most} device(s), until {made.code.expires_at:%Y-%m-%d %H:%M} UTC. The code is not "
-        "shown again.",
+        f"\nFor {made.code.devices_at_most} device(s), until {made.code.expires_at:%Y-%m-%d %H:%M} UTC. "
+        "The code is not shown again.",
         err=True,
     )
 

@@ -109,7 +109,9 @@ def _lock_code(letters: str) -> EnrolmentCode | None:
     if found is None:
         return None
     list(Organisation.objects.select_for_update(no_key=True).filter(pk=found.organisation_id))
-    return codes.select_for_update(of=("self",)).select_related("organisation", "site", "template", "created_by").first()
+    return (
+        codes.select_for_update(of=("self",)).select_related("organisation", "site", "template", "created_by").first()
+    )
 
 
 def _find(device_key: str) -> Device | None:

@@ -53,8 +53,8 @@ def check_source(text: str) -> str:
     source = text.strip()
     if source and not _SOURCE.fullmatch(source):
         raise ValueError(
-            "A camera is a number such as 0, a path such as /dev/video0, or an address without a password. Set one with "
-            "a password on the device: onlooker-agent setup"
+            "A camera is a number such as 0, a path such as /dev/video0, or an address without a password. Set one "
+            "with a password on the device: onlooker-agent setup"
         )
     return source
 

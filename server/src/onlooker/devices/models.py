@@ -37,9 +37,7 @@ class EnrolmentCode(models.Model):
     """Lets so many devices enrol until it expires. The code itself is shown once and never stored."""
 
     id = models.BigAutoField(primary_key=True)
-    organisation = models.ForeignKey(
-        "streams.Organisation", on_delete=models.CASCADE, related_name="enrolment_codes"
-    )
+    organisation = models.ForeignKey("streams.Organisation", on_delete=models.CASCADE, related_name="enrolment_codes")
     site = models.ForeignKey("streams.Site", null=True, on_delete=models.CASCADE, related_name="enrolment_codes")
     """Where the streams stand that its devices create."""
     template = models.ForeignKey(DeviceTemplate, null=True, on_delete=models.CASCADE, related_name="codes")

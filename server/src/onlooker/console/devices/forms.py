@@ -74,7 +74,7 @@ class CodeForm(PlainForm):
             shows_organisation=shown,
             required=False,
             empty_label="No site",
-            help_text="Streams are named after it and get its time zone: Lyon 1, Lyon 2. Without one, after the template.",
+            help_text="Streams are named after it (Lyon 1, Lyon 2) and get its time zone; without one, after the template.",
         )
         self.order_fields(self.field_order)
 

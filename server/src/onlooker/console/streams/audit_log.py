@@ -121,7 +121,9 @@ class _Sentence:
             "organisation.created": lambda: f"Organisation {self.details['name']} created.",
             "organisation.changed": self._changes,
             "member.added": lambda: f"{self._account()} became a member: {self.details.get('role', 'viewer')}.",
-            "member.changed": lambda: f"{self._account()} is now {self.details['role'][1]}, no longer {self.details['role'][0]}.",
+            "member.changed": lambda: (
+                f"{self._account()} is now {self.details['role'][1]}, no longer {self.details['role'][0]}."
+            ),
             "member.removed": lambda: f"{self._account()} is no longer {self.details.get('role', 'viewer')}.",
             "member.sites_added": lambda: f"{self._account()} now sees {', '.join(self.details['sites'])}.",
             "member.sites_removed": lambda: f"{self._account()} no longer sees {', '.join(self.details['sites'])}.",
