@@ -41,8 +41,8 @@ PROBLEMS = {
         "`detail` says which. Create a new code in the console, under Devices.",
     ),
     "device_revoked": (
-        "The device was revoked or replaced in the console, or its stream was removed. Returned when the device asks the "
-        "console for a credential.",
+        "The device was revoked or replaced in the console, or its stream was removed. Returned when the device asks "
+        "the console for a credential.",
         "Create a new code in the console, and enrol the device again.",
     ),
     "not_found": (

@@ -50,7 +50,7 @@ class Agent:
         stream: StreamAnswer | None = None,
         keeper: CredentialKeeper | None = None,
     ) -> None:
-        """`stream` is what the server said already; it is asked where that is missing. Enrolled devices have a `keeper`."""
+        """`stream` is what the server said already; it is asked where that is missing. Enrolled devices: `keeper`."""
         self.tally = Tally()
         self._options = options
         self._read_config = read_config

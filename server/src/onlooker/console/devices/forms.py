@@ -34,7 +34,7 @@ LONGEST_TEMPLATE_NAME = 80
 LIVES = {"1": "1 day", "7": "7 days", "30": "30 days", "90": "90 days"}
 
 
-class OwnedChoice(forms.ModelChoiceField):
+class OwnedChoice(forms.ModelChoiceField):  # type: ignore[type-arg]  # generic for mypy alone
     """One of the account's sites or templates; with its organisation, where there are several of these."""
 
     def __init__(self, *, shows_organisation: bool, **options: Any) -> None:
@@ -74,7 +74,7 @@ class CodeForm(PlainForm):
             shows_organisation=shown,
             required=False,
             empty_label="No site",
-            help_text="Streams are named after it (Lyon 1, Lyon 2) and get its time zone; without one, after the template.",
+            help_text="Streams are named after it (Lyon 1, Lyon 2) and get its time zone.",
         )
         self.order_fields(self.field_order)
 
@@ -94,7 +94,7 @@ class TemplateForm(PlainForm):
     """As a new stream is asked for, without a name of its own, and with the camera of the device."""
 
     name = NameField(label="Name of the template")
-    place = PlaceField(label="Where are the cameras?")
+    place = PlaceField()
     preset = PresetField()
     notice_given = forms.BooleanField(required=False, label=NOTICE_TICK, help_text=NOTICE_SENTENCE)
     compute = ComputeField(initial=next(iter(COMPUTE_TEXTS)))
@@ -113,6 +113,7 @@ class TemplateForm(PlainForm):
     def __init__(self, account: Account, data: Any = None) -> None:
         super().__init__(data)
         self._organisations = list(managed_organisations(account))
+        self.fields["place"].label = "Where are the cameras?"
         self.fields["time_zone"].help_text = "For streams without a site. A site has its own."
         self.fields["time_zone"].widget.attrs["data-browser-time-zone"] = ""
         self.fields["name"].help_text = "For example, Shop window or Checkout."
