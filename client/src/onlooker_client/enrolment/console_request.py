@@ -77,14 +77,17 @@ def _ask(server: str, path: str, said: dict[str, Any], ca_file: str | None) -> E
     transport = Transport(server, ca_file=ca_file, timeout_s=TIMEOUT_S)
     try:
         answer = transport.request_json("POST", path, json_body(said), repeat=Repeat.IF_LOST)
-    except (BadCredentials, NotAllowed) as refused:
-        raise ConfigError(refused.detail) from None
-    except BadRequest as refused:
-        if refused.status in (404, 405):
+    except (BadCredentials, BadRequest) as refused:
+        is_gateway = isinstance(refused, BadCredentials) and path == ENROL_PATH  # a console asks for none there
+        if is_gateway or refused.status in (404, 405):
             raise ConfigError(
                 f"{transport.address} can't enrol devices. Is it the console's address, and not the gateway's?"
             ) from None
+        if isinstance(refused, BadCredentials):
+            raise ConfigError(refused.detail) from None
         raise
+    except NotAllowed as refused:
+        raise ConfigError(refused.detail) from None
     finally:
         transport.close()
     return _checked(answer, transport.address)
