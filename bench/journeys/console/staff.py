@@ -30,7 +30,8 @@ STAFF_PAGES = {
     "staff-usage": "/staff/streams/usage/",
     "staff-jobs": "/staff/gateway/job/",
     "staff-workers": "/staff/gateway/listedworker/",
-    "staff-viewers": "/staff/streams/member/",
+    "staff-organisations": "/staff/streams/organisation/",
+    "staff-members": "/staff/streams/membership/",
     "staff-invitations": "/staff/members/invitation/",
 }
 

@@ -167,15 +167,30 @@ def upgrade(scene: JourneySetup, person: Person) -> None:
 
 
 def invite(scene: JourneySetup, person: Person) -> None:
-    person.open(f"/streams/{scene.known['login']}/members/")
-    person.look("viewers")
+    """The stream gets a site, and the viewer is invited to it."""
+    person.open("/organisations/")
+    person.look("organisation")
+    person.follow("Create site")
+    person.fill("Name", "Harbour")
+    person.choose("Main entrance")
+    person.look("site")
+    person.press("Create site")
+    person.see("Site Harbour created")
+    person.follow("Invite people")
     person.fill("mail", VIEWER)
+    person.choose("Harbour")
+    person.look("invite-people")
     person.press("Continue")
     person.see("Send invitation")
     person.look("invite")
     person.press("Send invitation")
     person.see(VIEWER)
     person.look("invited")
+    person.follow("Audit log")
+    person.look("organisation-audit-log")
+    person.open("/organisations/")
+    person.follow("Settings")
+    person.look("organisation-settings")
 
 
 def accept(scene: JourneySetup, viewer: Person) -> None:
@@ -188,16 +203,22 @@ def accept(scene: JourneySetup, viewer: Person) -> None:
     viewer.look("invitation")
     viewer.press("Accept")
     viewer.see("Main entrance")
+    viewer.open(f"/streams/{scene.known['login']}/")
     viewer.look("stream-of-a-viewer")
     assert "Login" not in viewer.text(), "a viewer sees no credentials"
     assert scene.ask_token(VIEWER, scene.known["third password"]) == 200
 
 
 def revoke(scene: JourneySetup, owner: Person, viewer: Person) -> None:
-    owner.open(f"/streams/{scene.known['login']}/members/")
-    owner.look("viewers-with-one")
-    owner.press("Revoke")
-    owner.see("Only you")
+    viewer.open("/organisations/")
+    viewer.look("membership")
+    owner.open("/organisations/")
+    owner.look("organisation-with-a-viewer")
+    owner.browser.find_element(By.CSS_SELECTOR, f'a[aria-label="Change {VIEWER}"]').click()
+    owner.see("Remove")
+    owner.look("member")
+    owner.press("Remove from")
+    owner.see("no longer a member")
     viewer.open(f"/streams/{scene.known['login']}/")
     viewer.see("not")
     viewer.look("not-found")

@@ -99,6 +99,18 @@ class DashboardWorld:
         return self.shop, self.museum, self.year
 
 
+_SHARE = """
+WITH site AS (
+    INSERT INTO streams_site (organisation_id, name) SELECT organisation_id, name FROM streams_stream WHERE id = %s
+    RETURNING id, organisation_id),
+placed AS (UPDATE streams_stream SET site_id = site.id FROM site WHERE streams_stream.id = %s),
+member AS (
+    INSERT INTO streams_membership (organisation_id, account_id, role)
+    SELECT site.organisation_id, account.id, 'viewer' FROM site, accounts_account account WHERE account.email = %s
+    RETURNING id)
+INSERT INTO streams_membershipsite (membership_id, site_id) SELECT member.id, site.id FROM member, site"""
+
+
 def make_world(stack: Stack, *, streams: int = MANY) -> DashboardWorld:
     """Fill the database of a running product."""
     started = time.monotonic()
@@ -110,12 +122,7 @@ def make_world(stack: Stack, *, streams: int = MANY) -> DashboardWorld:
         many = _fill(url, many_places(streams), owner=COLLECTOR, days=MANY_DAYS)
         list(people.map(lambda email: give_password(url, email, PASSWORD), (OWNER, VIEWER, COLLECTOR)))
     empty, live = _make_stream(stack, "Nothing yet"), _make_stream(stack, "Live scene")
-    stack.execute(
-        "INSERT INTO streams_member (stream_id, account_id, created_at)"
-        " SELECT %s, id, now() FROM accounts_account WHERE email = %s",
-        shop.id,
-        VIEWER,
-    )
+    stack.execute(_SHARE, shop.id, shop.id, VIEWER)
     say(f"the world was filled in {time.monotonic() - started:.1f} s")
     return DashboardWorld(shop, museum, with_a_year, empty, live, many)
 

@@ -276,7 +276,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
         str,
         _about("Who may create an account: open (everybody) or closed (staff only).", pattern="^(open|closed)$"),
     ] = "open"
-    streams_per_account: Annotated[int, _about("Streams one account may create in the console.", ge=1)] = 100
+    streams_per_account: Annotated[int, _about("Streams that one organisation may create in the console.", ge=1)] = 100
     email_url: Annotated[
         str,
         _about(

@@ -104,7 +104,13 @@ def test_every_way_of_the_console_names_its_account(
     assert actors_since(stream, before) == {f"account:{viewer.pk}"}
     assert organisation_log(stream)[known:] == [
         (f"account:{viewer.pk}", action)
-        for action in ("member.added", "member.sites_added", "invitation.ended", "member.sites_removed", "member.removed")
+        for action in (
+            "member.added",
+            "member.sites_added",
+            "invitation.ended",
+            "member.sites_removed",
+            "member.removed",
+        )
     ]
 
 
@@ -139,7 +145,8 @@ def test_staff_and_billing_are_told_apart(sign_in: SignIn, staff: Account, strea
     given.pop("is_active")
     assert door.post(page, given).status_code == 302
     noted = OrganisationEntry.objects.filter(organisation=stream.organisation).order_by("number").last()
-    assert noted and (noted.actor, noted.action) == (f"staff:{staff.pk}", "account.changed")
+    assert noted
+    assert (noted.actor, noted.action) == (f"staff:{staff.pk}", "account.changed")
 
 
 def test_a_download_from_the_dashboard_is_logged_once_an_hour(sign_in: SignIn, owner: Account, stream: Stream) -> None:

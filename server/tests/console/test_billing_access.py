@@ -10,7 +10,6 @@ from onlooker.console.billing.configuration import require_billing_settings
 from onlooker.console.billing.models import Subscription
 from onlooker.logs import JsonLines
 from onlooker.settings import Settings, SettingsError
-
 from payments import deliver, do_chores, fail_payment, kind_of
 
 pytest_plugins = ["pages", "stripes"]

@@ -103,9 +103,7 @@ def test_a_viewer_who_accepts_another_invitation_sees_both_sites(
     assert {link.site.name for link in member.site_links.all()} == {"Lobby", "Yard"}
 
 
-def test_an_invitation_lowers_no_role(
-    invitation: Invitation, stream: Stream, viewer: Account, sign_in: SignIn
-) -> None:
+def test_an_invitation_lowers_no_role(invitation: Invitation, stream: Stream, viewer: Account, sign_in: SignIn) -> None:
     member = share_stream(stream, viewer, "manager")
     assert sign_in(viewer).post(url_of(invitation), {"answer": "accept"}).status_code == 302
     member.refresh_from_db()

@@ -14,6 +14,7 @@ from onlooker.audit.models import OrganisationEntry
 from onlooker.console.accounts.deletion import erase_account
 from onlooker.console.accounts.models import Account
 from onlooker.console.billing.models import Customer, Subscription
+from onlooker.console.organisations import page
 from onlooker.console.streams.access import visible_streams
 from onlooker.streams.administration import create_stream
 from onlooker.streams.models import Membership, Organisation, Site, Stream
@@ -67,7 +68,11 @@ def test_ownership_is_handed_over_and_the_last_owner_stays(
     member = share_stream(stream, viewer, "analyst")
     mine = Membership.objects.get(account=owner)
     browser = sign_in(owner)
-    for path, given in ((f"members/{mine.pk}/", {"role": "manager"}), (f"members/{mine.pk}/remove/", {}), ("leave/", {})):
+    for path, given in (
+        (f"members/{mine.pk}/", {"role": "manager"}),
+        (f"members/{mine.pk}/remove/", {}),
+        ("leave/", {}),
+    ):
         browser.post(url_of(stream, path), given)
         assert role_of(owner, stream) == "owner"
     assert browser.post(url_of(stream, f"members/{member.pk}/"), {"role": "owner"}).status_code == 302
@@ -156,6 +161,21 @@ def test_no_stream_stands_at_a_site_of_others(
     browser, page = sign_in(owner), f"/streams/{stream.client_id}/settings/"
     form = fields_of(browser.get(page))
     assert browser.post(page, form | {"site": str(foreign.pk)}).context["form"].errors["site"]
+
+
+def test_a_large_organisation_is_searched(
+    stream: Stream, owner: Account, sign_in: SignIn, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(page, "LISTED", 3)
+    organisation = organisation_with(stream)
+    Site.objects.bulk_create(Site(organisation=organisation, name=f"Shop {number}") for number in range(60))
+    share_stream(stream, Account.objects.create_user("viewer@example.org"), "analyst")
+    browser = sign_in(owner)
+    shown = browser.get(url_of(stream)).content.decode()
+    assert ("There are more sites" in shown, shown.count(">Shop ")) == (True, 2)
+    found = browser.get(url_of(stream, "?find=shop 42")).content.decode()
+    assert (found.count(">Shop "), ">Shop 42<" in found, "viewer@example.org" in found) == (1, True, False)
+    assert "<select" in browser.get(url_of(stream, "invite/")).content.decode()
 
 
 def test_settings_are_the_owners(stream: Stream, owner: Account, sign_in: SignIn) -> None:

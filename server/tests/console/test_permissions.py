@@ -177,7 +177,7 @@ STAFF_PAGES = [route for route in ROUTES if route.startswith("staff/")]
 
 @dataclass(frozen=True)
 class World:
-    """A stream at a site with people of every role and an open invitation, and others who have nothing to do with it."""
+    """A stream at a site with people of every role and an open invitation, and others."""
 
     stream: Stream
     member: Membership
@@ -215,7 +215,9 @@ def world(owner: Account, viewer: Account, stranger: Account, staff: Account, se
     )
     stream = create_stream("Front door", owner=owner, kind="developer").stream
     other_place = create_stream("Back door", owner=owner, kind="developer").stream
-    made = {name: make_account(f"{name}@example.org") for name in ("removed", "elsewhere", "analyst", "manager", "boss")}
+    made = {
+        name: make_account(f"{name}@example.org") for name in ("removed", "elsewhere", "analyst", "manager", "boss")
+    }
     share_stream(stream, viewer)
     share_stream(other_place, made["elsewhere"])
     for role in (MemberRole.ANALYST, MemberRole.MANAGER):
@@ -224,7 +226,9 @@ def world(owner: Account, viewer: Account, stranger: Account, staff: Account, se
     foreign = create_stream("Theirs", owner=made["boss"], kind="developer").stream
     share_stream(foreign, viewer, MemberRole.MANAGER)
     people = {"anonymous": None, "stranger": stranger, "viewer": viewer, "owner": owner, "staff": staff}
-    people |= {name: made[name] for name in ("removed", "elsewhere", "analyst", "manager")} | {"other owner": made["boss"]}
+    people |= {name: made[name] for name in ("removed", "elsewhere", "analyst", "manager")} | {
+        "other owner": made["boss"]
+    }
     member = share_stream(stream, make_account("member@example.org"))
     code = code_of(owner).code
     device = Device.objects.create(stream=stream, code=code, key_sha256=bytes(32))

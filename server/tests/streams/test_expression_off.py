@@ -6,6 +6,8 @@ import pytest
 from django.db import connection
 from django.db.migrations.executor import MigrationExecutor
 
+from console_role import grant_again
+
 BEFORE, AFTER = ("streams", "0004_trial_tokens"), ("streams", "0005_expression_off")
 MAKE = """
 INSERT INTO streams_stream (owner_id, name, client_id, kind, enabled, created_at, removed_at)
@@ -23,6 +25,7 @@ def executor() -> Iterator[MigrationExecutor]:
         yield MigrationExecutor(connection)
     finally:
         MigrationExecutor(connection).migrate(newest)
+        grant_again()
 
 
 def test_streams_that_exist_go_on_reading_expression_and_new_ones_do_not(executor: MigrationExecutor) -> None:

@@ -17,7 +17,7 @@ from django.db.backends.signals import connection_created
 from psycopg import sql
 
 import onlooker
-from onlooker.database_roles.creation import make_roles
+from onlooker.database_roles.creation import grant_all, make_roles
 from onlooker.database_roles.grants import CONSOLE, ROLES
 from onlooker.database_roles.logins import Logins
 
@@ -32,8 +32,7 @@ def django_db_setup(django_db_setup: None, django_db_blocker: Any) -> Iterator[N
     from django.db import connection
 
     with django_db_blocker.unblock():
-        options = connection.get_connection_params()
-        known = {name: options[name] for name in ("host", "port", "user", "password", "dbname") if options.get(name)}
+        known = _connection_values()
         prefix = str(known["dbname"])
         with psycopg.connect(**known, autocommit=True) as opened:
             make_roles(opened, Logins(prefix, {process: f"postgresql://any:{process}@/" for process in ROLES}))
@@ -50,6 +49,20 @@ def django_db_setup(django_db_setup: None, django_db_blocker: Any) -> Iterator[N
         names = sql.SQL(", ").join(sql.Identifier(f"{prefix}_{process}") for process in ROLES)
         for statement in ("REASSIGN OWNED BY {} TO CURRENT_USER", "DROP OWNED BY {}", "DROP ROLE {}"):
             opened.execute(sql.SQL(statement).format(names))
+
+
+def _connection_values() -> dict[str, Any]:
+    from django.db import connection
+
+    options = connection.get_connection_params()
+    return {name: options[name] for name in ("host", "port", "user", "password", "dbname") if options.get(name)}
+
+
+def grant_again() -> None:
+    """After a test has created tables again: they have no grants."""
+    known = _connection_values()
+    with psycopg.connect(**known, autocommit=True) as opened:
+        grant_all(opened, str(known["dbname"]))
 
 
 def _as_console(role: str, execute: Callable[..., Any], *call: Any) -> Any:

@@ -184,7 +184,10 @@ def list_all() -> None:
     open_django()
     from onlooker.streams.administration import list_streams
 
-    click.echo(f"{'number':>6}  {'client_id':36}  {'kind':10}  {'state':8}  {'days':>4}  {'reads':21}  organisation, site, name")
+    click.echo(
+        f"{'number':>6}  {'client_id':36}  {'kind':10}  {'state':8}  {'days':>4}  {'reads':21}  "
+        "organisation, site, name"
+    )
     for one in list_streams():
         state = "enabled" if one.enabled else "disabled"
         reads = [name for name in ("age", "gender", "expression") if one.reads_faces and getattr(one, f"reads_{name}")]
@@ -218,7 +221,9 @@ def list_all() -> None:
 @click.option("--groups-of", type=click.IntRange(1, LARGEST_GROUPS), help=_GROUPS)
 @click.option("--grid/--no-grid", default=None, help=_GRID)
 @click.option(
-    "--silence-alert-minutes", type=click.IntRange(0, 10_080), help="Silence before owners and managers get an e-mail; 0: never."
+    "--silence-alert-minutes",
+    type=click.IntRange(0, 10_080),
+    help="Silence before owners and managers get an e-mail; 0: never.",
 )
 @click.option(
     "--blind-alert-minutes",
@@ -416,7 +421,9 @@ def list_accounts() -> None:
 def delete_account(email: str, yes: bool) -> None:
     """Delete an account, and the organisations that it alone owns with their streams and data."""
     if not yes:
-        raise click.UsageError("This also deletes the streams of organisations that the account alone owns. Add --yes to confirm.")
+        raise click.UsageError(
+            "This also deletes the streams of organisations that the account alone owns. Add --yes to confirm."
+        )
     open_django()
     from onlooker.console.accounts import commands
 

@@ -46,9 +46,10 @@ def export(client_id: str | None, organisation: int | None, form: str) -> None:
     help="An export (jsonl) instead of the database.",
 )
 def check(client_id: str | None, file: Path | None) -> None:
-    """Verify the chain of a stream's log, or of all streams and organisations; exit with 1 and name the first broken entry if one is broken.
+    """Verify the chain of a stream's log, or of all; exit with 1 and name the first broken entry if one is broken.
 
-    A line names the last entry and its hash: noted elsewhere, they show later that the log was not written again.
+    Without a client_id, all streams and organisations are checked. A line names the last entry and its hash: noted
+    elsewhere, they show later that the log was not written again.
     """
     if client_id and file:
         raise click.UsageError("Give either a client_id or --file.")

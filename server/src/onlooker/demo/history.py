@@ -65,7 +65,8 @@ known AS (
 made AS (
     INSERT INTO streams_organisation (name) SELECT %(owner)s WHERE NOT EXISTS (SELECT FROM known) RETURNING id),
 joined AS (
-    INSERT INTO streams_membership (organisation_id, account_id, role) SELECT made.id, owner.id, 'owner' FROM made, owner)
+    INSERT INTO streams_membership (organisation_id, account_id, role)
+    SELECT made.id, owner.id, 'owner' FROM made, owner)
 SELECT id FROM known UNION ALL SELECT id FROM made"""
 _MAKE_STREAM = """
 WITH made AS (

@@ -55,20 +55,20 @@ def account_of(email: str) -> "AbstractBaseUser":
 def create_stream(
     name: str,
     *,
-    owner: "AbstractBaseUser | None" = None,
     kind: str,
-    time_zone: str = "UTC",
+    owner: "AbstractBaseUser | None" = None,
     organisation: Organisation | None = None,
+    time_zone: str = "UTC",
     at_most: int | None = None,
     **chosen: Any,
 ) -> NewStream:
-    """In the account's own organisation unless another one is named. `chosen` are other settings of the stream.
+    """In this organisation, or in the one that the owner has. `chosen` are other settings of the stream.
 
     `at_most` is how many streams the organisation may have; None: no limit.
     """
-    if organisation is None and owner is None:
-        raise ValueError("A stream belongs to an organisation.")
-    belongs_to = organisation or organisation_of(cast("AbstractBaseUser", owner))
+    belongs_to = organisation or (organisation_of(owner) if owner else None)
+    if belongs_to is None:
+        raise ValueError("A stream belongs to an organisation: name one, or its owner.")
     if at_most is not None:
         Organisation.objects.select_for_update(no_key=True).get(pk=belongs_to.pk)  # requests count one after another
         if Stream.objects.filter(organisation=belongs_to, removed_at=None).count() >= at_most:

@@ -77,9 +77,7 @@ class Membership(models.Model):
     """An account's part in an organisation: its role, and for a viewer the sites below."""
 
     id = models.BigAutoField(primary_key=True)
-    organisation = models.ForeignKey(
-        Organisation, on_delete=models.CASCADE, related_name="memberships", db_index=False
-    )
+    organisation = models.ForeignKey(Organisation, on_delete=models.CASCADE, related_name="memberships", db_index=False)
     account = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="memberships")
     role = models.CharField(max_length=10, choices=MemberRole.choices)
     created_at = models.DateTimeField(db_default=Now())

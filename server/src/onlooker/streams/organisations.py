@@ -1,14 +1,14 @@
 """Organisations and who is in them: an account's own, roles, what a member sees, the end of an organisation."""
 
 from collections.abc import Collection
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from django.contrib.auth import get_user_model
 from django.db import transaction
 from django.db.models import Exists, F, OuterRef, QuerySet
 from django.utils import timezone
 
-from onlooker.streams.models import AccessToken, Membership, MembershipSite, MemberRole, Organisation, Site, Stream
+from onlooker.streams.models import AccessToken, MemberRole, Membership, MembershipSite, Organisation, Site, Stream
 
 if TYPE_CHECKING:
     from django.contrib.auth.base_user import AbstractBaseUser
@@ -39,14 +39,14 @@ def create_organisation(name: str, owner: "AbstractBaseUser") -> Organisation:
     return organisation
 
 
-def whole_organisations(account: Any) -> QuerySet[Membership]:
-    """Memberships in which an account, by its number or as an outer reference, sees every stream."""
-    return Membership.objects.filter(account=account).exclude(role=MemberRole.VIEWER)
+def whole_organisations(memberships: QuerySet[Membership]) -> QuerySet[Membership]:
+    """Those in which every stream is seen."""
+    return memberships.exclude(role=MemberRole.VIEWER)
 
 
-def seen_sites(account: Any) -> QuerySet[MembershipSite]:
-    """The sites that an account sees as a viewer."""
-    links = MembershipSite.objects.filter(membership__account=account, membership__role=MemberRole.VIEWER)
+def seen_sites(memberships: QuerySet[Membership]) -> QuerySet[MembershipSite]:
+    """The sites that are seen by viewers."""
+    links = MembershipSite.objects.filter(membership__in=memberships.filter(role=MemberRole.VIEWER).values("pk"))
     return links.filter(site__organisation=F("membership__organisation"))
 
 

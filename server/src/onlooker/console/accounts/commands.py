@@ -64,7 +64,8 @@ def list_accounts() -> list[str]:
 
 def delete_account(email: str) -> str:
     account = _find_account(email)
-    streams = erase_account(account)
+    with acting_as(command_actor()):
+        streams = erase_account(account)
     if streams == 1:
         return f"Account {account.email} deleted, with 1 stream."
     return f"Account {account.email} deleted, with {streams} streams."

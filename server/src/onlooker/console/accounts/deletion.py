@@ -1,4 +1,4 @@
-"""Deletes accounts with the organisations that end with them; chores that delete expired sessions, counts and unconfirmed accounts."""
+"""Deletes accounts, and organisations that end with them; chores for old sessions, counts, unconfirmed accounts."""
 
 from datetime import datetime, timedelta
 

@@ -14,6 +14,7 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.http import require_POST
 
+from onlooker.audit.actor import account_actor, acting_as
 from onlooker.console.accounts.deletion import erase_account
 from onlooker.console.accounts.forms import DeletionForm
 from onlooker.console.accounts.models import Account
@@ -54,7 +55,8 @@ def delete_account(request: HttpRequest) -> HttpResponse:
         }
         return render(request, "accounts/delete.html", context)
     email = account.email
-    erase_account(account)
+    with acting_as(account_actor(account.pk)):
+        erase_account(account)
     get_adapter().send_notification_mail("account/email/account_deleted", account, email=email)
     logout(request, show_message=False)
     messages.success(request, "Your account and all its data have been deleted.")

@@ -46,9 +46,7 @@ def dunning_state_at(now: datetime, *, since: datetime) -> DunningState:
     )
 
 
-def write_notice(
-    row: Subscription, kind: Notice.NoticeKind, *, now: datetime, ends_at: datetime | None = None
-) -> None:
+def write_notice(row: Subscription, kind: Notice.NoticeKind, *, now: datetime, ends_at: datetime | None = None) -> None:
     """Queue a mail to the account that pays, in the transaction of what it reports."""
     payer, stream = row.customer.account_id, row.stream
     if payer is not None and stream.removed_at is None:

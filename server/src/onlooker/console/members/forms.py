@@ -14,6 +14,8 @@ from onlooker.streams.organisations import is_higher
 ADDRESSES_AT_ONCE = 50
 """Their mails are sent before the page answers."""
 LONGEST_ADDRESS = 254
+SITES_TICKED = 50
+"""With more sites, a list to scroll takes the place of boxes to tick."""
 ROLE_TEXTS = {
     MemberRole.OWNER: "Owner: everything, payments and other owners included",
     MemberRole.MANAGER: "Manager: streams, sites, analysts and viewers",
@@ -48,6 +50,9 @@ class RoleForm(PlainForm):
         sites = self.fields["sites"]
         assert isinstance(sites, forms.ModelMultipleChoiceField)
         sites.queryset = known
+        if known.count() > SITES_TICKED:
+            sites.widget = forms.SelectMultiple(attrs={"size": 12})
+            sites.widget.choices = sites.choices
 
     def clean(self) -> dict[str, Any]:
         given: dict[str, Any] = self.cleaned_data

@@ -3,6 +3,7 @@
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
+from uuid import UUID
 
 from allauth.account.models import EmailAddress
 from django.core.cache import cache
@@ -114,13 +115,13 @@ def accept_invitation(invitation: Invitation, account: Account) -> Membership:
     return membership
 
 
-def has_accepted(account: Account, invitation_id: object) -> bool:
+def has_accepted(account: Account, invitation_id: UUID) -> bool:
     """Whether the account has just accepted it, and is still a member."""
     number = cache.get(_accepted_key(account, invitation_id))
     return number is not None and Membership.objects.filter(account=account, organisation=number).exists()
 
 
-def _accepted_key(account: Account, invitation_id: object) -> str:
+def _accepted_key(account: Account, invitation_id: UUID) -> str:
     return f"accepted:{account.pk}:{invitation_id}"
 
 
@@ -133,7 +134,7 @@ def open_invitations_of(organisation: Organisation) -> QuerySet[Invitation]:
     return _open().filter(organisation=organisation).order_by("email")
 
 
-def find_open(invitation_id: object) -> Invitation | None:
+def find_open(invitation_id: UUID) -> Invitation | None:
     return _open().filter(pk=invitation_id).first()
 
 

@@ -135,9 +135,9 @@ def _show_addressee(request: HttpRequest, invitation: Invitation) -> HttpRespons
 
 def _show_missing(request: HttpRequest, invitation_id: UUID) -> HttpResponse:
     """Unless this is a second click by someone who has just accepted it."""
-    if isinstance(request.user, Account) and request.POST.get("answer") == "accept":
-        if has_accepted(request.user, invitation_id):
-            return redirect("streams")
+    is_accepted = request.POST.get("answer") == "accept"
+    if isinstance(request.user, Account) and is_accepted and has_accepted(request.user, invitation_id):
+        return redirect("streams")
     return render(request, "members/no_invitation.html", status=404)
 
 

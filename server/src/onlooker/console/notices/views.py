@@ -1,4 +1,4 @@
-"""The pages of those who manage a stream: the list of documents, what has to be entered, the documents of now or of an earlier moment."""
+"""The pages of those who manage a stream: the documents, of now or of an earlier moment, and what they need."""
 
 from typing import Any
 from uuid import UUID

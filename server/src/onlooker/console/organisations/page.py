@@ -1,10 +1,11 @@
 """An organisation's page: its people, invitations and sites; what its owners may change; its end."""
 
+from dataclasses import dataclass
 from typing import Any
 
 from django import forms
 from django.contrib import messages
-from django.db.models import Count, Q
+from django.db.models import Count, Q, QuerySet
 from django.http import HttpResponse
 from django.shortcuts import redirect, render
 
@@ -13,11 +14,14 @@ from onlooker.console.accounts.page_access import PersonRequest, signed_in
 from onlooker.console.forms import PlainForm
 from onlooker.console.members.forms import grantable_roles
 from onlooker.console.members.invitations import open_invitations_of
-from onlooker.console.streams.access import own_membership
+from onlooker.console.streams.access import memberships_of, own_membership
 from onlooker.console.streams.forms import NameField
-from onlooker.streams.models import MemberRole, Membership, Organisation, Site
-from onlooker.streams.options import is_same_name
+from onlooker.streams.models import MemberRole, Organisation, Site
+from onlooker.streams.options import LONGEST_NAME, is_same_name
 from onlooker.streams.organisations import MANAGERS, remove_organisation
+
+LISTED = 100
+"""Members, invitations and sites on a page."""
 
 
 class OrganisationForm(PlainForm):
@@ -55,7 +59,7 @@ class OrganisationRemovalForm(PlainForm):
 @signed_in("GET", "HEAD")
 def show_organisations(request: PersonRequest) -> HttpResponse:
     """A choice where there are several; without any, the overview of streams leads to the first."""
-    rows = Membership.objects.filter(account=request.user).select_related("organisation").order_by("organisation__name")
+    rows = memberships_of(request.user).select_related("organisation").order_by("organisation__name", "id")
     memberships = list(rows)
     if len(memberships) == 1:
         return redirect("organisation", memberships[0].organisation_id)
@@ -70,23 +74,39 @@ def show_organisation(request: PersonRequest, organisation_id: int) -> HttpRespo
     if own.role not in MANAGERS:
         context["sites"] = own.site_links.order_by("site__name").values_list("site__name", flat=True)
         return render(request, "organisations/membership.html", context)
+    words = request.GET.get("find", "").replace("\0", "").strip()[:LONGEST_NAME]
+    invitations = open_invitations_of(own.organisation).filter(email__icontains=words)
     context |= {
-        "members": _members(own.organisation),
-        "invitations": open_invitations_of(own.organisation).prefetch_related("site_links__site"),
-        "sites": _sites(own.organisation),
+        "words": words,
+        "members": _some(_members(own.organisation, words)),
+        "invitations": _some(invitations.prefetch_related("site_links__site")),
+        "sites": _some(_sites(own.organisation, words)),
         "roles": {role.value for role in grantable_roles(own.role)},
         "is_owner": own.role == MemberRole.OWNER,
     }
     return render(request, "organisations/organisation.html", context)
 
 
-def _members(organisation: Organisation) -> Any:
-    rows = organisation.memberships.select_related("account").prefetch_related("site_links__site")
-    return rows.order_by("account__email")
+@dataclass(frozen=True)
+class ListedRows:
+    """The first of many rows; the others are found by words."""
+
+    rows: list[Any]
+    are_more: bool
 
 
-def _sites(organisation: Organisation) -> Any:
-    rows = Site.objects.filter(organisation=organisation)
+def _some(rows: QuerySet[Any]) -> ListedRows:
+    found = list(rows[: LISTED + 1])
+    return ListedRows(found[:LISTED], len(found) > LISTED)
+
+
+def _members(organisation: Organisation, words: str) -> QuerySet[Any]:
+    rows = organisation.memberships.filter(account__email__icontains=words)
+    return rows.select_related("account").prefetch_related("site_links__site").order_by("account__email")
+
+
+def _sites(organisation: Organisation, words: str) -> QuerySet[Any]:
+    rows = Site.objects.filter(organisation=organisation, name__icontains=words)
     return rows.annotate(live=Count("streams", filter=Q(streams__removed_at=None))).order_by("name", "id")
 
 

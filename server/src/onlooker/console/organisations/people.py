@@ -43,7 +43,9 @@ def change_membership(request: PersonRequest, organisation_id: int, membership_i
     if form.is_valid() and _change(form, member, request.user):
         messages.success(request, f"{member.account.email} is now {_with_article(member.get_role_display())}.")
         return redirect("organisation", organisation_id)
-    return render(request, "organisations/member.html", {"organisation": own.organisation, "member": member, "form": form})
+    return render(
+        request, "organisations/member.html", {"organisation": own.organisation, "member": member, "form": form}
+    )
 
 
 def _change(form: RoleForm, member: Membership, by: Account) -> bool:

@@ -66,8 +66,8 @@ class AccountAdmin(StaffModelAdmin):
 
     def about(self, obj: Account) -> str:
         return (
-            "While an account is inactive, nobody can sign in with it. The streams of an organisation refuse all frames "
-            "while none of its owners is active."
+            "While an account is inactive, nobody can sign in with it. Streams refuse all frames while no owner of "
+            "their organisation is active."
         )
 
     def find(self, rows: QuerySet[Account], term: str) -> QuerySet[Account]:

@@ -21,7 +21,16 @@ SETTABLE = ("kind",)
 
 
 class StreamAdmin(StaffModelAdmin):
-    list_display = ("name", "client_id", "organisation", "kind", "enabled", "used_this_month", "last_frame_at", "is_removed")
+    list_display = (
+        "name",
+        "client_id",
+        "organisation",
+        "kind",
+        "enabled",
+        "used_this_month",
+        "last_frame_at",
+        "is_removed",
+    )
     list_filter = ("kind", "enabled", ("removed_at", admin.EmptyFieldListFilter))
     list_select_related = ("organisation",)
     search_fields = ("name",)
@@ -116,10 +125,10 @@ class UsageAdmin(StaffModelAdmin):
         return f"{usage.video_s / 3600:.2f}"
 
 
-def _owned_by(beginning: str) -> QuerySet[Membership, dict[str, Any]]:
-    """Organisations with an owner whose address begins so."""
+def _owned_by(beginning: str) -> QuerySet[Organisation]:
+    """Those with an owner whose address begins so."""
     owners = Membership.objects.filter(role=MemberRole.OWNER, account__email__startswith=beginning.lower())
-    return owners.values("organisation")
+    return Organisation.objects.filter(pk__in=owners.values("organisation"))
 
 
 class OrganisationAdmin(StaffModelAdmin):

@@ -14,24 +14,31 @@ from django.shortcuts import get_object_or_404
 
 from onlooker.console.accounts.models import Account
 from onlooker.console.billing.subscriptions import has_subscription
-from onlooker.streams.models import Membership, MemberRole, Organisation, Stream
+from onlooker.streams.models import MemberRole, Membership, Organisation, Stream
 from onlooker.streams.options import EnterpriseAccess, enterprise_access
 from onlooker.streams.organisations import MANAGERS, seen_sites, whole_organisations
 
 Person = Account | AnonymousUser
 
 
+def memberships_of(account: Person) -> QuerySet[Membership]:
+    """What the account may reach: every page asks here."""
+    return Membership.objects.filter(account=account.pk)
+
+
 def visible_streams(account: Person) -> QuerySet[Stream]:
     """Those of its organisations; as a viewer, those at chosen sites. A subquery for each uses an index, an OR none."""
-    whole = Stream.objects.filter(organisation__in=whole_organisations(account.pk).values("organisation")).values("pk")
-    at_sites = Stream.objects.filter(site__in=seen_sites(account.pk).values("site")).values("pk")
+    own = memberships_of(account)
+    whole = Stream.objects.filter(organisation__in=whole_organisations(own).values("organisation")).values("pk")
+    at_sites = Stream.objects.filter(site__in=seen_sites(own).values("site")).values("pk")
     return Stream.objects.filter(pk__in=whole.union(at_sites), removed_at=None)
 
 
-def sees_stream(account: Any) -> Q:
-    """The same as a condition for few streams; `account` may be an outer reference."""
-    whole = Q(organisation__in=whole_organisations(account).values("organisation"))
-    return whole | Q(site__in=seen_sites(account).values("site"))
+def sees_stream(account_id: int) -> Q:
+    """The same as a condition for few streams, whatever the account's session may reach: for programs."""
+    own = Membership.objects.filter(account=account_id)
+    whole = Q(organisation__in=whole_organisations(own).values("organisation"))
+    return whole | Q(site__in=seen_sites(own).values("site"))
 
 
 def visible_stream(account: Person, client_id: UUID) -> Stream:
@@ -41,22 +48,27 @@ def visible_stream(account: Person, client_id: UUID) -> Stream:
 
 def managed_stream(account: Person, client_id: UUID) -> Stream:
     """A stream that the account may change, or Http404: for analysts and viewers too."""
-    return _stream_as(account, client_id, MANAGERS)
+    return get_object_or_404(managed_streams(account), client_id=client_id)
+
+
+def managed_streams(account: Person) -> QuerySet[Stream]:
+    """All that the account may change."""
+    return _streams_as(account, MANAGERS)
 
 
 def paid_stream(account: Person, client_id: UUID) -> Stream:
     """A stream for which the account may pay, or Http404: for managers too."""
-    return _stream_as(account, client_id, (MemberRole.OWNER,))
+    return get_object_or_404(_streams_as(account, (MemberRole.OWNER,)), client_id=client_id)
 
 
-def _stream_as(account: Person, client_id: UUID, roles: tuple[MemberRole, ...]) -> Stream:
-    organisations = Membership.objects.filter(account=account.pk, role__in=roles).values("organisation")
-    return get_object_or_404(Stream, organisation__in=organisations, client_id=client_id, removed_at=None)
+def _streams_as(account: Person, roles: tuple[MemberRole, ...]) -> QuerySet[Stream]:
+    organisations = memberships_of(account).filter(role__in=roles).values("organisation")
+    return Stream.objects.filter(organisation__in=organisations, removed_at=None)
 
 
 def with_own_roles(streams: QuerySet[Stream], account: Person) -> QuerySet[Stream]:
     """With their organisations, and the account's role in each; for `may_change`."""
-    own = Membership.objects.filter(account=account.pk, organisation=OuterRef("organisation"))
+    own = memberships_of(account).filter(organisation=OuterRef("organisation"))
     return streams.select_related("organisation").annotate(own_role=Subquery(own.values("role")[:1]))
 
 
@@ -67,7 +79,7 @@ def may_change(stream: Stream) -> bool:
 
 def roles_of(account: Person) -> dict[int, MemberRole]:
     """By the number of each organisation that the account is in."""
-    rows = Membership.objects.filter(account=account.pk).values_list("organisation_id", "role")
+    rows = memberships_of(account).values_list("organisation_id", "role")
     return {number: MemberRole(role) for number, role in rows}
 
 
@@ -83,13 +95,13 @@ def rights_context(account: Account, stream: Stream) -> dict[str, Any]:
 
 def managed_organisations(account: Person) -> QuerySet[Organisation]:
     """Those in which the account may create streams."""
-    managed = Membership.objects.filter(account=account.pk, role__in=MANAGERS).values("organisation")
+    managed = memberships_of(account).filter(role__in=MANAGERS).values("organisation")
     return Organisation.objects.filter(pk__in=managed).order_by("name", "id")
 
 
 def own_membership(account: Person, organisation_id: int, *roles: MemberRole) -> Membership:
     """The account's membership, in one of these roles if any are named; or Http404."""
-    found = Membership.objects.select_related("organisation").filter(account=account.pk, organisation=organisation_id)
+    found = memberships_of(account).select_related("organisation").filter(organisation=organisation_id)
     membership = found.filter(role__in=roles).first() if roles else found.first()
     if membership is None:
         raise Http404

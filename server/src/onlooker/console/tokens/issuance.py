@@ -21,6 +21,8 @@ from onlooker.streams.models import AccessToken, Stream
 
 NO_CLIENT_ID = UUID(int=0)
 """A client_id that no stream has, looked up in place of an invalid one."""
+NO_ACCOUNT = 0
+"""The number of no account, for the same reason."""
 _NO_TOKEN = AccessToken(sha256=bytes(32))
 LONGEST_EMAIL = 254
 
@@ -66,9 +68,10 @@ def _find_credential(client_id: UUID, access_token: str) -> AccessToken | None:
 def _find_account(username: str, client_id: UUID) -> Account | None:
     """An active account of the stream, with a confirmed address."""
     email = username.lower() if "\0" not in username and len(username) <= LONGEST_EMAIL else ""
-    seen = Stream.objects.filter(sees_stream(OuterRef(OuterRef("pk"))), client_id=client_id, removed_at=None)
     accounts = _accounts_with_own_address().alias(address=Lower("email"))
-    return accounts.filter(Exists(seen), address=email, is_active=True).first()
+    account = accounts.filter(address=email, is_active=True).first()
+    seen = Stream.objects.filter(sees_stream(account.pk if account else NO_ACCOUNT), client_id=client_id)
+    return account if seen.filter(removed_at=None).exists() else None
 
 
 def _accounts_with_own_address() -> QuerySet[Account]:
