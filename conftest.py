@@ -3,21 +3,21 @@
 `--fast` leaves out all that need a running part.
 """
 
-import fcntl
 import os
 import re
-import tempfile
+import signal
 from collections.abc import Iterator
-from functools import cache
 from pathlib import Path
-from typing import IO
 
 import pytest
 from hypothesis import HealthCheck, settings
 from xdist.remote import Producer
 from xdist.scheduler import LoadScopeScheduling
+from xdist.workermanage import WorkerController
 
-ROOT = Path(__file__).parent
+from testkit.machine_lock import MachineLock
+from testkit.work_units import SHARED_FIXTURES, turn_of, unit_of
+
 RUNNING_PARTS = re.compile(
     r"\b(stack|product|database\w*|browser|django_db|pytest_plugins|running_\w+|subprocess|socket|Popen|sleep|"
     r"client_of|owner|peer|find_testdata|TESTDATA|CLIPS|max_examples|mark\.slow|mark\.alone|layout|testkit\.pictures|"
@@ -25,15 +25,10 @@ RUNNING_PARTS = re.compile(
 )
 """A test file that names one of these needs a server, a net or more than a second."""
 RUNNING_FIXTURES = {"stack", "product", "database_url", "archive"}
-SHARED_PRODUCTS = {
-    "server": re.compile(r"\b(stack: Stack|stream: TestStream|client: httpx2\.Client|stored: StoredStack)\b"),
-    "client": re.compile(r"\b(product: Stack|stream: TestStream|client: Client)\b"),
-}
-"""What a test file says, by its package, that needs the product of that package's tests."""
-LONG_FOLDERS = {"journey", "docs"}
 FAST_EXAMPLES = 15
-LOCKS = pytest.StashKey[tuple[IO[str], IO[str]]]()
-"""A turnstile, and the machine itself."""
+LOCK = pytest.StashKey[MachineLock]()
+"""Only where several processes run tests."""
+NEXT = pytest.StashKey[pytest.Item | None]()
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -45,6 +40,13 @@ def pytest_configure(config: pytest.Config) -> None:
     settings.register_profile("all", deadline=None, suppress_health_check=[HealthCheck.too_slow])
     settings.register_profile("fast", settings.get_profile("all"), max_examples=FAST_EXAMPLES)
     settings.load_profile("fast" if config.getoption("fast") else "all")
+    if run := os.environ.get("PYTEST_XDIST_TESTRUNUID"):
+        config.stash[LOCK] = MachineLock(run)
+
+
+def pytest_unconfigure(config: pytest.Config) -> None:
+    if lock := config.stash.get(LOCK, None):
+        lock.close()
 
 
 def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
@@ -55,78 +57,79 @@ def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool 
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """With `--fast`, tests whose fixtures start a running part are left out. Long files come first."""
+    """With `--fast`, tests whose fixtures start a running part are left out. Long units come first."""
     if config.getoption("fast"):
         pure = [item for item in items if RUNNING_FIXTURES.isdisjoint(getattr(item, "fixturenames", ()))]
         config.hook.pytest_deselected(items=[item for item in items if item not in pure])
         items[:] = pure
-    items.sort(key=lambda item: _turn_of(item.path))
+    items.sort(key=lambda item: turn_of(unit_of(item.nodeid)))
 
 
-class SharedProductScheduling(LoadScopeScheduling):
-    """Sends all files that share a product to one process, so that it is started once; any other file by itself."""
+class UnitScheduling(LoadScopeScheduling):
+    """Sends all tests of a unit to one process, so that what they share is started once."""
 
     def _split_scope(self, nodeid: str) -> str:
-        return _group_of(ROOT / nodeid.partition("::")[0])
+        return unit_of(nodeid)
+
+    def _reschedule(self, node: WorkerController) -> None:
+        """A process knows its next test, and takes no further unit before that has begun: another may be free first."""
+        if node.shutting_down or not self.workqueue or self._pending_of(self.assigned_work[node]) < 2:
+            super()._reschedule(node)
 
 
-def pytest_xdist_make_scheduler(config: pytest.Config, log: Producer) -> SharedProductScheduling:
-    return SharedProductScheduling(config, log)
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Producer) -> UnitScheduling:
+    return UnitScheduling(config, log)
 
 
-@cache
-def _group_of(file: Path) -> str:
-    package = file.relative_to(ROOT).parts[0]
-    needed = SHARED_PRODUCTS.get(package)
-    return package if needed and needed.search(file.read_text(encoding="utf-8")) else str(file)
-
-
-@cache
-def _turn_of(file: Path) -> int:
-    """What takes longest begins first, so that no process waits long for the last one."""
-    if _group_of(file) in SHARED_PRODUCTS:
-        return 0
-    return 1 if file.parent.name in LONG_FOLDERS or "mark.slow" in file.read_text(encoding="utf-8") else 2
-
-
-def _lock_files() -> tuple[Path, Path] | None:
-    """One pair for all workers of a run; none where tests run one after the other."""
-    run = os.environ.get("PYTEST_XDIST_TESTRUNUID")
-    if run is None:
-        return None
-    folder = Path(tempfile.gettempdir())
-    return folder / f"onlooker-turnstile-{run}", folder / f"onlooker-machine-{run}"
+def _is_alone(item: pytest.Item) -> bool:
+    return item.get_closest_marker("alone") is not None
 
 
 @pytest.hookimpl(wrapper=True, tryfirst=True)
-def pytest_runtest_protocol(item: pytest.Item) -> Iterator[None]:
+def pytest_runtest_protocol(item: pytest.Item, nextitem: pytest.Item | None) -> Iterator[None]:
     """All tests share a lock. Outermost: the wait for it is no part of a test's time limit."""
-    files = _lock_files()
-    if files is None:
+    lock = item.config.stash.get(LOCK, None)
+    if lock is None:
         return (yield)
-    with files[0].open("a") as turnstile, files[1].open("a") as machine:
-        item.stash[LOCKS] = turnstile, machine
-        _lock(turnstile, machine, fcntl.LOCK_SH)
+    item.stash[NEXT] = nextitem
+    if not lock.is_alone:
+        lock.share()
+    try:
         return (yield)
+    finally:
+        if not (lock.is_alone and _next_is_alone(item)):
+            lock.leave()
 
 
 @pytest.hookimpl(wrapper=True, tryfirst=True)
 def pytest_runtest_call(item: pytest.Item) -> Iterator[None]:
     """A test marked `alone` holds the lock exclusively once it is set up; so does one that failed among others."""
+    lock = item.config.stash.get(LOCK, None)
     is_rerun = getattr(item, "execution_count", 1) > 1
-    if LOCKS not in item.stash or not (is_rerun or item.get_closest_marker("alone")):
+    if lock is None or not (is_rerun or _is_alone(item)):
         return (yield)
-    turnstile, machine = item.stash[LOCKS]
-    fcntl.flock(machine, fcntl.LOCK_UN)  # else two of them would wait for one another
-    _lock(turnstile, machine, fcntl.LOCK_EX)
+    left_s, _ = signal.setitimer(signal.ITIMER_REAL, 0)  # of pytest-timeout: waiting is no part of a test's time limit
+    lock.be_alone()
+    signal.setitimer(signal.ITIMER_REAL, left_s)
     try:
         return (yield)
     finally:
-        fcntl.flock(machine, fcntl.LOCK_SH)
+        if not _next_is_alone(item):
+            lock.share()
 
 
-def _lock(turnstile: IO[str], machine: IO[str], kind: int) -> None:
-    """Through the turnstile, so that nobody overtakes a test that waits to be alone."""
-    fcntl.flock(turnstile, fcntl.LOCK_EX)
-    fcntl.flock(machine, kind)
-    fcntl.flock(turnstile, fcntl.LOCK_UN)
+def _next_is_alone(item: pytest.Item) -> bool:
+    """Then the lock is kept: the others would begin something, and be waited for again."""
+    following = item.stash[NEXT]
+    return following is not None and _is_alone(following) and unit_of(following.nodeid) == unit_of(item.nodeid)
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_runtest_teardown(item: pytest.Item, nextitem: pytest.Item | None) -> None:
+    """A product ends with its unit: nobody asks it any more, and it would go on using the machine."""
+    if LOCK not in item.config.stash or nextitem is None or unit_of(nextitem.nodeid) == unit_of(item.nodeid):
+        return
+    for name in SHARED_FIXTURES:
+        for fixture in item.session._fixturemanager.getfixturedefs(name, item) or ():
+            if fixture.scope == "session":
+                fixture.finish(item._request)

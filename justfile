@@ -58,11 +58,15 @@ dev:
 demo *arguments:
     python -m onlooker.demo {{arguments}}
 
-# Three processes side by side; tests that share a product run in one of them. A test that fails is run once
+# Four processes side by side; tests that share a product run in one of them. A test that fails is run once
 # more, ten seconds later and with the machine to itself; the closing line counts these.
 # All tests, on real PostgreSQL, NATS and SeaweedFS.
 test *arguments:
-    python -m testkit with-postgresql -- pytest -n 3 --dist loadscope --no-loadscope-reorder --reruns 1 --reruns-delay 10 -rR {{arguments}}
+    python -m testkit with-postgresql -- pytest -n 4 --dist loadscope --no-loadscope-reorder --reruns 1 --reruns-delay 10 -rR -m "not drill" {{arguments}}
+
+# Tests that need the whole machine for a minute or more, one after the other.
+test-drills *arguments:
+    python -m testkit with-postgresql -- pytest --reruns 1 --reruns-delay 10 -rR -m drill {{arguments}}
 
 # The pure tests, without a server or a database: for the inner loop.
 test-fast *arguments:
@@ -147,6 +151,10 @@ conformance:
 # Whether the whole product calls nobody and writes nothing outside its home, in a recorded network namespace.
 quiet *arguments:
     python -m bench.privacy.network_calls {{arguments}}
+
+# `onlooker prove` on the whole product; with `--broken temp-file` or `--broken telemetry` it must fail and name the row.
+prove *arguments:
+    python -m bench.privacy.proof {{arguments}}
 
 # A hostile service in a computing process tries to get out; with `--confinement off`, what would succeed.
 escape *arguments:
@@ -267,6 +275,10 @@ bench-scene *arguments:
 # What numbers cost beside a hand-written statement over millions of visits, and visits a second. 25 minutes, 30 GB.
 bench-data *arguments:
     python -m bench.cost.data {{arguments}}
+
+# How long the overview, a site's numbers and all numbers take with 5,000 streams, and whether they are right. Two minutes.
+bench-fleet-pages *arguments:
+    python -m testkit with-postgresql -- python -m bench.cost.fleet_pages {{arguments}}
 
 # What visits, meters and session states write, beside what the release before wrote. Takes about three minutes.
 bench-writes *arguments:

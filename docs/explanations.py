@@ -241,7 +241,11 @@ DATA_ROUTES = {
 
 CONSOLE_ROUTES = {
     "home": "Redirects to the streams",
-    "streams": "The overview: the streams of the account's organisations, with their numbers for 7 days",
+    "streams": "The overview: the streams of the account's organisations, with their numbers for 7 days; `?q=`, `?site=`, "
+    "`?tag=` and `?state=` find some, `?sort=` orders them; for HTMX only the list",
+    "fleet-numbers": "Numbers of all streams together, or of `?site=` or `?tag=`, over `?days=7`, 30, 90 or 365",
+    "fleet-numbers-json": "The same as JSON, with the days and the streams of the group; `?after=` goes on with the next",
+    "streams-change": "Changes many streams at once, with a preview: site, tags, retention, opening hours, groups",
     "dashboard": "A stream's numbers for a period, `?period=7d` or `?from=...&to=...`; for HTMX only the report",
     "dashboard-table": "The same as a CSV file: one row per hour or day",
     "dashboard-changes": "The changes of its headline numbers as a CSV file, with their intervals",

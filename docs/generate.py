@@ -1,4 +1,7 @@
-"""Generates docs/reference, the client's list of metrics and the model sheets; fails if something is not explained."""
+"""Generates docs/reference, the client's list of metrics, the model sheets and the links to checks of privacy promises.
+
+It fails if something is not explained.
+"""
 
 import ast
 import json
@@ -18,10 +21,12 @@ HERE = Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE))
 
 from alert_page import alert_page  # noqa: E402
+from check_page import check_page  # noqa: E402
 from client_page import client_page  # noqa: E402
 from explanations import CONSOLE_ROUTES, DATA_ROUTES, JOB_ERRORS, METRICS, PROBLEMS, Undocumented  # noqa: E402
 from log_page import log_page  # noqa: E402
 from model_sheets import model_sheets  # noqa: E402
+from privacy_rows import linked_rows  # noqa: E402
 
 from onlooker.cli import main as command_line  # noqa: E402
 from onlooker.data.app import ROUTES as DATA_ENDPOINT  # noqa: E402
@@ -366,13 +371,15 @@ PAGES: dict[str, Callable[[], str]] = {
     "numbers.md": numbers_page,
     "cli.md": command_page,
     "client.md": lambda: client_page(table),
+    "checks.md": lambda: check_page(ROOT, table),
 }
 
 
 def render() -> dict[Path, str]:
     """The text of every page by its path; raises Undocumented."""
     pages = {REFERENCE / name: f"{MARK}\n\n{page()}" for name, page in PAGES.items()}
-    return pages | {CLIENT_METRICS: client_metrics(), MODEL_SHEETS: model_sheets(ROOT / "models/cards", REFERENCE)}
+    sheets = model_sheets(ROOT / "models/cards", REFERENCE)
+    return pages | {CLIENT_METRICS: client_metrics(), MODEL_SHEETS: sheets} | linked_rows(ROOT)
 
 
 def stale_pages() -> list[Path]:

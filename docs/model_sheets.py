@@ -53,6 +53,7 @@ def _sheet(path: Path, accuracy: str, streets: str) -> dict[str, object]:
         "about": _plain(_section(card, "# ")),
         "source": _bullets(_section(card, "## Source")),
         "licence": _plain(_section(card, "## Licence")),
+        "outputs": _outputs(card, name),
         "figures": {"title": "", "head": [_plain(one) for one in head], "rows": _plain_rows(rows)},
         "groups": [group for group in groups if group],
         "groups_basis": _plain(_section(accuracy, "### By group of people")) if any(groups) else "",
@@ -60,6 +61,12 @@ def _sheet(path: Path, accuracy: str, streets: str) -> dict[str, object]:
         "limits": _bullets(_section(card, "## Known limits")),
         "untested": _topics(_section(accuracy, "## Limits"), TOPICS.get(name, ())),
     }
+
+
+def _outputs(card: str, name: str) -> dict[str, object]:
+    """Everything that a net computes, as its card lists it."""
+    head, rows = _table(_section(card, "## Output"), name)
+    return {"title": "Outputs", "head": head, "rows": _plain_rows(rows)}
 
 
 def _section(text: str, heading: str) -> str:

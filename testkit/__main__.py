@@ -8,7 +8,7 @@ from contextlib import ExitStack
 
 from testkit.postgresql import own_cluster
 
-TUNING = ("max_connections=400", "fsync=off")
+TUNING = ("max_connections=400", "fsync=off", "synchronous_commit=off", "full_page_writes=off", "max_wal_size=4GB")
 """Many stacks share it, and nobody needs it after a power cut."""
 
 if sys.argv[1:3] != ["with-postgresql", "--"]:

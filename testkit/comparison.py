@@ -5,11 +5,12 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from functools import lru_cache
+from itertools import chain
 from typing import Any
 from zoneinfo import ZoneInfo
 
 from onlooker_pipeline.visits.visit import Visit
-from testkit.block_oracle import EVER_US
+from testkit.block_oracle import EVER_US, StreamGroups, untold
 from testkit.kept_sums import rounded
 from testkit.like_time import SLOT, like_slots
 from testkit.oracle import SECOND_US, Figures, Judged, balance_of, figures_of
@@ -56,10 +57,27 @@ class ExpectedComparison:
     changes: dict[str, dict[str, ExpectedChange]]
 
 
+@dataclass(frozen=True)
+class ComparedPeople:
+    """Of a period: its independent draws."""
+
+    clusters: list[list[Judged]]
+    """By slot, hour or day."""
+    blocks: list[list[Judged]]
+    """Those who are told about in groups, who are in the clusters as people, too."""
+
+
 def expect_comparison(
-    visits: Sequence[Visit], now: Range, before: Range, zone: ZoneInfo, covered_s: Mapping[datetime, float], **kept: int
+    visits: Sequence[Visit],
+    now: Range,
+    before: Range,
+    zone: ZoneInfo,
+    covered_s: Mapping[datetime, float],
+    *,
+    kept_us: int = -EVER_US,
+    groups: StreamGroups | None = None,
 ) -> ExpectedComparison:
-    """`kept_us`: visits that began earlier are deleted."""
+    """`kept_us`: visits that began earlier are deleted. `groups`: all people are told about in these alone."""
     like = like_slots(now, before, zone, covered_s)
     length = now[1] - now[0]
     reason = _why_not(like, now, before, covered_s)
@@ -72,13 +90,15 @@ def expect_comparison(
         sum(min(900.0, covered_s[slot]) for slot in slots) for slots in (like, like.values())
     )
     both = []
-    for period, slots in ((now, [slot for slot, _ in pairs]), (before, [slot for _, slot in pairs])):
-        people = _people_by_slot(visits, period, **kept)
+    for place, period in enumerate((now, before)):
+        slots = [pair[place] for pair in pairs]
+        people = _people_by_slot(visits, period, kept_us=kept_us)
         numbers = cluster_numbers(pairs, slots, cluster)
-        groups: dict[int, list[Judged]] = {number: [] for number in numbers}
+        clusters: dict[int, list[Judged]] = {number: [] for number in numbers}
         for slot, number in zip(slots, numbers, strict=True):
-            groups[number] += people.get(slot, [])
-        both.append(list(groups.values()))
+            clusters[number] += untold(people.get(slot, [])) if groups else people.get(slot, [])
+        blocks = _blocks_inside(groups, period, compared_runs(pairs, place)) if groups else []
+        both.append(ComparedPeople(list(clusters.values()), blocks))
     return ExpectedComparison(hours, compared_hours, None, _changes_of(both[0], both[1], watched_s / watched_before_s))
 
 
@@ -108,8 +128,36 @@ def cluster_numbers(pairs: Sequence[Range], slots: Sequence[datetime], cluster: 
     return numbers
 
 
+def compared_runs(pairs: Sequence[Range], place: int) -> list[Range]:
+    """The compared time of a period without interruption in either."""
+    runs: list[Range] = []
+    last: Range | None = None
+    for pair in pairs:
+        if last and all(one == other + SLOT for one, other in zip(pair, last, strict=True)):
+            runs[-1] = (runs[-1][0], pair[place] + SLOT)
+        else:
+            runs.append((pair[place], pair[place] + SLOT))
+        last = pair
+    return runs
+
+
+def _blocks_inside(groups: StreamGroups, period: Range, runs: Sequence[Range]) -> list[list[Judged]]:
+    """The people of blocks of the period that lie in a run."""
+    runs_us = [(_in_us(begins), _in_us(ends)) for begins, ends in runs]
+    return [
+        list(block.people)
+        for block in groups.blocks
+        if block.lies_inside(*map(_in_us, period))
+        and any(begins_us <= block.begins_us and block.ends_us <= ends_us for begins_us, ends_us in runs_us)
+    ]
+
+
+def _in_us(at: datetime) -> int:
+    return round(at.timestamp() * 1e6)
+
+
 def _people_by_slot(visits: Iterable[Visit], period: Range, kept_us: int = -EVER_US) -> dict[datetime, list[Judged]]:
-    from_us, to_us = (round(at.timestamp() * 1e6) for at in period)
+    from_us, to_us = map(_in_us, period)
     question = Question(0, (), from_us, to_us, "global", None, "utc")
     found: dict[datetime, list[Judged]] = {}
     for slot_us, members in slots_of(visits).items():
@@ -120,10 +168,8 @@ def _people_by_slot(visits: Iterable[Visit], period: Range, kept_us: int = -EVER
     return found
 
 
-def _changes_of(
-    now: list[list[Judged]], before: list[list[Judged]], exposure: float
-) -> dict[str, dict[str, ExpectedChange]]:
-    ours, theirs = (figures_of([one for group in groups for one in group], KNOWN) for groups in (now, before))
+def _changes_of(now: ComparedPeople, before: ComparedPeople, exposure: float) -> dict[str, dict[str, ExpectedChange]]:
+    ours, theirs = (figures_of(list(chain(*one.clusters)), KNOWN, list(chain(*one.blocks))) for one in (now, before))
     changes = {name: _counted(name, ours, theirs, exposure) for name in COUNTED}
     for name in MEANS:
         changes[name] = {"value": _mean_change(name, (ours, theirs), (now, before))}
@@ -170,10 +216,10 @@ def _share_at(rarity: Callable[[float], float]) -> float:
 
 
 def _mean_change(
-    name: str, values: tuple[Figures, Figures], groups: tuple[list[list[Judged]], list[list[Judged]]]
+    name: str, values: tuple[Figures, Figures], groups: tuple[ComparedPeople, ComparedPeople]
 ) -> ExpectedChange:
     now, before = (figures[name]["value"] for figures in values)
-    samples = [_sample(name, one) for one in groups]
+    samples = [_sample(name, [*one.clusters, *one.blocks]) for one in groups]
     if samples[0] is None or samples[1] is None:
         return ExpectedChange(now, before, None, None)
     (mean, reach), (mean_before, reach_before) = samples[0], samples[1]
@@ -188,7 +234,7 @@ def _sample(name: str, groups: list[list[Judged]]) -> tuple[float, float] | None
     """A mean, and how far its interval reaches; groups of people are the independent draws."""
     found: list[list[float]] = []
     for group in groups:
-        given = (MEANS[name](one) for one in group if one.interested)
+        given = (MEANS[name](one) for one in group if one.interested and one.is_told)
         found.append([value for value in given if value is not None])
     known = [values for values in found if values]
     if len(known) < 2:

@@ -97,7 +97,7 @@ def own_standby(primary: Cluster) -> Iterator[Cluster]:
     try:
         shutil.chown(folder, primary.user)
         standby = replace(primary, data=folder / "data", port=free_ports(1)[0])
-        command = [str(primary.programs / "pg_basebackup"), "-D", str(standby.data), "-R", "-c", "fast"]
+        command = [str(primary.programs / "pg_basebackup"), "-D", str(standby.data), "-R", "-c", "fast", "--no-sync"]
         subprocess.run([*command, "-d", primary.url], check=True, user=primary.user, cwd="/")
         standby.control("start")
         try:

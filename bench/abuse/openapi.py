@@ -23,8 +23,8 @@ from schemathesis.specs.openapi.checks import (
     status_code_conformance,
 )
 
-from bench.abuse.exchange import CLOSED, HUNG
 from bench.lib.product import say
+from onlooker.proof.questions.wire import CLOSED, HUNG
 
 ANSWER_LIMIT_S = 20.0
 ROUND = 25

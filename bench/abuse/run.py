@@ -1,7 +1,6 @@
-"""What every run of abuse shares: repeatable chance, senders, memory, restarts, and how it ends."""
+"""What every run of abuse shares: senders, memory, restarts, and how it ends."""
 
 import json
-import random
 import re
 import time
 from collections import Counter
@@ -12,28 +11,13 @@ from typing import Any, NoReturn
 
 import psutil
 
-from bench.abuse.exchange import AnswerTally
 from bench.lib.product import conclude, say
+from onlooker.proof.questions.tally import AnswerTally
 from testkit import Stack
 
 MEMORY_GROWTH_TARGET_MB = 50
 SENDERS = 6
 SETTLE_S = 4.0
-
-
-class RotatingRandom(random.Random):
-    """Chance that can be repeated; a scenario's first choice goes through all there is, turn by turn."""
-
-    def __init__(self, name: str, turn: int) -> None:
-        super().__init__(f"{name} {turn}")
-        self._turn: int | None = turn
-
-    def choice(self, options: Any) -> Any:
-        if self._turn is None:
-            return super().choice(options)
-        chosen = options[self._turn % len(options)]
-        self._turn = None
-        return chosen
 
 
 def run_at_once(actions: Iterable[Callable[[], None]]) -> None:

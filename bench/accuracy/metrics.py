@@ -129,6 +129,7 @@ MUST_HAPPEN = (
     "not_compared",
     "over_clock_changes",
     "past_retention",
+    "compared_in_groups",
 )
 """Else the worlds did not show what they are for; so many of them do."""
 ENOUGH = 500

@@ -1,7 +1,6 @@
 """Whether a device that computes leaves anything of a picture on its disk or its line; and whether this can fail."""
 
 import argparse
-import base64
 import re
 import shutil
 import socket
@@ -10,7 +9,6 @@ import sys
 import tempfile
 import threading
 import time
-import zlib
 from collections import Counter
 from contextlib import suppress
 from pathlib import Path
@@ -21,15 +19,16 @@ import numpy as np
 import psutil
 
 from bench.lib.product import ROOT, conclude, concluding, running_product, say
-from bench.privacy.picture_traces import Grey, PictureMarks, find_traces
 from bench.privacy.trace import strace, written_files
+from onlooker.proof.file_watch import FileWatch
+from onlooker.proof.picture_traces import Grey, PictureMarks, find_traces
+from onlooker.proof.planted import find_planted
 from onlooker_client.jpeg import JpegEncoder
 from testkit import Stack, TestStream
 
 SECONDS = 90.0
 EVERY = 3
 """Of the film's frames; neighbours are alike."""
-LOOK_EVERY_S = 0.5
 PIECE_BYTES = 1 << 16
 
 
@@ -68,34 +67,6 @@ class LineRecorder:
                 one.shutdown(socket.SHUT_RDWR)
 
 
-class FileRecorder(threading.Thread):
-    """Copies of all files in a folder as they change: also of those that are deleted or overwritten later."""
-
-    def __init__(self, folder: Path) -> None:
-        super().__init__(daemon=True)
-        self._folder = folder
-        self._known: dict[Path, tuple[float, int]] = {}
-        self._is_over = threading.Event()
-        self.contents: list[tuple[str, bytes]] = []
-
-    def run(self) -> None:
-        while not self._is_over.wait(LOOK_EVERY_S):
-            self.look()
-
-    def look(self) -> None:
-        for path in self._folder.rglob("*"):
-            with suppress(OSError):
-                found = path.stat()
-                if path.is_file() and self._known.get(path) != (found.st_mtime, found.st_size):
-                    self._known[path] = (found.st_mtime, found.st_size)
-                    self.contents.append((str(path.relative_to(self._folder)), path.read_bytes()))
-
-    def stop(self) -> None:
-        self._is_over.set()
-        self.join()
-        self.look()
-
-
 def film_frames(film: Path) -> list[Grey]:
     """As the agent hands them to the computing process."""
     frames: list[Grey] = []
@@ -113,7 +84,7 @@ def run_agent(stack: Stack, stream: TestStream, film: Path, folder: Path, *, sec
     for part in ("tmp", "config", "state", "cache"):
         (home / part).mkdir(parents=True)
     line = LineRecorder(int(stack.setting("http_port")))
-    disk = FileRecorder(home)
+    disk = FileWatch([home])
     disk.start()
     variables = {
         "PATH": stack.environment["PATH"],
@@ -140,7 +111,8 @@ def run_agent(stack: Stack, stream: TestStream, film: Path, folder: Path, *, sec
     line.close()
     expected = [re.compile(re.escape(str(home)) + "(/.*)?")]
     elsewhere = written_files(trace.read_text().splitlines(), expected=expected) if before else None
-    return {"files": disk.contents, "line": line.sent, "elsewhere": elsewhere, "code": agent.returncode, "home": home}
+    files = [(str(path.relative_to(home)), content) for path, content in disk.contents]
+    return {"files": files, "line": line.sent, "elsewhere": elsewhere, "code": agent.returncode, "home": home}
 
 
 def scan(run: dict[str, Any], marks: PictureMarks) -> list[str]:
@@ -149,30 +121,13 @@ def scan(run: dict[str, Any], marks: PictureMarks) -> list[str]:
     return found + [f"line: {trace}" for content in run["line"] for trace in find_traces(content, marks)]
 
 
-def plant(frame: Grey, marks: PictureMarks) -> dict[str, bool]:
-    """A frame written on purpose, in each way that a device might; whether it is found."""
-    small = np.asarray(cv2.resize(frame, (160, 120), interpolation=cv2.INTER_AREA), np.uint8)
-    crop = np.ascontiguousarray(frame[120:220, 200:280])
-    around = b"SQLite format 3\0" + bytes(5_000)
-    ways = {
-        "frame": frame.tobytes(),
-        "crop": crop.tobytes(),
-        "thumbnail": small.tobytes(),
-        "jpeg": bytes(cv2.imencode(".jpg", frame)[1]),
-        "png_of_crop": bytes(cv2.imencode(".png", crop)[1]),
-        "deflated": zlib.compress(small.tobytes()),
-        "base64": base64.b64encode(crop.tobytes()),
-    }
-    return {name: any(find_traces(around + content + around, marks)) for name, content in ways.items()}
-
-
 def measure(stack: Stack, folder: Path, *, seconds: float) -> dict[str, Any]:
     film = folder / "passing.mp4"
     subprocess.run([sys.executable, str(ROOT / "docs" / "make_passing.py"), str(film)], check=True, timeout=120)
     frames = film_frames(film)
     marks = PictureMarks(frames)
     say(f"{len(frames)} frames, {len(marks)} pieces of them and of smaller versions")
-    planted = plant(frames[len(frames) // 2], marks)
+    planted = find_planted(frames[len(frames) // 2], marks)
     stream = stack.create_stream()
     run = run_agent(stack, stream, film, folder, seconds=seconds)
     traces = scan(run, marks)

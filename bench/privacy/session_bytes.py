@@ -9,8 +9,8 @@ from typing import Any
 from bench.lib.clients import open_client
 from bench.lib.product import conclude, running_product, say
 from onlooker.bus.session_store import sealed_name
+from onlooker.proof.bus_files import BusFiles
 from testkit import Stack, TestStream
-from testkit.bus_files import BusFiles
 
 CAMERAS = 4
 FRAME_S = 0.1

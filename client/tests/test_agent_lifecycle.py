@@ -13,6 +13,7 @@ from onlooker.streams.credentials import hash_access_token, new_access_token
 from testkit import Stack, TestStream
 from testkit.ports import free_ports
 
+from onlooker_client.agent import hours_watch
 from onlooker_client.agent.options import AgentOptions
 from onlooker_client.command import exit_codes
 from onlooker_client.errors import ConfigError, SourceError
@@ -127,14 +128,23 @@ def test_a_closed_stream_is_sent_nothing(product: Stack, passing: str) -> None:
     assert run.counts.adds_up
 
 
-def test_an_agent_that_does_not_know_the_hours_is_refused_and_learns_them(product: Stack, passing: str) -> None:
+def test_an_agent_that_does_not_know_the_hours_is_refused_and_learns_them(
+    product: Stack, passing: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(hours_watch, "ASK_SOON_S", 1.0)
     stream = product.create_stream()
     with running_agent(AgentOptions(passing, is_looped=True), lambda: config_of(product, stream)) as run:
         run.await_answers(3)
         product.execute(CLOSE, stream.id)
         said = run.await_event("refused")
         assert "The stream is closed until" in said["message"]
-        await_true(lambda: run.counts.dropped.get("closed", 0) > 5, 10, "frames are dropped")
+        said = run.await_event("closed")
+        assert "no frame is sent or computed" in said["message"], "it knows by itself now"
+        assert run.agent.health()["state"] == "closed"
+        time.sleep(1.0)  # what was on its way has come back
+        before = run.counts
+        await_true(lambda: run.counts.dropped["closed"] > before.dropped["closed"] + 20, 10, "frames are dropped")
+        assert run.counts.sent_bytes == before.sent_bytes, "and asks nobody"
     assert run.counts.adds_up
 
 

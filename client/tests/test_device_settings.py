@@ -74,6 +74,16 @@ def test_a_feed_goes_with_the_streams_setting(tmp_path: Path, compute: str, has_
         read_options(build_parser().parse_args([*words, "--compute", "server"]), made)
 
 
+@pytest.mark.parametrize(("groups", "is_grouped"), [({"groups_of": 5}, True), ({"groups_of": 1}, False), ({}, False)])
+def test_whether_people_are_told_about_in_groups_is_known(
+    tmp_path: Path, groups: dict[str, int], is_grouped: bool
+) -> None:
+    """An older server does not say it; as long as no server has said anything, they are."""
+    with peer(answering(http(json.dumps(SAID | groups).encode()))) as server:
+        assert plan(server.url, tmp_path).is_grouped is is_grouped
+    assert plan(NOWHERE, tmp_path / "new").is_grouped
+
+
 def test_whether_faces_are_read_and_when_it_is_open_is_remembered(tmp_path: Path) -> None:
     reads = {"age": False, "gender": False, "expression": False, "faces": False}
     opening = {"hours": "mo 01:00-02:00", "since": 5, "from": 0, "to": 14 * 86_400, "spans": [[3600, 7200]]}

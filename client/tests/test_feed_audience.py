@@ -53,6 +53,13 @@ def test_somebody_who_looks_is_described_without_their_id(audience: Audience, cl
     assert "first" not in json.dumps(said)
 
 
+def test_where_people_are_told_about_in_groups_nobody_is_described(clock: SteppedClock) -> None:
+    said = Audience(clock=clock, tells_attributes=False).see(computed(first=AT_CAMERA))
+    assert said
+    (one,) = said["people"]
+    assert (one["looking"], one["age_band"], one["gender"]) == (True, None, None)
+
+
 def test_a_look_lasts_over_a_hidden_face_and_ends_after_half_a_second(audience: Audience, clock: SteppedClock) -> None:
     seen = []
     for member in (AT_CAMERA, AT_CAMERA, HIDDEN, AT_CAMERA, AWAY, AWAY, AWAY):

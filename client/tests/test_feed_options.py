@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from onlooker_client.device import feed
 from onlooker_client.device.feed import open_feed
 from onlooker_client.device.feed_options import FeedOptions, add_feed_options, read_feed_options
 from onlooker_client.errors import ConfigError
@@ -71,11 +72,29 @@ def test_another_address_needs_a_token(host: str) -> None:
 
 @pytest.mark.parametrize(
     "words",
-    [["--feed-origin", "http://localhost:8000"], ["--feed-port", "8765", "--feed-host", "localhost"]],
+    [
+        ["--feed-attributes"],
+        ["--feed-origin", "http://localhost:8000"],
+        ["--feed-port", "8765", "--feed-host", "localhost"],
+    ],
 )
 def test_options_that_make_no_sense_are_refused(words: "list[str]") -> None:
     with pytest.raises(ConfigError):
         read(*words)
+
+
+@pytest.mark.parametrize(
+    ("words", "is_grouped", "is_told"),
+    [([], False, True), ([], True, False), (["--feed-attributes"], True, True), (["--feed-attributes"], False, True)],
+)
+def test_a_stream_that_tells_of_groups_has_a_feed_without_age_and_gender(
+    words: "list[str]", is_grouped: bool, is_told: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Unless the option says otherwise."""
+    opened: list[bool] = []
+    monkeypatch.setattr(feed, "LocalFeed", lambda *_, **given: opened.append(given["tells_attributes"]))
+    open_feed(read("--feed-port", "8765", *words), is_grouped=is_grouped)
+    assert opened == [is_told]
 
 
 def test_a_token_file_that_is_missing_is_named(tmp_path: Path) -> None:

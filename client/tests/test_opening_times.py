@@ -2,8 +2,13 @@
 
 import math
 import time
+from datetime import UTC, datetime, timedelta
+from itertools import pairwise
+from typing import Any
+from zoneinfo import ZoneInfo
 
 import pytest
+from onlooker.streams.business_hours import clock_changes, open_spans, parse_hours
 
 from onlooker_client.agent.business_hours import ALWAYS_OPEN, WEEK_S, OpeningTimes, read_opening
 from onlooker_client.agent.hours_watch import OpeningWatch
@@ -36,6 +41,46 @@ def test_it_knows_when_it_opens(weeks: int) -> None:
     assert opening.opens_at(begins + 3 * HOUR_S) == begins + WEEK_S + HOUR_S
     assert opening.opens_at(begins) == begins + HOUR_S
     assert opening.opens_at(begins + HOUR_S) is None
+
+
+def told(hours: str, zone: ZoneInfo, now: datetime) -> dict[str, Any]:
+    """As a server tells it."""
+    week = parse_hours(hours)
+    assert week
+    from_at, to_at = now - timedelta(days=1), now + timedelta(days=14)
+    spans = open_spans(week, zone, from_at, to_at)
+    return {
+        "hours": hours,
+        "since": 0,
+        "from": from_at.timestamp(),
+        "to": to_at.timestamp(),
+        "spans": [[span.from_at.timestamp(), span.to_at.timestamp()] for span in spans],
+        "changes": [
+            [set_at.timestamp(), by.total_seconds()]
+            for set_at, by in clock_changes(zone, from_at, now + timedelta(days=400))
+        ],
+    }
+
+
+@pytest.mark.parametrize("zone", ["Europe/Paris", "America/New_York", "Australia/Lord_Howe", "Asia/Kolkata"])
+@pytest.mark.parametrize("day", [datetime(2026, 10, 1, tzinfo=UTC), datetime(2026, 10, 20, tzinfo=UTC)])
+def test_weeks_that_are_not_told_follow_the_local_clock(zone: str, day: datetime) -> None:
+    """Without a line for a year, and however the clock is set meanwhile."""
+    hours, place = "mo-fr 09:00-18:30, sa 20:00-24:00, su 05:00-06:00", ZoneInfo(zone)
+    opening, week = read_opening(told(hours, place, day)), parse_hours(hours)
+    assert week
+    spans = open_spans(week, place, day, day + timedelta(days=380))
+    for span, later in pairwise(spans):
+        begins_s, ends_s = span.from_at.timestamp(), span.to_at.timestamp()
+        if span is not spans[0]:
+            assert not opening.is_open(begins_s - 1), span
+        assert opening.is_open(begins_s), span
+        assert opening.is_open(ends_s - 1), span
+        assert opening.opens_at(ends_s) == later.from_at.timestamp(), span
+
+
+def test_an_older_server_tells_no_changes_of_the_clock() -> None:
+    assert read_opening(OPENING).changes == ()
 
 
 @pytest.mark.parametrize("said", [None, {}, "always", {**OPENING, "spans": 5}, {**OPENING, "to": FROM_S + 5}])

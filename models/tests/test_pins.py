@@ -51,6 +51,7 @@ def test_every_net_has_a_card_a_probe_and_a_reference(name: str) -> None:
     assert card.startswith(f"# {name}\n")
     assert re.findall(r"^## (.+)$", card, re.MULTILINE) == SECTIONS
     assert card.count("<!-- measured -->") == card.count("<!-- /measured -->") == 1
+    assert "| output | shape | kind | what it is |" in card
     licences = re.findall(r"licences/([\w.-]+\.txt)", card)
     assert licences
     assert all((PROJECT / "licences" / licence).is_file() for licence in licences)

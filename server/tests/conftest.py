@@ -9,6 +9,7 @@ import pytest
 
 from clients import EXTRA_SERVICES, client_of
 from console_role import django_db_setup  # noqa: F401 (a fixture)
+from table_flush import quick_flush
 from testkit import Stack, TestStream, migrated_database, running_stack
 from testkit.postgresql import migrated_template
 
@@ -23,11 +24,13 @@ def database_url() -> Iterator[str]:
 
 
 @pytest.fixture(scope="session")
-def django_db_modify_db_settings(django_db_modify_db_settings: None) -> None:
+def django_db_modify_db_settings(django_db_modify_db_settings: None) -> Iterator[None]:
     """The console's test database is a copy of the migrated one."""
     from django.db import connection
 
     connection.settings_dict["TEST"]["TEMPLATE"] = migrated_template()
+    with quick_flush():
+        yield
 
 
 @pytest.fixture(scope="session")

@@ -21,7 +21,7 @@ from onlooker.settings import Settings
 from testkit import free_ports, migrated_database
 
 BACK_TO = "0004_blocks"
-LACKING = "metrics.0005_stopped"
+LACKING = "metrics.0006_days"
 BACK = f"""
 from onlooker.cli.administration import open_django
 open_django()

@@ -56,7 +56,11 @@ def pooler_of(cluster: Cluster, folder: Path) -> Iterator[str]:
 @pytest.fixture(scope="module")
 def pooled() -> Iterator[Settings]:
     """PgBouncer is not root either, so its folder is none of pytest's."""
-    with tempfile.TemporaryDirectory() as folder, own_cluster() as cluster, pooler_of(cluster, Path(folder)) as url:
+    with (
+        tempfile.TemporaryDirectory() as folder,
+        own_cluster("fsync=off") as cluster,
+        pooler_of(cluster, Path(folder)) as url,
+    ):
         yield Settings(database_url=url, database_direct_url=cluster.url, database_pool_size=6)
 
 

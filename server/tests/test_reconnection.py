@@ -2,20 +2,27 @@
 
 import asyncio
 import time
+from collections.abc import Iterator
 
 import pytest
 
 from onlooker import database
 from onlooker.database import DATABASE_UNAVAILABLE, open_pool
 from onlooker.settings import Settings
-from testkit.postgresql import own_cluster
+from testkit import Cluster, own_cluster
 
 AWAY_S = 4.0
 BACK_LIMIT_S = 3.0
 
 
+@pytest.fixture
+def cluster() -> Iterator[Cluster]:
+    with own_cluster("fsync=off") as running:
+        yield running
+
+
 @pytest.mark.alone
-def test_a_pool_is_back_soon_after_its_database(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_pool_is_back_soon_after_its_database(cluster: Cluster, monkeypatch: pytest.MonkeyPatch) -> None:
     """Nobody asks for a connection meanwhile."""
     monkeypatch.setattr(database, "RECONNECT_S", 0.5)
 
@@ -35,5 +42,4 @@ def test_a_pool_is_back_soon_after_its_database(monkeypatch: pytest.MonkeyPatch)
                 await asyncio.sleep(0.05)
             return time.monotonic() - back_at
 
-    with own_cluster() as cluster:
-        assert asyncio.run(run(Settings(database_url=cluster.url))) < BACK_LIMIT_S
+    assert asyncio.run(run(Settings(database_url=cluster.url))) < BACK_LIMIT_S

@@ -2,6 +2,7 @@
 
 import asyncio
 import time
+from collections.abc import Iterator
 from contextlib import suppress
 from typing import LiteralString
 
@@ -39,8 +40,17 @@ def test_lag_is_the_age_of_the_newest_moment_that_the_standby_has_reached(
         assert lag.note(now, primary=None if grown is None else written, standby=reached) == now - complete_at
 
 
+@pytest.fixture
+def clusters() -> Iterator[tuple[Cluster, Cluster]]:
+    """A primary and its standby."""
+    with own_cluster("fsync=off") as primary, own_standby(primary) as copy:
+        yield primary, copy
+
+
 @pytest.mark.alone
-def test_numbers_come_from_a_standby_until_it_lags(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_numbers_come_from_a_standby_until_it_lags(
+    clusters: tuple[Cluster, Cluster], monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(standby, "CHECK_EVERY_S", 0.1)
 
     async def port_becomes(numbers: NumbersPool, port: int) -> bool:
@@ -73,8 +83,7 @@ def test_numbers_come_from_a_standby_until_it_lags(monkeypatch: pytest.MonkeyPat
             finally:
                 copy.control("start")
 
-    with own_cluster() as primary, own_standby(primary) as copy:
-        asyncio.run(follow(primary, copy))
+    asyncio.run(follow(*clusters))
 
 
 def _execute(cluster: Cluster, statement: LiteralString) -> None:

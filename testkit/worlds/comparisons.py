@@ -10,13 +10,16 @@ from zoneinfo import ZoneInfo
 
 import msgspec
 
+from onlooker.metrics.block_release import release_blocks
 from onlooker.metrics.like_time import TimeRange, previous_range
 from onlooker.visits.retention import delete_expired_visits
 from onlooker.visits.writer import VisitWriter
 from onlooker_pipeline.visits.visit import Visit
-from testkit.block_oracle import EVER_US
+from testkit.block_oracle import EVER_US, StreamGroups
 from testkit.comparison import comparison_differences, expect_comparison
 from testkit.worlds.clocks import WINTER, unix_s
+from testkit.worlds.data_reader import change_stream, remove_streams
+from testkit.worlds.expectation import slots_of
 from testkit.worlds.player import DAY_US, RETENTION_DAYS, Player
 from testkit.worlds.strategies import METRICS
 
@@ -25,6 +28,7 @@ LENGTHS_S = (3600, 9 * 3600, 86_400, 3 * 86_400, 7 * 86_400, 7 * 86_400, 9 * 86_
 COVERED_S = (0.0, 450.0, 809.9, 810.0, 850.0, 900.0, 900.0, 900.0, 1300.0)
 """Below the limit, at it, above it, and more than a slot has."""
 FILLS = (0, 3, 1000, 1000)
+KS = (1, 1, 1, 2, 3, 5, 20)
 
 
 @dataclass(frozen=True)
@@ -39,6 +43,8 @@ class ComparedWorld:
     visits: tuple[Visit, ...]
     fills: int
     expires_us: int | None
+    k: int
+    """People are told about in groups of at least so many."""
 
 
 @dataclass
@@ -51,6 +57,8 @@ class ComparisonCounts:
     not_compared: int = 0
     over_clock_changes: int = 0
     past_retention: int = 0
+    compared_in_groups: int = 0
+    """Means of people who are told about in groups."""
 
 
 def draw_world(chance: random.Random) -> ComparedWorld:
@@ -71,7 +79,15 @@ def draw_world(chance: random.Random) -> ComparedWorld:
     if chance.random() < 0.1:
         expires_us = int(chance.choice((begins_s, before.from_at.timestamp() + length_s / 2))) * 1_000_000
     return ComparedWorld(
-        zone.key, now, before, asks_previous, covered_s, tuple(visits), chance.choice(FILLS), expires_us
+        zone.key,
+        now,
+        before,
+        asks_previous,
+        covered_s,
+        tuple(visits),
+        chance.choice(FILLS),
+        expires_us,
+        chance.choice(KS),
     )
 
 
@@ -126,10 +142,12 @@ async def compare_world(player: Player, world: ComparedWorld, tally: ComparisonC
     """What differs from the oracle."""
     days = 3650 if world.expires_us is None else RETENTION_DAYS
     [stream] = await player.reader.make_streams([world.zone], retention_days=days)
+    await change_stream(player.reader.pool, stream.id, groups_of=world.k)
     visits = [msgspec.structs.replace(one, stream_id=stream.id) for one in world.visits]
     await VisitWriter(player.reader.pool, player.partitions).write(visits)
     await _cover(player, stream.id, world)
     await player.fill(1000 if world.expires_us is not None else world.fills)
+    groups = await _group(player, world, visits) if world.k > 1 else None
     covered_s, kept_us = world.covered_s, -EVER_US
     if world.expires_us is not None:
         kept_us = await _expire(player, stream.id, world.expires_us)
@@ -139,14 +157,23 @@ async def compare_world(player: Player, world: ComparedWorld, tally: ComparisonC
     if before != (world.before.from_at, world.before.to_at):
         return [f"it is compared with {before} instead of {world.before}"]
     zone = ZoneInfo(world.zone)
-    expected = expect_comparison(visits, (world.now.from_at, world.now.to_at), before, zone, covered_s, kept_us=kept_us)
+    now = (world.now.from_at, world.now.to_at)
+    expected = expect_comparison(visits, now, before, zone, covered_s, kept_us=kept_us, groups=groups)
     _note(tally, world, found)
-    if world.expires_us is not None:  # else every later world would go through its visits again
-        async with player.reader.pool.connection() as connection:
-            await connection.execute("DELETE FROM streams_accesstoken WHERE stream_id = %s", (stream.id,))
-            await connection.execute("DELETE FROM streams_coverage WHERE stream_id = %s", (stream.id,))
-            await connection.execute("DELETE FROM streams_stream WHERE id = %s", (stream.id,))
+    if world.expires_us is not None or world.k > 1:  # else every later world would go through its visits again
+        await remove_streams(player.reader.pool, [stream.id])
     return comparison_differences(expected, found, METRICS)
+
+
+async def _group(player: Player, world: ComparedWorld, visits: Sequence[Visit]) -> StreamGroups:
+    """All days are over, so all blocks are released."""
+    now, zone = datetime.now(UTC), ZoneInfo(world.zone)
+    await release_blocks(player.reader.pool, now=now)
+    groups = StreamGroups(lambda slot_us: _at(slot_us / 1e6).astimezone(zone).toordinal())
+    groups.change_k(world.k, {})
+    now_us = int(now.timestamp()) * 1_000_000
+    groups.build(slots_of(visits), now_us=now_us, watermark_us=now_us)
+    return groups
 
 
 def _parameters_of(world: ComparedWorld) -> dict[str, str]:
@@ -197,6 +224,8 @@ def _note(tally: ComparisonCounts, world: ComparedWorld, found: dict[str, object
     tally.compared_slots += round(4 * float(str(found["compared_hours"])))
     tally.over_clock_changes += len(offsets) > 1 and found["reason"] is None
     tally.past_retention += world.expires_us is not None
+    told = metrics["stop_time"]["value"]["now"] if metrics else None
+    tally.compared_in_groups += world.k > 1 and told is not None
 
 
 def describe_compared(world: ComparedWorld) -> str:
@@ -204,5 +233,6 @@ def describe_compared(world: ComparedWorld) -> str:
     return (
         f"{world.zone}: {world.now.from_at} to {world.now.to_at} "
         f"against {world.before.from_at} to {world.before.to_at}, "
-        f"{len(world.visits)} visits, {len(world.covered_s)} slots with coverage, expires {world.expires_us}"
+        f"{len(world.visits)} visits, {len(world.covered_s)} slots with coverage, expires {world.expires_us}, "
+        f"groups of {world.k}"
     )

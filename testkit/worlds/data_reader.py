@@ -1,5 +1,7 @@
 """Reading a stream's numbers through the data endpoint's own app, in this process: real tokens, real PostgreSQL."""
 
+import csv
+import io
 import time
 import uuid
 from collections.abc import AsyncIterator, Sequence
@@ -20,6 +22,7 @@ from onlooker.settings import Settings
 from onlooker.streams.bearer_tokens import ALGORITHM, AUDIENCE
 
 PATH = "/api/1/entities"
+TABLE_PATH = f"{PATH}.csv"
 OWNER = "owner@worlds.example"
 PAGES_AT_MOST = 20
 SETTINGS: dict[str, Any] = {
@@ -122,13 +125,22 @@ class DataReader:
         return bodies
 
     async def get(self, stream: WorldStream, query: str) -> dict[str, Any]:
-        status, body = await self._call(query, stream.token)
-        if status != 200:
-            raise Refused(f"{status} {body.decode(errors='replace')} to {query}")
-        found: dict[str, Any] = msgspec.json.decode(body)
+        found: dict[str, Any] = msgspec.json.decode(await self._read(stream, PATH, query))
         return found
 
-    async def _call(self, query: str, token: str) -> tuple[int, bytes]:
+    async def read_table(self, stream: WorldStream, parameters: dict[str, str]) -> dict[str, dict[str, Any]]:
+        """The buckets of the same numbers as a table, in the form that a page has."""
+        text = (await self._read(stream, TABLE_PATH, urlencode(parameters))).decode()
+        metrics = parameters["metrics"].split(",")
+        return {row["bucket"]: bucket_of(row, metrics) for row in csv.DictReader(io.StringIO(text))}
+
+    async def _read(self, stream: WorldStream, path: str, query: str) -> bytes:
+        status, body = await self._call(path, query, stream.token)
+        if status != 200:
+            raise Refused(f"{status} {body.decode(errors='replace')} to {path}?{query}")
+        return body
+
+    async def _call(self, path: str, query: str, token: str) -> tuple[int, bytes]:
         """A request as a server hands it to an app."""
         scope = {
             "type": "http",
@@ -136,8 +148,8 @@ class DataReader:
             "http_version": "1.1",
             "method": "GET",
             "scheme": "https",
-            "path": PATH,
-            "raw_path": PATH.encode(),
+            "path": path,
+            "raw_path": path.encode(),
             "root_path": "",
             "query_string": query.encode(),
             "headers": [(b"authorization", f"Bearer {token}".encode())],
@@ -154,6 +166,23 @@ class DataReader:
 
         await self.app(scope, receive, send)
         return sent[0]["status"], b"".join(message.get("body", b"") for message in sent[1:])
+
+
+def bucket_of(row: dict[str, str], metrics: Sequence[str]) -> dict[str, dict[str, Any]]:
+    """A row of a table as a bucket: `gender_female` is the part `female` of `gender`, `interested` is a value."""
+    bucket: dict[str, dict[str, Any]] = {metric: {} for metric in metrics}
+    for column, cell in row.items():
+        metric = max((one for one in metrics if f"{column}_".startswith(f"{one}_")), key=len, default=None)
+        if metric:
+            bucket[metric][column.removeprefix(metric).removeprefix("_") or "value"] = _number_of(cell)
+    return bucket
+
+
+def _number_of(cell: str) -> float | str | None:
+    try:
+        return int(cell) if cell.isdecimal() else float(cell)
+    except ValueError:
+        return cell or None
 
 
 async def change_stream(pool: Pool, stream_id: int, **columns: object) -> None:

@@ -9,15 +9,18 @@ from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from functools import partial
 from typing import Any
+from zoneinfo import ZoneInfo
 
 import msgspec
 
 from onlooker.metrics.block_release import SETTLED_AFTER, release_blocks
+from onlooker.metrics.days import compile_day_check
 from onlooker.metrics.rollup import fill_slots, restart_rollup
 from onlooker.visits.partitions import Partitions
 from onlooker.visits.retention import delete_expired_visits
 from onlooker.visits.writer import VisitWriter
 from testkit.block_oracle import EVER_US, StreamGroups
+from testkit.day_oracle import COUNTED, TOLD, count_days
 from testkit.worlds.cameras import write_log
 from testkit.worlds.clocks import ERAS, day_edges, moment_at, months_of
 from testkit.worlds.data_reader import DataReader, Refused, WorldStream, change_stream, open_reader, remove_streams
@@ -29,6 +32,8 @@ MINUTE_S = 60
 GRACE_US = round(SETTLED_AFTER.total_seconds() * 1e6)
 WRONG_LINES_SHOWN = 20
 DAY_US = 86_400_000_000
+_CHECK_DAYS = compile_day_check()
+_READ_DAYS = "SELECT day, {} FROM metrics_day WHERE stream_id = %s AND slots > 0"
 
 
 class Disagreement(AssertionError):
@@ -60,6 +65,8 @@ class PlayCounts:
     told_buckets: int = 0
     """Of streams with groups; blocks tell something in them."""
     grid_pages: int = 0
+    days: int = 0
+    """Of the daily roll-up."""
 
 
 @dataclass
@@ -86,6 +93,7 @@ class Player:
             await played.arrive(arrival, number)
         await self.fill_all()
         await played.ask_all(world.arrivals[-1].questions[:1])
+        await played.compare_days()
         self.tally.grouped_worlds += bool(world.clocks_us)
         self.tally.blocks += sum(len(groups.blocks) for groups in played.groups)
         if world.expires_us is not None or world.clocks_us:
@@ -218,6 +226,23 @@ class Played:
         if wrong:
             raise self._disagreement(question, wrong)
         return bodies
+
+    async def compare_days(self) -> None:
+        """The daily roll-up, once all slots are filled: with its slots, and with the oracle."""
+        for number, stream in enumerate(self.streams):
+            is_told = number not in self.kept_us and self.groups[number].grouped_until_us == -EVER_US
+            columns = (*COUNTED, *TOLD) if is_told else COUNTED
+            query = _READ_DAYS.format(", ".join(columns)).encode()
+            async with self.player.reader.pool.connection() as connection:
+                rows = await (await connection.execute(query, (stream.id,))).fetchall()
+                wrong = await (await connection.execute(_CHECK_DAYS, {"stream_id": stream.id})).fetchone()
+            found = {row.pop("day"): row for row in rows}
+            days = count_days(self.known.of(number), ZoneInfo(stream.zone))
+            expected = {day: {name: amounts[name] for name in columns} for day, amounts in days.items()}
+            if found != expected or wrong != {"count": 0}:
+                why = [f"days of stream {number} are {found} instead of {expected}; {wrong} unlike their slots"]
+                raise Disagreement(self.world, why)
+            self.player.tally.days += len(found)
 
     def _note(self, question: Question, bodies: list[dict[str, Any]]) -> None:
         tally, inexact = self.player.tally, sum("exact" in body for body in bodies)

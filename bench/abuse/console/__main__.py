@@ -23,9 +23,9 @@ from bench.abuse.console.guesses import (
     guess_unthrottled,
 )
 from bench.abuse.console.schema import ConsoleSchema
-from bench.abuse.exchange import AnswerTally
 from bench.abuse.run import conclude_run, count_restarts, failure_reasons, is_unharmed, statuses_of, tally_figures
 from bench.lib.product import running_product, say
+from onlooker.proof.questions.tally import AnswerTally
 from testkit import Stack
 
 REQUESTS_TARGET = 2000
@@ -184,7 +184,7 @@ def main() -> None:
     parser.add_argument("guesses", nargs="?", type=int, default=GUESSES, help="wrong logins and wrong token requests")
     arguments = parser.parse_args()
     with running_product(**SETTINGS) as stack, open_console(stack) as client:
-        fuzz = ConsoleFuzz(stack, client, make_owner(stack), AnswerTally(frozenset()))
+        fuzz = ConsoleFuzz(stack, client, make_owner(stack), AnswerTally())
         figures = measure(fuzz, requests_count=arguments.requests, guesses=arguments.guesses)
         reasons = failure_reasons(stack)
     conclude_run(figures, fuzz.tally.samples, reasons)

@@ -5,8 +5,9 @@ from typing import Any
 
 from schemathesis.specs.openapi.checks import negative_data_rejection
 
-from bench.abuse.exchange import AnswerTally, WireAnswer
 from bench.abuse.openapi import CONFORMANCE, OpenApiFuzz, Request, content_type_of
+from onlooker.proof.questions.tally import AnswerTally
+from onlooker.proof.questions.wire import WireAnswer
 from testkit import Stack
 
 RIGHT_EVERY = 10

@@ -8,13 +8,10 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
-from bench.abuse.data.parameters import METRICS, SCENARIOS, Scenario, question
-from bench.abuse.data.reader import DataTally, QuestionSender
+from bench.abuse.data.leaked_key import new_forger
+from bench.abuse.data.long_table import hang_up
 from bench.abuse.data.schema import DataSchema
-from bench.abuse.data.signatures import FEW, GROUPS, HOUR_MS, MANY, SPAN_H, judge_json, mark_stream
-from bench.abuse.data.tokens import forged_scenarios, new_forger
 from bench.abuse.run import (
-    RotatingRandom,
     conclude_run,
     count_restarts,
     failure_reasons,
@@ -25,8 +22,17 @@ from bench.abuse.run import (
     run_at_once,
     tally_figures,
 )
-from bench.lib.clients import ENTITIES, fetch_token, open_data_client
+from bench.lib.clients import fetch_token
 from bench.lib.product import running_product, say
+from onlooker.proof.questions.control import tells_apart
+from onlooker.proof.questions.forged_tokens import forged_scenarios
+from onlooker.proof.questions.marked_streams import FEW, GROUPS, MANY, begins_before, mark_stream
+from onlooker.proof.questions.parameters import SCENARIOS, Scenario
+from onlooker.proof.questions.rotation import RotatingRandom
+from onlooker.proof.questions.sender import QuestionSender
+from onlooker.proof.questions.tally import DataTally
+from onlooker.proof.questions.wire import ServerAddress
+from onlooker.settings import Settings
 from testkit import Stack
 
 REQUESTS_TARGET = 5000
@@ -83,32 +89,18 @@ class DataFuzz:
         found = self.stack.execute("SELECT count(*) FROM visits_visit")[0][0]
         return int(sum(GROUPS * one.signature.people for one in self.reader.streams) - found)
 
-    def tells_apart(self) -> bool:
-        """Whether both streams get their own numbers, all of them, and each would object to the other's."""
-        few, many = self.reader.streams
-        bodies = [self._ask_all(whose) for whose in range(2)]
-        fitting = [[judge_json(body, marked) for marked in (few, many)] for body in bodies]
-        return [[not objections for _, objections in row] for row in fitting] == [[True, False], [False, True]] and all(
-            counted for row in fitting for counted, _ in row
-        )
-
-    def _ask_all(self, whose: int) -> bytes:
-        with open_data_client(self.stack, self.reader.tokens[whose]) as client:
-            answer = client.get(ENTITIES, params=question(self.reader, time="global"))
-        (bucket,) = answer.json()["entities"].values()
-        people = self.reader.streams[whose].signature.people
-        assert list(bucket) == list(METRICS)
-        assert bucket["passing_by"]["value"] == GROUPS * people, bucket
-        return answer.content
-
 
 def prepare(stack: Stack, seed: int) -> DataFuzz:
-    begins_ms = (int(time.time()) // 3600 - SPAN_H - 12) * HOUR_MS
-    few, many = (mark_stream(stack, one, begins_ms=begins_ms) for one in (FEW, MANY))
-    tokens = fetch_token(stack, few.stream), fetch_token(stack, many.stream)
+    settings, begins_ms = Settings(database_url=stack.setting("database_url")), begins_before(time.time())
+    streams = stack.create_stream(), stack.create_stream()
+    few = mark_stream(settings, streams[0], FEW, begins_ms=begins_ms)
+    many = mark_stream(settings, streams[1], MANY, begins_ms=begins_ms)
+    tokens = fetch_token(stack, streams[0]), fetch_token(stack, streams[1])
     tally = DataTally(data_url=stack.data_url)
-    reader = QuestionSender(int(stack.setting("data_http_port")), (few, many), tokens, tally)
-    scenarios = SCENARIOS | forged_scenarios(new_forger(stack, tokens))
+    reader = QuestionSender(
+        ServerAddress("127.0.0.1", int(stack.setting("data_http_port"))), (few, many), tokens, tally
+    )
+    scenarios = SCENARIOS | {"hang_up": hang_up} | forged_scenarios(new_forger(stack, tokens))
     return DataFuzz(stack, reader, DataSchema(stack, reader), scenarios, seed)
 
 
@@ -116,7 +108,7 @@ def measure(fuzz: DataFuzz, *, requests_count: int) -> dict[str, Any]:
     """Every figure with its target; `ok` is computed from them."""
     children = fuzz.stack.children()
     say(f"warming up; seed {fuzz.seed}")
-    told_apart = fuzz.tells_apart()
+    told_apart = tells_apart(fuzz.reader)
     fuzz.warm_up()
     warm_up_requests, before_mb = fuzz.tally.requests, fuzz.memory_mb()
     say(f"warm: {warm_up_requests} requests, {before_mb:.1f} MB")
@@ -131,7 +123,7 @@ def measure(fuzz: DataFuzz, *, requests_count: int) -> dict[str, Any]:
         "foreign_numbers": len(tally.leaks),
         "foreign_links": tally.foreign_links,
         "telling_answers": dict(tally.telling),
-        "streams_told_apart": told_apart and fuzz.tells_apart(),
+        "streams_told_apart": told_apart and tells_apart(fuzz.reader),
         "slowest_answer_s": tally.slowest[0],
         "slowest_answer_to": tally.slowest[1],
         "busy": dict(tally.busy),

@@ -1,9 +1,10 @@
 """Schemathesis on the data endpoint's own OpenAPI document: whether every answer is one that it promises."""
 
-from bench.abuse.data.parameters import question
-from bench.abuse.data.reader import DataRequest, Expected, QuestionSender, Reply
 from bench.abuse.openapi import CONFORMANCE, OpenApiFuzz, Request
-from bench.lib.clients import ENTITIES
+from onlooker.proof.questions.parameters import ENTITIES, question
+from onlooker.proof.questions.sender import QuestionSender
+from onlooker.proof.questions.tally import DataRequest, Expected
+from onlooker.proof.questions.wire import DataReply
 from testkit import Stack
 
 STRANGERS_EVERY = 10
@@ -40,9 +41,9 @@ class DataSchema(OpenApiFuzz):
         right = question(self._reader)
         case.query = dict(case.query or {}) | {name: right[name] for name in ("from_date", "to_date")}
 
-    def _reply(self, case: Request, headers: dict[str, str], what: str) -> Reply:
+    def _reply(self, case: Request, headers: dict[str, str], what: str) -> DataReply:
         response = self.call(case, what, headers=headers)
         if isinstance(response, int):
-            return Reply(response)
+            return DataReply(response)
         named = {name.lower(): values[0] for name, values in response.headers.items()}
-        return Reply(response.status_code, response.content or b"", named.get("content-type", ""), headers=named)
+        return DataReply(response.status_code, response.content or b"", named.get("content-type", ""), headers=named)

@@ -11,12 +11,11 @@ from typing import Any
 
 import httpx2
 
-from bench.abuse.exchange import AnswerTally
+from bench.abuse.exchange import GatewayTally
 from bench.abuse.gateway import feeds, http_syntax, json_bodies, load, multipart_bodies
 from bench.abuse.gateway.attacker import Attacker, new_attacker
 from bench.abuse.gateway.schema import GatewaySchema
 from bench.abuse.run import (
-    RotatingRandom,
     conclude_run,
     count_restarts,
     failure_reasons,
@@ -29,6 +28,7 @@ from bench.abuse.run import (
     tally_figures,
 )
 from bench.lib.product import running_product, say
+from onlooker.proof.questions.rotation import RotatingRandom
 from testkit import Stack, TestStream
 
 REQUESTS_TARGET = 5000
@@ -51,7 +51,7 @@ class GatewayFuzz:
 
     stack: Stack
     stream: TestStream
-    tally: AnswerTally
+    tally: GatewayTally
     attacker: Attacker
     schema: GatewaySchema
 
@@ -107,7 +107,7 @@ def _unhosted(stack: Stack, stream: TestStream) -> frozenset[str]:
 
 def prepare(stack: Stack) -> GatewayFuzz:
     stream = stack.create_stream()
-    tally = AnswerTally(_unhosted(stack, stream))
+    tally = GatewayTally(unhosted=_unhosted(stack, stream))
     attacker = new_attacker(stack, tally, stream, stack.create_stream())
     return GatewayFuzz(stack, stream, tally, attacker, GatewaySchema(stack, stream, tally))
 

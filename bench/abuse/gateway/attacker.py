@@ -5,7 +5,9 @@ import uuid
 from collections.abc import Container, Iterable
 from dataclasses import dataclass
 
-from bench.abuse.exchange import SWALLOWED, AnswerTally, Message, WireAnswer, chunked, exchange, head
+from bench.abuse.exchange import SWALLOWED, Message, chunked, exchange
+from onlooker.proof.questions.tally import AnswerTally
+from onlooker.proof.questions.wire import WireAnswer, head
 from testkit import Stack, TestStream
 
 Header = tuple[str | bytes, str | bytes]

@@ -4,8 +4,9 @@ import json
 import random
 import threading
 
-from bench.abuse.exchange import Message, chunked, head
+from bench.abuse.exchange import Message, chunked
 from bench.abuse.gateway.attacker import ANSWERED, CUT_OFF, JSON, REFUSED, Attacker, Header
+from onlooker.proof.questions.wire import head
 
 FRAMES_TYPE: Header = ("Content-Type", "multipart/x-mixed-replace; boundary=myboundary")
 CLOSING = b"--myboundary--"

@@ -5,8 +5,9 @@ import random
 import string
 import uuid
 
-from bench.abuse.exchange import Message, head
+from bench.abuse.exchange import Message
 from bench.abuse.gateway.attacker import ANSWERED, CUT_OFF, DUMMY_JOBS, JSON, Attacker, Header
+from onlooker.proof.questions.wire import head
 
 BODY = b'{"async": false, "echo": "x"}'
 METHODS = ("GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS", "TRACE", "CONNECT", "BREW", "get", "M-SEARCH")

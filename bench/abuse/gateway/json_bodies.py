@@ -4,8 +4,9 @@ import json
 import random
 import uuid
 
-from bench.abuse.exchange import Message, head
+from bench.abuse.exchange import Message
 from bench.abuse.gateway.attacker import ANSWERED, DUMMY_JOBS, JSON, MEASURE_JOBS, REFUSED, Attacker, new_session_id
+from onlooker.proof.questions.wire import head
 
 NUMBERS = (
     *("9223372036854775807", "9223372036854775808", "-9223372036854775809", "18446744073709551615"),

@@ -6,7 +6,7 @@ import socket
 import time
 from collections.abc import Callable, Iterable
 
-from bench.abuse.exchange import HUNG, Message, WireAnswer, chunked, exchange, head
+from bench.abuse.exchange import Message, chunked, exchange
 from bench.abuse.gateway.attacker import (
     ANSWERED,
     CUT_OFF,
@@ -20,6 +20,7 @@ from bench.abuse.gateway.attacker import (
     part,
 )
 from bench.abuse.gateway.feeds import FRAMES_TYPE, frame, open_feed, right_frame
+from onlooker.proof.questions.wire import HUNG, WireAnswer, head
 
 MEBIBYTE = 1024**2
 META_BYTES = 50 * MEBIBYTE

@@ -3,7 +3,7 @@
 import json
 import random
 
-from bench.abuse.exchange import Message, head
+from bench.abuse.exchange import Message
 from bench.abuse.gateway.attacker import (
     ANSWERED,
     BOUNDARY,
@@ -15,6 +15,7 @@ from bench.abuse.gateway.attacker import (
     new_session_id,
     part,
 )
+from onlooker.proof.questions.wire import head
 
 IMAGE = "attachment://image"
 META = json.dumps({"async": False, "image": IMAGE}).encode()

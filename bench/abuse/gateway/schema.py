@@ -5,9 +5,10 @@ from typing import Any
 import schemathesis
 from schemathesis import GenerationMode
 
-from bench.abuse.exchange import AnswerTally, WireAnswer
 from bench.abuse.openapi import OpenApiFuzz, Request, content_type_of
 from bench.lib.product import say
+from onlooker.proof.questions.tally import AnswerTally
+from onlooker.proof.questions.wire import WireAnswer
 from testkit import Stack, TestStream
 
 STRANGERS_EVERY = 10

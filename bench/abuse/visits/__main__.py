@@ -7,7 +7,6 @@ import time
 from functools import partial
 from typing import Any
 
-from bench.abuse.exchange import AnswerTally
 from bench.abuse.gateway.attacker import JSON, Attacker, basic
 from bench.abuse.run import (
     conclude_run,
@@ -25,6 +24,7 @@ from bench.abuse.visits.batches import PATH, TAKEN, LyingDevices, encode
 from bench.abuse.visits.books import TakenItems, await_rest, await_rows, expected_rows
 from bench.abuse.visits.items import HonestDevice
 from bench.lib.product import concluding, running_product, say
+from onlooker.proof.questions.tally import AnswerTally
 from testkit import Stack, TestStream
 
 BATCHES_TARGET = 1000
@@ -74,7 +74,7 @@ def lie(devices: LyingDevices, *, batches: int, seed: int, per_second: float = m
 
 def measure(stack: Stack, *, batches: int, seed: int, per_second: float) -> tuple[dict[str, Any], list[str]]:
     """Every figure with its target; `ok` is computed from them."""
-    children, now_s, tally = stack.children(), int(time.time()), AnswerTally(frozenset())
+    children, now_s, tally = stack.children(), int(time.time()), AnswerTally()
     victim, stream = stack.create_stream(), stack.create_stream()
     known, foreign_ids = fill_victim(stack, victim, tally, now_s)
     explained_before = await_rows(stack, victim, expected_rows(known))

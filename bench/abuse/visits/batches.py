@@ -7,7 +7,7 @@ import zlib
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
-from bench.abuse.exchange import Message, WireAnswer, head
+from bench.abuse.exchange import Message
 from bench.abuse.gateway.attacker import JSON, Attacker, Header
 from bench.abuse.visits.books import TakenItems
 from bench.abuse.visits.items import (
@@ -21,6 +21,7 @@ from bench.abuse.visits.items import (
     hostile_slot,
     hostile_visit,
 )
+from onlooker.proof.questions.wire import WireAnswer, head
 
 PATH = "/services/scene_analysis/1/visits"
 DEFLATED: Header = ("Content-Encoding", "deflate")

@@ -17,7 +17,7 @@ LEAST_UNPROTECTED = 32
 MUST_LEAK_SHARE = 0.5
 FINDINGS_SHOWN = 10
 ENOUGH = 200
-MUST_NOT_HAPPEN = ("leaks", "broken_groups", "unexplained", "grid_leaks")
+MUST_NOT_HAPPEN = ("leaks", "broken_groups", "unexplained", "grid_leaks", "looks_told")
 MUST_HAPPEN = (
     "worlds_told",
     "grid_worlds",
@@ -26,6 +26,10 @@ MUST_HAPPEN = (
     "expired_worlds",
     "device_worlds",
     "compared_answers",
+    "tables",
+    "quality_answers",
+    "in_view_answers",
+    "unprotected_looks_shown",
 )
 """Else the worlds did not show what they are for; so many of them do."""
 
@@ -61,6 +65,7 @@ def unprotected_figures(tally: AttackCounts) -> dict[str, Any]:
     return {
         "unprotected_worlds": tally.worlds,
         "unprotected_leaks": tally.leaks,
+        "unprotected_looks_shown": tally.looks_shown,
         "unprotected_leak_share": round(tally.leaks / tally.worlds, 3),
         "unprotected_leak_share_above": MUST_LEAK_SHARE,
     }

@@ -14,6 +14,10 @@ ZONES = ("UTC", "Asia/Kolkata", "Asia/Kathmandu", "Australia/Eucla")
 """Their hours begin with every slot of an hour."""
 BESIDE_MS = (0, 0, 0, 1, -1, 1000, -1000, 450_000, SLOT_MS, -SLOT_MS)
 AROUND_MS = DAY_MS
+FAR_MS = round(datetime(2099, 1, 1, tzinfo=UTC).timestamp() * 1000)
+"""A range up to here reaches to now: it tells who is in view."""
+QUALITY_SHARE = 0.3
+"""Of questions that also ask how well people could be read."""
 Parameters = dict[str, str]
 
 
@@ -35,6 +39,8 @@ class Adversary:
     exposed: int = 0
     """Codes that were told singly while the owner wanted no groups."""
     unexplained: list[str] = field(default_factory=list)
+    looks: list[str] = field(default_factory=list)
+    """Answers that tell how many people look now, of a stream that tells of groups."""
 
     def choose(self, count: int) -> list[Parameters]:
         """Everything at first; then hours, days, ranges around people, and what was asked before."""
@@ -51,6 +57,8 @@ class Adversary:
                 begins_ms = round(datetime.fromisoformat(key).timestamp() * 1000)
                 self.slots_ms.update(begins_ms + step_ms * number for number in range(5))
             self._take(bucket, parameters, k=k)
+            if k > 1 and bucket["in_view"]["looking"] is not None:
+                self.looks.append(f"{parameters} tells that {bucket['in_view']['looking']} look now")
         for period in ("now", "before"):
             for compared in filter(None, [body.get("comparison", {}).get("metrics")]):
                 self._take(_period_of(compared, period), parameters, k=k)
@@ -81,7 +89,9 @@ class Adversary:
         return next(filter(None, found), None), any(system.small_atoms(k) for system in systems)
 
     def _everything(self) -> Parameters:
-        return self.ask(FIRST_DAY_MS - AROUND_MS, LAST_DAY_MS + AROUND_MS, "global")
+        """And who is there now; there is no such time before, to compare with."""
+        asked = self.ask(FIRST_DAY_MS - AROUND_MS, FAR_MS, "global")
+        return {name: value for name, value in asked.items() if name != "compare"}
 
     def _hours(self) -> Parameters:
         begins_ms = self.chance.choice(sorted(self.slots_ms)) if self.slots_ms else self._any_day()
@@ -109,8 +119,9 @@ class Adversary:
         return FIRST_DAY_MS + DAY_MS * self.chance.randrange(4)
 
     def ask(self, from_ms: int, to_ms: int, time: str) -> Parameters:
+        more = ("in_view", "quality") if self.chance.random() < QUALITY_SHARE else ("in_view",)
         parameters = {
-            "metrics": ",".join(METRICS),
+            "metrics": ",".join((*METRICS, *more)),
             "from_date": _written(from_ms),
             "to_date": _written(to_ms),
             "time": time,

@@ -36,6 +36,8 @@ from testkit.worlds.data_reader import DataReader, WorldStream, change_stream, o
 
 MONTHS = tuple(date(2026, month, 1) for month in (1, 2, 3))
 QUESTIONS_AN_ACT = 3
+TABLE_SHARE = 0.25
+"""Of questions that are asked for as CSV."""
 MINUTE_S = 60
 ERASED_AT_ONCE = 5000
 """More than a world has visits."""
@@ -72,6 +74,16 @@ class AttackCounts:
     expired_worlds: int = 0
     device_worlds: int = 0
     compared_answers: int = 0
+    tables: int = 0
+    """Questions that were asked for as CSV."""
+    quality_answers: int = 0
+    """That tell how well people could be read."""
+    in_view_answers: int = 0
+    """That tell how many people are in view now."""
+    looks_shown: int = 0
+    """Those that tell how many of them look: of streams that tell singly."""
+    looks_told: int = 0
+    """Worlds in which a stream with groups told so."""
     findings: list[str] = field(default_factory=list)
 
 
@@ -162,7 +174,8 @@ class DifferenceAttack:
             if one.k == 1 and self.with_blocks:
                 one.adversary.exposed |= sum(1 << code for code in one.current.values()) & ~one.adversary.told
             for parameters in one.adversary.choose(QUESTIONS_AN_ACT if one.current else 1):
-                await self._ask(one, parameters)
+                is_table = "compare" not in parameters and one.adversary.chance.random() < TABLE_SHARE
+                await self._ask(one, parameters, is_table=is_table)
 
     async def _change(self, one: Attacked, change: OwnerChange) -> None:
         for stream in one.streams:
@@ -201,17 +214,30 @@ class DifferenceAttack:
         while await fill_slots(self.reader.pool, due_s=0, now=now):
             pass
 
-    async def _ask(self, one: Attacked, parameters: Parameters) -> list[dict[str, Any]]:
-        bodies = await self.reader.walk(one.streams[0], parameters)
+    async def _ask(self, one: Attacked, parameters: Parameters, *, is_table: bool = False) -> list[dict[str, Any]]:
+        bodies = await self._read(one.streams[0], parameters, is_table=is_table)
         self.tally.questions += 1
+        self.tally.tables += is_table
         before = len(one.adversary.rows)
         for body in bodies:
             one.adversary.learn(parameters, body, k=one.k)
-            self.tally.compared_answers += bool(body.get("comparison", {}).get("metrics"))
+            self._note(body)
         self.tally.told_answers += sum(row > 0 for row in one.adversary.rows[before:])
-        if one.is_twin and await self.reader.walk(one.streams[1], parameters) != bodies:
+        if one.is_twin and await self._read(one.streams[1], parameters, is_table=is_table) != bodies:
             one.grid_faults.append(f"{parameters} tells of moments inside slots")
         return bodies
+
+    async def _read(self, stream: WorldStream, parameters: Parameters, *, is_table: bool) -> list[dict[str, Any]]:
+        if is_table:
+            return [{"entities": await self.reader.read_table(stream, parameters)}]
+        return await self.reader.walk(stream, parameters)
+
+    def _note(self, body: dict[str, Any]) -> None:
+        tally, buckets = self.tally, body["entities"].values()
+        tally.compared_answers += bool(body.get("comparison", {}).get("metrics"))
+        tally.quality_answers += any(one.get("quality", {}).get("gender_read") for one in buckets)
+        tally.in_view_answers += any(one["in_view"]["value"] for one in buckets)
+        tally.looks_shown += any(one["in_view"]["looking"] for one in buckets)
 
     async def _watch_minute(self, twins: list[Attacked], now_ms: int) -> None:
         """Somebody comes; at the twin a little later in the same minute. Only the next one tells of both."""
@@ -249,6 +275,7 @@ class DifferenceAttack:
         tally.unexplained += bool(adversary.unexplained)
         tally.grid_worlds += one.is_twin
         tally.grid_leaks += bool(one.grid_faults)
+        tally.looks_told += bool(adversary.looks)
         tally.changed_worlds += any(act.changes for act in world.acts)
         tally.expired_worlds += world.retention_days < 1000
         tally.device_worlds += world.device
@@ -257,7 +284,10 @@ class DifferenceAttack:
             broken = ["answers tell small groups apart"] if is_broken else []
             tally.findings += [
                 f"world {world.seed}: {line}"
-                for line in (*small, *broken, *adversary.unexplained[:1], *one.grid_faults[:1])
+                for line in (
+                    *(*small, *broken),
+                    *(*adversary.unexplained[:1], *one.grid_faults[:1], *adversary.looks[:1]),
+                )
             ]
 
 

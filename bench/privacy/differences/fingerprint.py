@@ -22,6 +22,8 @@ APART = 1e-3
 """Means have six decimals, and are of few people."""
 KNOWN = Thresholds(senior_age=50, gender_above=0.5, age_above=0.5)
 METRICS = tuple(definitions.METRICS)
+READ = ("age_read", "gender_read", "expression_read")
+"""Shares of interested people, in `quality`."""
 
 Bucket = Mapping[str, Mapping[str, Any]]
 
@@ -74,6 +76,7 @@ class Fingerprints:
                 raise Unexplained
         mask = still | looking << STILL_BITS | balance << STILL_BITS + LOOKING_BITS
         self._require_parts(bucket, mask, told)
+        _require_shares(bucket, told)
         return mask
 
     def _require_parts(self, bucket: Bucket, mask: int, told: int) -> None:
@@ -90,6 +93,15 @@ class Fingerprints:
             found = [part_of(one) for one in people]
             if any(bucket[name][part] != found.count(part) for part in parts):
                 raise Unexplained
+
+
+def _require_shares(bucket: Bucket, told: int) -> None:
+    """All who are told of can be read: how well people could be read tells nothing else."""
+    counted = bucket["interested"]["value"]
+    for name in READ if "quality" in bucket else ():
+        share = bucket["quality"][name]
+        if (share is None) != (not counted) or (counted and abs(counted * share - told) > APART):
+            raise Unexplained
 
 
 def _whole(mean: float | None, told: int, *, unit: int = 1) -> int:

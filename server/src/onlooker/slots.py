@@ -14,5 +14,10 @@ def slot_of(at: datetime) -> datetime:
     return at - (at - _EPOCH) % SLOT
 
 
+def slots_around(from_at: datetime, to_at: datetime) -> tuple[datetime, datetime]:
+    """The same range with the slots that its ends lie in, whole."""
+    return slot_of(from_at), slot_of(to_at + SLOT - datetime.resolution)
+
+
 def is_slot_edge(at: datetime) -> bool:
     return not (at - _EPOCH) % SLOT

@@ -12,8 +12,8 @@ import pytest
 
 from clients import client_of
 from onlooker.bus.session_store import sealed_name
+from onlooker.proof.bus_files import BusFiles
 from testkit import Stack, TestStream, migrated_database, running_stack
-from testkit.bus_files import BusFiles
 from wire import multipart
 
 RETENTION_S = 15.0

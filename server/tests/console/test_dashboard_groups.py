@@ -4,8 +4,10 @@ import asyncio
 from collections.abc import Callable
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
+from functools import partial
 from typing import Any
 
+import msgspec
 import pytest
 from click.testing import CliRunner
 from django.test import Client
@@ -92,6 +94,19 @@ def test_both_can_be_set_on_the_command_line(stream: Stream) -> None:
     stream.refresh_from_db()
     assert (stream.groups_of, stream.grid) == (9, True)
     assert runner.invoke(main, [*words, "--groups-of", "51"]).exit_code == 2
+
+
+def test_the_live_strip_says_how_many_are_in_view_and_nothing_about_them(
+    sign_in: SignIn, owner: Account, stream: Stream
+) -> None:
+    write(seen(stream, datetime.now(UTC), looks=True, ended=False))
+    request = sign_in(owner).get(f"/streams/{stream.client_id}/").wsgi_request
+    snapshot = find_snapshot(request, stream.client_id)
+    live = replace(snapshot, status=replace(snapshot.status, label=StatusLabel.LIVE))
+    strip = with_numbers(partial(read_strip, snapshot=live))
+    assert msgspec.structs.asdict(strip) == {
+        "in_view": 1, "looking": None, "sign": "live", "label": "Live", "words": "1 in view",
+    }  # fmt: skip
 
 
 def test_on_the_grid_a_page_says_so_and_nobody_is_in_view(sign_in: SignIn, owner: Account, stream: Stream) -> None:

@@ -10,6 +10,7 @@ from dashboard_numbers import seen, write
 from forms import fields_of
 from onlooker.audit.models import AuditEntry
 from onlooker.console.accounts.models import Account
+from onlooker.metrics.erasure import erasable_range
 from onlooker.streams.administration import create_stream
 from onlooker.streams.models import Stream
 from onlooker.visits.models import ErasedRange, VisitRow
@@ -74,3 +75,33 @@ def test_a_range_that_makes_no_sense_is_refused(
 ) -> None:
     assert fault in sign_in(owner).post(address_of(stream), RANGE | changes).content.decode()
     assert VisitRow.objects.count() == 4
+
+
+def test_on_the_grid_no_range_tells_of_a_moment_inside_a_quarter_of_an_hour(
+    sign_in: SignIn, owner: Account, stream: Stream
+) -> None:
+    """Somebody came ten minutes past: each minute of that quarter is answered alike, and erases as much."""
+    Stream.objects.filter(pk=stream.pk).update(grid=True)
+    browser = sign_in(owner)
+    for begins, ends in (("13:01", "13:02"), ("13:10", "13:11"), ("13:00", "13:15")):
+        given = {"from_at": f"{NOON:%Y-%m-%dT}{begins}", "to_at": f"{NOON:%Y-%m-%dT}{ends}"}
+        asked = browser.post(address_of(stream), given)
+        text = asked.content.decode()
+        assert "This erases 1 visit." in text
+        assert f"from {NOON:%-d %b %Y}, 13:00 to {NOON:%-d %b %Y}, 13:15." in text
+    assert "1 visit erased." in browser.post(address_of(stream), fields_of(asked), follow=True).content.decode()
+    erased = ErasedRange.objects.get()
+    assert (erased.from_at, erased.to_at) == (NOON, NOON + timedelta(minutes=15))
+
+
+@pytest.mark.parametrize(("over_s", "is_refused"), [(-60, True), (60, True), (119, True), (120, False)])
+def test_on_the_grid_a_quarter_of_an_hour_is_erased_when_all_of_it_has_arrived(over_s: int, is_refused: bool) -> None:
+    """Otherwise the count would change when somebody comes."""
+    begins, now = NOON + timedelta(minutes=1), NOON + timedelta(minutes=15, seconds=over_s)
+    if is_refused:
+        with pytest.raises(ValueError, match="Wait, or choose an earlier end"):
+            erasable_range(begins, begins + timedelta(minutes=1), grid=True, now=now)
+    else:
+        erased = erasable_range(begins, begins + timedelta(minutes=1), grid=True, now=now)
+        assert erased == (NOON, NOON + timedelta(minutes=15))
+    assert erasable_range(begins, begins + timedelta(minutes=1), grid=False, now=now)[0] == begins

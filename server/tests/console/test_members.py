@@ -1,16 +1,20 @@
 """People are invited to an organisation in two steps, many at once."""
 
+import threading
+import time
 from collections.abc import Callable
 from datetime import timedelta
 from typing import Any
 
 import pytest
 from django.core.cache import cache
+from django.db import connection, transaction
 from django.http import HttpResponse
 from django.test import Client
 from django.utils import timezone
 
 from memberships import invite_to, share_stream, site_of, viewers
+from onlooker.audit.models import OrganisationChain
 from onlooker.console.accounts.models import Account
 from onlooker.console.members import invitations, views
 from onlooker.console.members.forms import ADDRESSES_AT_ONCE
@@ -246,3 +250,29 @@ def test_expired_invitations_are_removed(stream: Stream) -> None:
     invite_to(stream, "new@example.org")
     assert delete_expired_invitations() == 1
     assert Invitation.objects.get().email == "new@example.org"
+
+
+@pytest.mark.django_db(transaction=True)
+def test_removing_expired_invitations_never_holds_two_logs(stream: Stream, viewer: Account) -> None:
+    """Somebody who holds the log of the second one can still get at the first: so nobody waits in a circle."""
+    second = create_stream("Door", owner=viewer, kind="developer").stream
+    for one in (stream, second):
+        invite_to(one, "old@example.org", expires_at=timezone.now() - timedelta(seconds=1))
+    deleted: list[int] = []
+
+    def run_chore() -> None:
+        deleted.append(delete_expired_invitations())
+        connection.close()
+
+    chore = threading.Thread(target=run_chore)
+    with transaction.atomic():
+        OrganisationChain.objects.select_for_update().get(organisation=second.organisation_id)
+        chore.start()
+        give_up_at = time.monotonic() + 10
+        while Invitation.objects.filter(organisation=stream.organisation_id).exists():
+            assert time.monotonic() < give_up_at, "the chore waits for the second one, and still holds the first"
+            time.sleep(0.02)
+        OrganisationChain.objects.select_for_update(nowait=True).get(organisation=stream.organisation_id)
+    chore.join(10)
+    assert deleted == [2]
+    assert not Invitation.objects.exists()

@@ -14,27 +14,28 @@ from django.db import connection
 from django.test import Client
 from psycopg.conninfo import make_conninfo
 
+from memberships import share_stream
 from onlooker.console.accounts.models import Account
 from onlooker.console.dashboard import overview
-from onlooker.console.dashboard.overview import (
+from onlooker.console.dashboard.fleet_list import parse_filter
+from onlooker.console.dashboard.overview import make_headings
+from onlooker.console.dashboard.period import parse_period
+from onlooker.console.dashboard.recent_days import (
     LEAST_HEIGHT,
     SPARKLINE_HEIGHT,
-    Order,
     OverviewDay,
     RecentDays,
     draw_sparkline,
-    make_headings,
-    parse_order,
     rank_streams,
+    read_days_of_many,
     read_recent_days,
-    sort_streams,
 )
-from onlooker.console.dashboard.period import parse_period
 from onlooker.database import Pool, open_pool
 from onlooker.metrics.changes import compare_counts
 from onlooker.metrics.comparison import Comparison, LikeTime, NoComparison
 from onlooker.metrics.definitions import Figures
 from onlooker.metrics.like_time import SlotPairs, TimeRange
+from onlooker.metrics.rollup import fill_slots
 from onlooker.metrics.stream_ranks import SlotTally, WeekProfile
 from onlooker.streams.administration import create_stream
 from onlooker.streams.models import Coverage, DeviceCoverage, Stream
@@ -80,7 +81,7 @@ def glance_of(*people: int | None, before: int | None = None) -> RecentDays:
 
 
 def test_a_day_without_a_camera_is_no_low_bar() -> None:
-    spark = draw_sparkline(glance_of(10, 0, None, 20))
+    spark = draw_sparkline(glance_of(10, 0, None, 20).days)
     bars = re.findall(r'class="(\w+)" x="(\d+)" y="([\d.]+)" width="10" height="([\d.]+)"', spark.bars)
     assert [(kind, float(height)) for kind, _, _, height in bars] == [
         ("day", SPARKLINE_HEIGHT / 2),
@@ -118,32 +119,27 @@ def test_a_stream_that_was_off_for_a_day_is_ranked_by_the_others() -> None:
     assert [days.coverage for days in glances.values()] == ["100 %", "67 %", "25 %"]
 
 
-def test_streams_without_a_number_stand_last_either_way() -> None:
-    streams = [Stream(id=number, name=name) for number, name in enumerate("abc")]
-    glances = {0: glance_of(5), 1: glance_of(None), 2: glance_of(9)}
-    assert [one.name for one in sort_streams(streams, glances, Order("passing_by"))] == ["c", "a", "b"]
-    assert [one.name for one in sort_streams(streams, glances, Order("passing_by", is_reversed=True))] == [
-        "a",
-        "c",
-        "b",
-    ]
-    assert [one.name for one in sort_streams(streams, glances, Order(is_reversed=True))] == ["c", "b", "a"]
-
-
 @pytest.mark.parametrize(
     ("text", "sorted_by", "turned"),
     [
-        ("", ("name", "ascending"), "-name"),
+        ("name", ("name", "ascending"), "-name"),
         ("-name", ("name", "descending"), "name"),
         ("interested", ("interested", "descending"), "-interested"),
         ("-conversion", ("conversion", "ascending"), "conversion"),
-        ("organisation__memberships__account__password", ("name", "ascending"), "-name"),
     ],
 )
 def test_a_heading_says_the_order_and_turns_it_round(text: str, sorted_by: tuple[str, str], turned: str) -> None:
-    [heading] = [heading for heading in make_headings(parse_order(text)) if heading.aria_sort]
+    asked = parse_filter({"sort": text, "q": "door", "after": "7"})
+    [heading] = [heading for heading in make_headings(asked) if heading.aria_sort]
     assert (heading.column, heading.aria_sort) == sorted_by
-    assert heading.sort == turned
+    assert heading.address == f"q=door&sort={turned}"
+
+
+@pytest.mark.parametrize("text", ["", "organisation__memberships__account__password", "problem"])
+def test_problems_come_first_unless_a_column_is_chosen(text: str) -> None:
+    asked = parse_filter({"sort": text})
+    assert asked.order.column == "problem"
+    assert not any(heading.aria_sort for heading in make_headings(asked))
 
 
 def run_with_pool(do: Callable[[Pool], object]) -> object:
@@ -167,6 +163,7 @@ def write_people(stream: Stream, count: int, *, ago: timedelta, stop_s: int = 0)
 
     async def write(pool: Pool) -> None:
         assert not await VisitWriter(pool, Partitions(pool)).write(visits)
+        await fill_slots(pool, due_s=0)
 
     run_with_pool(write)
 
@@ -208,7 +205,8 @@ def test_streams_are_shown_with_their_numbers_and_in_the_order_asked_for(sign_in
     assert rows["Camera off"] == {"passing_by": "0", "interested": "0", "conversion": ""}
     assert page.count("offline") >= 6
     assert 'aria-sort="descending"' in page
-    assert 'hx-get="/streams/?page=1&amp;sort=passing_by"' in page
+    assert 'hx-get="/streams/?sort=passing_by"' in page
+    assert '<strong data-total="passing_by">9</strong>' in page
     assert f'href="/streams/{off.client_id}/dashboard/"' in page
 
 
@@ -227,22 +225,52 @@ def test_days_without_people_are_gaps_only_where_nobody_watched(owner: Account) 
     assert glance.is_watched
 
 
-def test_who_sees_very_many_streams_has_them_by_name_without_places(
+@pytest.mark.django_db(transaction=True)
+def test_who_sees_very_many_streams_has_their_numbers_by_days_without_places(
     sign_in: SignIn, owner: Account, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(overview, "RANKED_AT_MOST", 2)
-    monkeypatch.setattr(overview, "PAGE_SIZE", 2)
-    for name in ("C", "B", "A"):
-        create_stream(name, owner=owner, kind="enterprise")
-    page = sign_in(owner).get("/streams/?sort=passing_by").content.decode()
-    assert list(rows_of(page)) == ["A", "B"]
+    streams = [create_stream(name, owner=owner, kind="enterprise").stream for name in ("C", "B", "A")]
+    Stream.objects.update(created_at=datetime.now(UTC) - timedelta(days=30))
+    write_people(streams[0], 12, ago=timedelta(days=2), stop_s=5)
+    write_people(streams[1], 4, ago=timedelta(days=2))
+    page = sign_in(owner).get("/streams/?sort=-passing_by").content.decode()
+    assert rows_of(page) == {
+        "B": {"passing_by": "4", "interested": "0", "conversion": ""},
+        "C": {"passing_by": "12", "interested": "12", "conversion": "1.0"},
+        "A": {"passing_by": "0", "interested": "0", "conversion": ""},
+    }
+    assert list(rows_of(page)) == ["B", "C", "A"]
     assert 'data-label="Rank"' not in page
-    assert "?sort=" not in page
+    assert "days that were watched alike" in page
+
+
+@pytest.mark.django_db(transaction=True)
+def test_days_read_together_are_those_read_by_themselves(owner: Account) -> None:
+    stream = create_stream("Front door", owner=owner, kind="enterprise").stream
+    Stream.objects.update(created_at=datetime.now(UTC) - timedelta(days=30))
+    write_people(stream, 7, ago=timedelta(days=2))
+    watch(stream, days=5)
+
+    async def read(pool: Pool) -> tuple[RecentDays, RecentDays]:
+        now = datetime.now(UTC)
+        return await read_recent_days(pool, stream, now=now), (await read_days_of_many(pool, [stream], now=now))[
+            stream.id
+        ]
+
+    found = run_with_pool(read)
+    assert isinstance(found, tuple)
+    alone, together = found
+    assert together.numbers == alone.numbers
+    assert [(day.begins_at, day.passing_by, bool(day.gap)) for day in together.days] == [
+        (day.begins_at, day.passing_by, bool(day.gap)) for day in alone.days
+    ]
+    assert (together.period.from_at.date(), together.is_watched) == (alone.period.from_at.date(), True)
 
 
 def test_a_viewer_is_led_to_the_dashboard_and_not_to_settings(sign_in: SignIn, owner: Account, viewer: Account) -> None:
     stream = create_stream("Front door", owner=owner, kind="enterprise").stream
-    stream.members.create(account=viewer)
+    share_stream(stream, viewer)
     page = sign_in(viewer).get("/streams/").content.decode()
     assert f'href="/streams/{stream.client_id}/dashboard/"' in page
     assert "Set up" not in page

@@ -45,6 +45,9 @@ DEVICE_MANAGER = (LOGIN, MISSING, MISSING, IN, MISSING, IN, MISSING, MISSING, IN
 MATRIX = {
     "": OPEN,  # leads to the streams
     "streams/": SIGNED_IN,
+    "streams/numbers/": SIGNED_IN,  # of visible streams alone: test_group_page
+    "streams/numbers.json": SIGNED_IN,
+    "streams/change/": SIGNED_IN,  # of managed streams alone: test_bulk_changes
     "streams/new/": SIGNED_IN,
     "streams/<uuid:client_id>/": MEMBER,
     "streams/<uuid:client_id>/connection/": MANAGER,

@@ -25,7 +25,8 @@ WRITTEN = {"visits_visit", "gateway_job", "gateway_blob", "streams_usage", "stre
 
 @pytest.fixture(scope="module")
 def mortal_stack() -> Iterator[Stack]:
-    with migrated_database() as url, running_stack(url, extra_services="extra.measure,extra.trouble") as running:
+    services = {"extra_services": "extra.measure,extra.trouble", "worker_services": "measure,trouble"}
+    with migrated_database() as url, running_stack(url, **services) as running:
         yield running
 
 

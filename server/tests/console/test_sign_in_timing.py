@@ -12,8 +12,6 @@ from onlooker.console.accounts.models import Account
 from onlooker.streams.administration import account_of
 from sign_in_forms import sign_in_by_form
 
-pytestmark = pytest.mark.alone
-
 pytest_plugins = ["pages"]
 
 TRIES = 25
@@ -53,6 +51,7 @@ def unlike(actions: dict, *, base: str, tries: int) -> dict[str, float]:
     return {name: ratio for name, ratio in ratios.items() if not 0.9 < ratio < 1.1}
 
 
+@pytest.mark.alone
 @pytest.mark.slow
 @pytest.mark.timeout(300)
 def test_a_wrong_password_takes_the_same_time_for_every_kind_of_account(real_hasher, sign_in, db) -> None:
@@ -84,6 +83,7 @@ def test_the_database_is_asked_the_same_for_every_kind_of_account(sign_in, owner
     assert asked[0] == asked[1] == asked[2] != []
 
 
+@pytest.mark.alone
 @pytest.mark.slow
 @pytest.mark.timeout(300)
 def test_signing_up_takes_the_same_time_for_a_known_address(real_hasher, settings, sign_in, mailbox, db) -> None:

@@ -164,5 +164,11 @@ def test_opening_hours_are_set_and_taken_away(database: str) -> None:
     query = "SELECT hours, hours_since IS NULL FROM streams_stream WHERE client_id = %s"
     assert ask(database, query, made) == [("mo-fr 09:00-18:30, sa 10:00-16:00", False)]
     assert "quarter of an hour" in fail(database, "set", made, "--hours", "mo 09:07-10:00")
+    refused = fail(database, "set", made, "--silence-alert-minutes", "570")
+    assert "--silence-alert-minutes 570: The longest opening lasts 570 minutes" in refused
+    assert "Choose less than 570, or 0 for none." in refused
+    run(database, "set", made, "--silence-alert-minutes", "569")
+    assert "--silence-alert-minutes 569" in fail(database, "set", made, "--hours", "mo 09:00-10:00")
+    assert "without opening hours" in fail(database, "create", "Night", "--hours", "mo 09:00-09:15")
     run(database, "set", made, "--hours", "")
     assert ask(database, query, made) == [("", True)]

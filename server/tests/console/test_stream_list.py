@@ -1,5 +1,6 @@
 """The list of streams: how each stands, whose it is, and what it costs to show; its numbers: test_overview."""
 
+import re
 import time
 from collections.abc import Callable
 from datetime import timedelta
@@ -11,7 +12,7 @@ from django.utils import timezone
 
 from memberships import share_stream
 from onlooker.console.accounts.models import Account
-from onlooker.console.dashboard.overview import PAGE_SIZE
+from onlooker.console.dashboard.fleet_list import PAGE_SIZE
 from onlooker.console.streams.status import StatusLabel, read_status
 from onlooker.streams.administration import create_stream, set_stream
 from onlooker.streams.models import Stream, Usage
@@ -169,8 +170,9 @@ def test_thirty_streams_cost_as_many_queries_as_one(
         share_stream(make(owner, f"Shared {number}"), viewer)
     browser = sign_in(viewer)
     browser.get("/streams/")
-    # session, account, its addresses, invitations, the streams with organisations, how they stand
-    with django_assert_num_queries(6):
+    # session, account, its addresses, invitations, what is visible; begin, jit, hours, the list, end; the streams with
+    # organisations and sites, tags on them, how they stand, sites and tags to choose from
+    with django_assert_num_queries(15):
         page = browser.get("/streams/").content.decode()
     assert page.count('<th scope="row">') == 30
 
@@ -180,10 +182,14 @@ def test_long_lists_have_pages_and_refresh_the_page_one_is_on(sign_in: SignIn, o
     Stream.objects.bulk_create([Stream(name=f"Door {n:03}", organisation=theirs) for n in range(PAGE_SIZE + 7)])
     browser = sign_in(owner)
     assert browser.get("/streams/").content.decode().count('<th scope="row">') == PAGE_SIZE
-    second = browser.get("/streams/?page=2").content.decode()
+    [following] = re.findall(r'rel="next" href="\?([^"]+)"', browser.get("/streams/").content.decode())
+    second = browser.get(f"/streams/?{following}").content.decode()
     assert second.count('<th scope="row">') == 7
-    assert 'hx-get="/streams/?page=2"' in second
-    assert browser.get("/streams/?page=nonsense").status_code == 200
+    assert f'hx-get="/streams/?{following}"' in second
+    assert "51 to 57 of 57" in second
+    [back] = re.findall(r'rel="prev" href="\?([^"]+)"', second)
+    assert "1 to 50 of 57" in browser.get(f"/streams/?{back}").content.decode()
+    assert browser.get("/streams/?after=nonsense&page=2").status_code == 200
 
 
 def test_a_refresh_answers_with_the_list_alone(sign_in: SignIn, owner: Account) -> None:

@@ -138,6 +138,33 @@ def test_a_wrong_value_changes_nothing(browser: Client, stream: Stream, field: s
     assert stream.name == "Front door"
 
 
+@pytest.mark.parametrize("name", ["silence_alert_minutes", "blind_alert_minutes"])
+def test_an_e_mail_that_no_opening_is_long_enough_for_is_refused(browser: Client, stream: Stream, name: str) -> None:
+    path = f"/streams/{stream.client_id}/settings/"
+    hours = {"hours": "mo-fr 09:00-12:00, su 23:00-24:00, mo 00:00-01:30"}
+    for minutes in ("180", "600"):
+        page = browser.post(path, AS_MADE | hours | {name: minutes}).content.decode()
+        assert "The longest opening lasts 180 minutes" in page
+        assert "Choose less than 180, or 0 for none." in page
+    stream.refresh_from_db()
+    assert (stream.hours, getattr(stream, name)) == ("", 15)
+    for minutes in ("179", "0"):
+        assert browser.post(path, AS_MADE | hours | {name: minutes}).status_code == 302
+    stream.refresh_from_db()
+    assert getattr(stream, name) == 0
+
+
+def test_hours_that_are_too_short_for_the_e_mails_are_refused_and_other_changes_are_not(
+    browser: Client, stream: Stream
+) -> None:
+    path, short = f"/streams/{stream.client_id}/settings/", {"hours": "mo 09:00-09:15"}
+    assert "Choose less than 15, or 0 for none." in browser.post(path, AS_MADE | short).content.decode()
+    Stream.objects.filter(pk=stream.pk).update(hours="mo 09:00-09:15")
+    assert browser.post(path, AS_MADE | short | {"name": "Other"}).status_code == 302
+    stream.refresh_from_db()
+    assert stream.name == "Other"
+
+
 def test_without_billing_its_owner_makes_it_an_enterprise_stream(browser: Client, stream: Stream) -> None:
     path = f"/streams/{stream.client_id}/settings/"
     Usage.objects.create(stream=stream, month=month_of(time.time()), video_s=10_801)

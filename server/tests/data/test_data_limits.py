@@ -126,7 +126,7 @@ def test_a_place_is_given_back_whatever_happens(monkeypatch: pytest.MonkeyPatch)
 
 @pytest.mark.slow
 def test_while_the_database_is_away_readers_are_told_to_come_back(runner: asyncio.Runner) -> None:
-    with own_cluster() as cluster, migrated_database(cluster.url) as url:
+    with own_cluster("fsync=off") as cluster, migrated_database(cluster.url) as url:
         reader = Reader(runner, Archive(url))
         question = Question(reader, reader.archive.create_stream())
         assert question.ask().status_code == 200

@@ -4,7 +4,6 @@ from typing import Any
 
 import jsonschema_rs
 import pytest
-import schemathesis
 
 from onlooker.data import openapi
 from onlooker.data.app import ROUTES
@@ -54,6 +53,8 @@ def test_it_has_every_route(document: dict[str, Any]) -> None:
 
 
 def test_it_is_a_right_document(document: dict[str, Any]) -> None:
+    import schemathesis  # here: it takes seconds, and every process of a run imports this file
+
     schema = schemathesis.openapi.from_dict(document)
     schema.validate()
     assert len(list(schema.get_all_operations())) == len(ROUTES)

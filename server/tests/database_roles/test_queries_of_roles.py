@@ -6,11 +6,13 @@ from collections.abc import Iterator
 import psycopg
 import pytest
 
+from onlooker.console.dashboard.fleet_list import FLEET_QUERIES, Order, compile_list
 from onlooker.database import load_queries
 from onlooker.database_roles.creation import make_logins
 from onlooker.database_roles.grants import CONSOLE, DATA, DISPATCHER, GATEWAY, RECORDER
 from onlooker.database_roles.logins import Logins
 from onlooker.metrics.definitions import METRICS
+from onlooker.metrics.fleet import FLEET_STATEMENTS
 from onlooker.metrics.rollup import FILL
 from onlooker.metrics.statements import compile_block_insertion, compile_block_reading, compile_block_slots
 from onlooker.migration_check import APPLIED
@@ -37,6 +39,8 @@ FILES = {
     | {"read_slots": compile_block_slots(), "insert_block": compile_block_insertion()},
     "blocks": {"read_blocks": compile_block_reading(tuple(METRICS))},
     "erasure": load_queries("onlooker.metrics", "sql/erasure.sql"),
+    "fleet": FLEET_STATEMENTS,
+    "fleet_list": FLEET_QUERIES | {"list_fleet": compile_list(Order())},
     "audit": load_queries("onlooker.audit"),
     "devices": load_queries("onlooker.devices"),
     "migrations": {"applied": APPLIED},
@@ -99,10 +103,12 @@ SENT: dict[str, dict[str, tuple[str, ...]]] = {
         "blocks": tuple(FILES["blocks"]),
         "block_release": FORGETTING,
         "erasure": tuple(FILES["erasure"]),
+        "fleet": tuple(FILES["fleet"]),
+        "fleet_list": tuple(name for name in FILES["fleet_list"] if name != "look_up_only"),
         "audit": tuple(FILES["audit"]),
     },
 }
-WITHOUT_TABLES = {("alerts", "look_up_only")}
+WITHOUT_TABLES = {("alerts", "look_up_only"), ("fleet_list", "look_up_only")}
 CASES = [(process, file, name) for process, files in SENT.items() for file, names in files.items() for name in names]
 
 

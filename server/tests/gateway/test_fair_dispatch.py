@@ -1,6 +1,7 @@
 """The dispatcher takes jobs of all streams in turn: one with many waiting holds up nobody."""
 
 import time
+from collections.abc import Iterator
 
 import httpx2
 import pytest
@@ -10,6 +11,27 @@ from testkit import Stack, migrated_database, running_stack
 from wire import multipart, paused
 
 JOBS = "/services/trouble/1/jobs"
+
+
+@pytest.fixture
+def two_at_a_time() -> Iterator[Stack]:
+    """A product whose dispatcher has two jobs computed at a time."""
+    roomy = {"rate_limit_per_second": 1e5, "rate_limit_burst": 10**5, "worker_services": "trouble"}
+    with (
+        migrated_database() as url,
+        running_stack(url, extra_services=EXTRA_SERVICES, dispatcher_jobs=2, **roomy) as running,
+    ):
+        yield running
+
+
+@pytest.fixture
+def few_bytes() -> Iterator[Stack]:
+    """A product in which few bytes of each stream may wait."""
+    with (
+        migrated_database() as url,
+        running_stack(url, extra_services=EXTRA_SERVICES, async_bytes_per_stream=250_000) as running,
+    ):
+        yield running
 
 
 def await_results(client: httpx2.Client, urls: list[str]) -> None:
@@ -26,11 +48,9 @@ def ended(stack: Stack) -> int:
 
 
 @pytest.mark.alone
-def test_a_stream_with_many_accepted_jobs_does_not_hold_up_another() -> None:
-    roomy = {"rate_limit_per_second": 1e5, "rate_limit_burst": 10**5}
+def test_a_stream_with_many_accepted_jobs_does_not_hold_up_another(two_at_a_time: Stack) -> None:
+    stack = two_at_a_time
     with (
-        migrated_database() as url,
-        running_stack(url, extra_services=EXTRA_SERVICES, dispatcher_jobs=2, **roomy) as stack,
         client_of(stack, stack.create_stream()) as greedy,
         client_of(stack, stack.create_stream()) as modest,
     ):
@@ -43,10 +63,9 @@ def test_a_stream_with_many_accepted_jobs_does_not_hold_up_another() -> None:
 
 
 @pytest.mark.alone
-def test_bytes_that_wait_are_limited_for_each_stream() -> None:
+def test_bytes_that_wait_are_limited_for_each_stream(few_bytes: Stack) -> None:
+    stack = few_bytes
     with (
-        migrated_database() as url,
-        running_stack(url, extra_services=EXTRA_SERVICES, async_bytes_per_stream=250_000) as stack,
         client_of(stack, stack.create_stream()) as client,
         client_of(stack, stack.create_stream()) as other,
     ):

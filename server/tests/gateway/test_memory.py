@@ -58,7 +58,7 @@ def test_nobody_ever_holds_more_than_a_share_nor_all_more_than_all(
 def test_bodies_over_the_memory_are_refused_and_room_comes_back() -> None:
     body = {"image": "x" * 60_000, "async": False, "sleep_s": 0.3}
     whole = {"stream_share": 1.0, "address_share": 1.0}
-    settings = {"body_memory_bytes": 100_000, "extra_services": EXTRA_SERVICES} | whole
+    settings = {"body_memory_bytes": 100_000, "extra_services": EXTRA_SERVICES, "worker_services": "trouble"} | whole
     with (
         migrated_database() as url,
         running_stack(url, **settings) as stack,

@@ -59,6 +59,15 @@ def test_a_device_is_told_when_the_stream_is_open(stack: Stack, closed: TestStre
     assert opening["to"] - opening["from"] == 15 * 86_400
     assert [ends - begins for begins, ends in opening["spans"]][:2] == [3600, 3600][: len(opening["spans"][:2])]
     assert all(begins > time.time() for begins, _ in opening["spans"])
+    assert opening["changes"] == [], "UTC"
+
+
+def test_a_device_is_told_when_the_local_clock_is_set(stack: Stack, closed: TestStream) -> None:
+    stack.execute("UPDATE streams_stream SET time_zone = 'Europe/Paris' WHERE id = %s", closed.id)
+    with client_of(stack, closed) as client:
+        changes = client.get("/stream").json()["opening"]["changes"]
+    assert sorted(by for _, by in changes[:2]) == [-3600, 3600], "summer and winter"
+    assert all(datetime.fromtimestamp(set_at, UTC).hour == 1 for set_at, _ in changes)
 
 
 def test_a_stream_without_hours_is_always_open(stack: Stack, stream: TestStream) -> None:

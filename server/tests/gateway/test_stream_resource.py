@@ -34,7 +34,7 @@ def test_an_enterprise_stream_is_ready_and_has_no_limit(stack: Stack, stream: Te
     )
     assert said["month"]["quota_s"] is None  # type: ignore[index]
     assert said["reads"] == {"age": True, "gender": True, "expression": True, "faces": True}
-    assert said["retention_days"] == 365
+    assert (said["retention_days"], said["groups_of"]) == (365, 1)
 
 
 def test_it_says_where_console_and_numbers_are(stack: Stack, stream: TestStream) -> None:
@@ -84,13 +84,14 @@ def test_a_disabled_stream_is_told_so_and_is_still_answered(stack: Stack) -> Non
 
 def test_switches_of_the_stream_are_told(stack: Stack, stream: TestStream) -> None:
     stack.execute(
-        "UPDATE streams_stream SET reads_age = false, reads_expression = false, retention_days = 30 WHERE id = %s",
+        "UPDATE streams_stream SET reads_age = false, reads_expression = false, retention_days = 30, groups_of = 5 "
+        "WHERE id = %s",
         stream.id,
     )
     with client_of(stack, stream) as client:
         said = wait_for(lambda: client.get("/stream").json(), lambda said: not said["reads"]["age"], limit_s=3)
     assert said["reads"] == {"age": False, "gender": True, "expression": False, "faces": True}
-    assert said["retention_days"] == 30
+    assert (said["retention_days"], said["groups_of"]) == (30, 5)
 
 
 def test_the_clock_of_the_server_is_told(stack: Stack, stream: TestStream) -> None:

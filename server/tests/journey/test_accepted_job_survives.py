@@ -14,9 +14,10 @@ from wire import finished, measure, new_state, wait_for
 @pytest.fixture(scope="module")
 def mortal_stack() -> Iterator[Stack]:
     """A stack whose processes a test may kill."""
+    services = {"extra_services": "extra.measure,extra.trouble", "worker_services": "dummy,measure,trouble"}
     with (
         migrated_database() as database_url,
-        running_stack(database_url, extra_services="extra.measure,extra.trouble", lease_s=2) as running,
+        running_stack(database_url, **services, lease_s=2) as running,
     ):
         yield running
 

@@ -65,8 +65,7 @@ def upgrade(stack: Stack, stream: TestStream) -> None:
     subprocess.run(command, check=True, env=os.environ | stack.environment, stdout=subprocess.DEVNULL)
 
 
-@pytest.mark.alone
-@pytest.mark.slow
+@pytest.mark.drill
 def test_three_hours_are_computed_then_refused_then_lifted(
     stack: Stack, gateway_ahead: Callable[[float], AbstractContextManager[str]]
 ) -> None:

@@ -21,6 +21,7 @@ def narrow() -> Iterator[Stack]:
         running_stack(
             url,
             extra_services=EXTRA_SERVICES,
+            worker_services="trouble",
             worker_queue_limit=2,
             gateway_jobs_limit=6,
             stream_share=1.0,

@@ -5,14 +5,14 @@ from collections.abc import Iterator
 import pytest
 
 from clients import client_of
-from testkit import Stack, TestStream, fresh_database, running_stack
+from testkit import Stack, TestStream, migrated_database, running_stack
 
 
 @pytest.fixture(scope="module")
 def product() -> Iterator[Stack]:
     settings = {"compute_processes": "stream", "compute_processes_limit": 2}
     with (
-        fresh_database() as url,
+        migrated_database() as url,
         running_stack(url, extra_services="extra.trouble", worker_services="trouble", **settings) as running,
     ):
         yield running

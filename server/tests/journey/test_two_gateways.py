@@ -33,9 +33,10 @@ BROKEN = (OSError, http.client.HTTPException)
 def pair() -> Iterator[Stack]:
     """A product of its own: its gateways are killed."""
     limits = {"rate_limit_per_second": RATE, "rate_limit_burst": BURST}
+    services = {"extra_services": EXTRA_SERVICES, "worker_services": "dummy,trouble"}
     with (
         migrated_database() as url,
-        running_stack(url, gateways=2, workers=2, extra_services=EXTRA_SERVICES, **limits) as running,
+        running_stack(url, gateways=2, workers=2, **services, **limits) as running,
     ):
         yield running
 

@@ -18,7 +18,7 @@ import pytest
 
 from clients import client_of
 from onlooker.up.certificates import ensure_certificate
-from testkit import Stack, TestStream, free_ports, fresh_database, running_stack
+from testkit import Stack, TestStream, free_ports, fresh_database, migrated_database, running_stack
 from wire import assert_problem
 
 
@@ -109,7 +109,7 @@ def test_a_given_certificate_is_used(tmp_path: Path) -> None:
 
 
 def test_stopping_is_clean_and_leaves_nothing() -> None:
-    with fresh_database() as url, running_stack(url) as stack:
+    with migrated_database() as url, running_stack(url) as stack:
         pids = stack.children()
         stack.stop()
         output = stack.output.read_text()
@@ -128,7 +128,11 @@ def test_what_is_under_way_when_it_stops_is_still_computed() -> None:
             while True:
                 statuses[client.post("/services/dummy/1/jobs", json={"async": False}).status_code] += 1
 
-    with fresh_database() as url, running_stack(url) as stack, ThreadPoolExecutor(2) as cameras:
+    with (
+        migrated_database() as url,
+        running_stack(url, worker_services="dummy") as stack,
+        ThreadPoolExecutor(2) as cameras,
+    ):
         sending = [cameras.submit(send_on, stack, stack.create_stream()) for _ in range(2)]
         time.sleep(0.5)
         began = time.monotonic()
@@ -145,7 +149,8 @@ def test_what_is_under_way_when_it_stops_is_still_computed() -> None:
 
 def test_what_takes_longer_than_the_grace_when_it_stops_is_to_be_sent_again() -> None:
     """503 `overloaded` with `Retry-After`, and nothing in the log that looks like a fault."""
-    with fresh_database() as url, running_stack(url, extra_services="extra.trouble") as stack:
+    services = {"extra_services": "extra.trouble", "worker_services": "trouble"}
+    with migrated_database() as url, running_stack(url, **services) as stack:
         with client_of(stack, stack.create_stream()) as client, ThreadPoolExecutor(1) as cameras:
             fields = {"sleep_s": 20, "async": False}
             sending = cameras.submit(client.post, "/services/trouble/1/jobs", json=fields)
@@ -161,7 +166,7 @@ def test_what_takes_longer_than_the_grace_when_it_stops_is_to_be_sent_again() ->
 @pytest.mark.parametrize("before", [(), ("nats",)])
 def test_when_it_is_killed_its_processes_end_too(before: tuple[str, ...]) -> None:
     """Also where the bus is gone before the others have left it."""
-    with fresh_database() as url, running_stack(url) as stack:
+    with migrated_database() as url, running_stack(url, worker_services="dummy") as stack:
         pids = stack.children()
         for pid in (*(pids[name] for name in before), stack.process.pid):
             os.kill(pid, signal.SIGKILL)

@@ -17,8 +17,6 @@ from clients import EXTRA_SERVICES, client_of
 from testkit import Stack, migrated_database, running_stack
 from testkit.stopwatch import Stopwatch
 
-pytestmark = pytest.mark.alone
-
 TROUBLE = "/services/trouble/1/jobs"
 
 
@@ -78,6 +76,7 @@ def _while_calling(client: httpx2.Client, state: dict[str, str], act: Any) -> tu
     return body, watch.elapsed_s
 
 
+@pytest.mark.alone
 def test_a_job_on_a_worker_that_dies_is_sent_once_more_within_two_seconds(
     two_workers: Stack, caller: httpx2.Client
 ) -> None:
@@ -89,6 +88,7 @@ def test_a_job_on_a_worker_that_dies_is_sent_once_more_within_two_seconds(
     assert elapsed_s < 0.2 + 2.0 + 0.5
 
 
+@pytest.mark.alone
 def test_a_job_on_a_computing_process_that_dies_is_computed_by_the_next_one_of_the_same_worker(
     two_workers: Stack, caller: httpx2.Client
 ) -> None:
@@ -100,6 +100,7 @@ def test_a_job_on_a_computing_process_that_dies_is_computed_by_the_next_one_of_t
     assert elapsed_s < 0.2 + 2.0 + 0.5
 
 
+@pytest.mark.alone
 def test_a_worker_that_hangs_is_taken_for_dead_and_its_late_answer_changes_nothing(
     two_workers: Stack, caller: httpx2.Client
 ) -> None:
@@ -113,6 +114,7 @@ def test_a_worker_that_hangs_is_taken_for_dead_and_its_late_answer_changes_nothi
     assert _call(caller, state=state)["calls"] == 3
 
 
+@pytest.mark.alone
 def test_a_slow_job_is_told_apart_from_a_dead_worker(two_workers: Stack, caller: httpx2.Client) -> None:
     state = {"session_id": str(uuid.uuid4())}
     first = _call(caller, state=state)
@@ -144,6 +146,7 @@ def test_a_job_that_brings_workers_down_takes_no_other_job_with_it(two_workers: 
     _await_workers(two_workers, 2)
 
 
+@pytest.mark.alone
 def test_a_job_that_waited_long_outlives_all_workers(two_workers: Stack, caller: httpx2.Client) -> None:
     """Its time to wait for a new worker begins when the old one dies, not when the job came in."""
     with ThreadPoolExecutor(1) as callers:

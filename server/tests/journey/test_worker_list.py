@@ -7,7 +7,7 @@ from importlib.metadata import version
 
 import pytest
 
-from testkit import Stack, fresh_database, running_stack
+from testkit import Stack, migrated_database, running_stack
 
 APPEARS_S = 15
 
@@ -33,7 +33,7 @@ def await_row(stack: Stack, *, other_than: str = "") -> tuple[str, list[object]]
 @pytest.mark.parametrize(("confinement", "is_confined"), [("on", True), ("off", False)])
 def test_a_live_worker_is_listed_and_says_whether_it_is_confined(confinement: str, is_confined: bool) -> None:
     settings = {"confinement": confinement, "worker_services": "dummy"}
-    with fresh_database() as url, running_stack(url, **settings) as stack:
+    with migrated_database() as url, running_stack(url, **settings) as stack:
         ready = {"ready": True, "checks": {"bus": True, "computing": True}, "confined": is_confined}
         assert ready_of(stack, "worker-1") == ready
         assert "confined" not in ready_of(stack, "dispatcher")

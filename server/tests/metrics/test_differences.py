@@ -84,11 +84,23 @@ def test_blocks_tell_of_no_fewer_than_k(url: str) -> None:
     assert found.worlds == len(SEEDS)
     assert found.worlds_told > len(SEEDS) // 2
     assert found.minutes_shown == found.grid_worlds > 0
+    assert min(found.tables, found.quality_answers, found.in_view_answers) > 0
+    assert not found.looks_told
 
 
 def test_without_blocks_the_attack_succeeds_in_most_worlds(url: str) -> None:
     found = asyncio.run(attack(url, with_blocks=False))
     assert found.leaks > len(SEEDS) // 2
+    assert found.looks_shown
+
+
+def test_shares_that_tell_of_others_than_the_sums_are_noticed(crowd: Fingerprints) -> None:
+    people = [crowd.visits[code] for code in range(4)]
+    (bucket,) = compute_figures(people, from_us=0, to_us=10**10, edges_us=[0, 10**10], known=KNOWN)
+    shares = {"age_read": 1.0, "gender_read": 1.0, "expression_read": 1.0}
+    assert crowd.read(bucket | {"quality": shares}) == 0b1111
+    with pytest.raises(Unexplained):
+        crowd.read(bucket | {"quality": shares | {"age_read": 0.75}})
 
 
 async def attack(url: str, *, with_blocks: bool) -> AttackCounts:

@@ -16,11 +16,14 @@ from onlooker.console.accounts.models import Account
 from onlooker.database import Pool
 from onlooker.metrics import erasure
 from onlooker.metrics.block_release import release_blocks
+from onlooker.metrics.days import DAY_FIGURES
 from onlooker.metrics.erasure import ErasedVisits, count_range, erase_range
 from onlooker.metrics.models import Block
 from onlooker.metrics.rollup import fill_slots
+from onlooker.slots import SLOT_S
 from onlooker.streams.administration import create_stream
-from onlooker.streams.models import Coverage, Quality, Stream
+from onlooker.streams.device_coverage import DeviceReport, QualityTotals, SlotSums, ToldSlot, record_report
+from onlooker.streams.models import Coverage, DeviceCoverage, Quality, Stream
 from onlooker.visits.models import ErasedRange, KeptSince, PutAside, VisitRow
 from onlooker.visits.partitions import Partitions
 from onlooker.visits.retention import remove_expired
@@ -73,6 +76,13 @@ def slots_of(stream: Stream) -> list[tuple[Any, ...]]:
         return cursor.fetchall()
 
 
+def days_of(stream: Stream) -> list[tuple[Any, ...]]:
+    with connection.cursor() as cursor:
+        columns = ", ".join(("day", "slots", "blocks", *DAY_FIGURES))
+        cursor.execute(f"SELECT {columns} FROM metrics_day WHERE stream_id = %s ORDER BY 1", [stream.pk])
+        return cursor.fetchall()
+
+
 def numbers_of(stream: Stream, from_at: datetime, to_at: datetime) -> dict[str, dict[str, Any]]:
     return ask(stream, from_at.isoformat(), to_at.isoformat(), "by_hour")
 
@@ -107,6 +117,7 @@ def test_numbers_are_as_if_the_erased_had_never_come(
     for from_at, to_at in asked:
         assert numbers_of(stream, from_at, to_at) == numbers_of(twin, from_at, to_at), "and after"
     assert slots_of(stream) == slots_of(twin)
+    assert days_of(stream) == days_of(twin)
 
 
 def test_a_visit_that_only_reaches_into_the_range_goes_whole(streams: tuple[Stream, Stream]) -> None:
@@ -180,6 +191,40 @@ def test_coverage_stays_and_how_well_people_were_seen_goes(streams: tuple[Stream
         assert cursor.fetchall() == [(4, 3600)]
         cursor.execute("SELECT slots, face_frames FROM metrics_qualityhour WHERE stream_id = %s", [stream.pk])
         assert cursor.fetchall() == [(2, 8)]
+
+
+def tell_slot(stream: Stream, at: datetime, *, revision: int) -> None:
+    """A device's sums of a slot, in which it saw faces."""
+    totals = QualityTotals("1", "1", 100 * revision, 20, 0, 40, 8, [10 * revision] * 16)
+    told = ToldSlot(round(at.timestamp()) // SLOT_S, revision, SlotSums(100.0 * revision, quality=[totals]))
+
+    async def act(pool: Pool) -> None:
+        report = DeviceReport(stream.pk, uuid.UUID(int=1), [told], frozenset(), quota_s=None)
+        assert not (await record_report(pool, report)).verdicts.refused
+
+    with_numbers(act)
+
+
+def test_what_a_device_tells_later_of_how_well_people_were_seen_is_not_stored(streams: tuple[Stream, Stream]) -> None:
+    """Of a slot that it has told of before, and of one that it has not; what it watched counts."""
+    stream, other = streams
+    noon = DAY + timedelta(hours=12)
+    tell_slot(stream, noon, revision=1)
+    erase(stream, noon + SLOT / 2, noon + SLOT + SLOT / 2)
+    kept = DeviceCoverage.objects.get(stream=stream)
+    assert "quality" not in kept.sums, "nor what it told before"
+    tell_slot(stream, noon, revision=2)
+    tell_slot(stream, noon + SLOT, revision=1)
+    assert not Quality.objects.exists()
+    assert not any("quality" in row.sums for row in DeviceCoverage.objects.all())
+    watched = list(Coverage.objects.order_by("slot_at").values_list("video_s", flat=True))
+    assert watched == [200, 100]
+    tell_slot(stream, noon + 2 * SLOT, revision=1)
+    tell_slot(other, noon, revision=1)
+    assert set(Quality.objects.values_list("stream_id", "slot_at", "frames")) == {
+        (stream.pk, noon + 2 * SLOT, 100),
+        (other.pk, noon, 100),
+    }, "of other slots and streams it is"
 
 
 def test_visits_that_were_put_aside_go_as_well(streams: tuple[Stream, Stream]) -> None:

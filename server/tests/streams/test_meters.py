@@ -157,7 +157,7 @@ def test_quality_is_exact_whenever_it_is_flushed_and_the_database_is_away(tables
 
 
 def test_what_is_counted_while_postgresql_restarts_is_written_afterwards() -> None:
-    with own_cluster() as cluster, migrated_database(cluster.url) as url:
+    with own_cluster("fsync=off") as cluster, migrated_database(cluster.url) as url:
         stream_id = create_stream(url)
 
         async def run() -> None:

@@ -22,6 +22,7 @@ def brief_stack() -> Iterator[Stack]:
         running_stack(
             database_url,
             extra_services="extra.measure,extra.trouble,extra.unhosted",
+            worker_services="dummy,measure,trouble",
             https_host="0.0.0.0",
             worker_queue_limit=1,
             async_time_limit_s=3,

@@ -12,7 +12,7 @@ import pytest
 import yaml
 
 from clients import client_of
-from testkit import Launch, fresh_database, running_stack
+from testkit import Launch, migrated_database, running_stack
 
 UNITS = Path(__file__).parents[3] / "deploy" / "systemd"
 NAMES = sorted(path.name for path in UNITS.glob("*.service"))
@@ -119,7 +119,7 @@ def test_the_product_runs_within_the_unit(tmp_path: Path) -> None:
     program.write_text(CONFINED_UP)
     calls, families = ",".join(sorted(allowed_calls("onlooker.service"))), unit["RestrictAddressFamilies"][0].split()
     command = (sys.executable, str(program), calls, ",".join(families))
-    with fresh_database() as url, running_stack(url, Launch(command)) as stack:
+    with migrated_database() as url, running_stack(url, Launch(command)) as stack:
         with client_of(stack, stack.create_stream()) as client:
             answer = client.post("/services/dummy/1/jobs", json={"async": False})
             assert answer.status_code == 201, answer.text

@@ -211,7 +211,7 @@ def test_the_bus_may_be_killed(recording: Recording) -> None:
 def test_the_database_may_be_away_and_its_absence_is_no_try(tmp_path: Path) -> None:
     """Longer than it takes three deliveries, so a visit that waits would be put aside if waiting counted."""
     with (
-        own_cluster() as cluster,
+        own_cluster("fsync=off") as cluster,
         migrated_database(cluster.url) as database_url,
         running_recording(database_url, tmp_path) as recording,
     ):

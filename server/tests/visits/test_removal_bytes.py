@@ -9,11 +9,11 @@ from collections.abc import Iterator
 import psycopg
 import pytest
 
+from onlooker.proof.bus_files import BusFiles
 from onlooker.visits.writer import VisitRefusal, put_visit_aside
 from onlooker_pipeline.visits.visit import Visit
 from recorder_process import Recording, eventually, running_recording, visit, with_pool
 from testkit import migrated_database
-from testkit.bus_files import BusFiles
 from testkit.database_files import DatabaseFiles
 
 PURGE = """

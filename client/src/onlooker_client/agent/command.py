@@ -138,6 +138,7 @@ def read_options(arguments: argparse.Namespace, plan: ComputePlan) -> AgentOptio
         is_compute_fixed=arguments.compute is not None,
         is_stream_known=plan.is_stream_known,
         opening=plan.opening,
+        is_grouped=plan.is_grouped,
         feed=feed if plan.computes_here else None,
     )
 

@@ -50,6 +50,8 @@ class AgentOptions:
     """Whether the server has accepted this stream's credentials before."""
     opening: OpeningTimes = ALWAYS_OPEN
     """As far as they are known without the server."""
+    is_grouped: bool = False
+    """Whether the stream tells about people in groups alone: then the feed tells of nobody what they are like."""
     feed: Any = None
     """Options of the local feed; None: there is none."""
 

@@ -14,6 +14,8 @@ from onlooker_client.scene import ids_in_view
 AGE_BANDS = {"0-14": 0, "15-24": 15, "25-34": 25, "35-44": 35, "45-54": 45, "55-64": 55, "65+": 65}
 """The lowest age of each band, as in the metrics."""
 GENDERS = ("female", "male")
+UNTOLD = {"age_band": None, "gender": None}
+"""Of people who are told about in groups alone."""
 MOST_PEOPLE = 64
 """Nobody reads more of them, and the computing process may be mistaken."""
 LOOK_BRIDGE_S = 0.5
@@ -40,9 +42,16 @@ class Onlooker:
 class Audience:
     """Numbers people in the order in which they come, and remembers since when each looks."""
 
-    def __init__(self, *, camera_position: str = "facing", clock: Callable[[], float] = time.monotonic) -> None:
+    def __init__(
+        self,
+        *,
+        camera_position: str = "facing",
+        tells_attributes: bool = True,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
         """Durations are this machine's own, whatever the frames' timestamps do."""
         self._from_ceiling = camera_position == "ceiling"
+        self._tells_attributes = tells_attributes
         self._clock = clock
         self._known: dict[str, Onlooker] = {}
         self._framed_s = 0.0
@@ -80,9 +89,13 @@ class Audience:
             "looking": is_looking,
             "looking_s": round(now_s - who.look_began_s, 2) if is_looking else 0.0,
             **find_place(member, size_px),
-            "age_band": age_band(float(member.get("age") or 0.0)),
-            "gender": next((gender for gender in GENDERS if gender == member.get("gender")), None),
+            **(find_attributes(member) if self._tells_attributes else UNTOLD),
         }
+
+
+def find_attributes(member: Mapping[str, Any]) -> dict[str, str | None]:
+    gender = next((gender for gender in GENDERS if gender == member.get("gender")), None)
+    return {"age_band": age_band(float(member.get("age") or 0.0)), "gender": gender}
 
 
 def age_band(age: float) -> str | None:

@@ -46,6 +46,8 @@ class ComputePlan:
     is_stream_known: bool = False
     """Whether the server accepted these credentials before."""
     opening: OpeningTimes = ALWAYS_OPEN
+    is_grouped: bool = True
+    """Whether the stream tells about people in groups alone, as long as nobody has said otherwise."""
 
 
 def plan_computing(arguments: argparse.Namespace, config: Config) -> ComputePlan:
@@ -70,4 +72,12 @@ def plan_computing(arguments: argparse.Namespace, config: Config) -> ComputePlan
     )
     here = (arguments.compute or known.compute) == DEVICE
     is_known = here and settings is not None
-    return ComputePlan(here, options, folder, stream, is_stream_known=is_known, opening=known.opening)
+    return ComputePlan(
+        here,
+        options,
+        folder,
+        stream,
+        is_stream_known=is_known,
+        opening=known.opening,
+        is_grouped=known.is_grouped or settings is None,
+    )

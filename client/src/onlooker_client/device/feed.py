@@ -37,11 +37,12 @@ class LocalFeed:
         token: str | None = None,
         limits: FeedLimits | None = None,
         camera_position: str = "facing",
+        tells_attributes: bool = True,
     ) -> None:
         """Port 0 takes a free one. Raises ConfigError if it can't listen there."""
         self._limits = limits or FeedLimits()
         self._counts = FeedCounts()
-        self._audience = Audience(camera_position=camera_position)
+        self._audience = Audience(camera_position=camera_position, tells_attributes=tells_attributes)
         self._listener = _listen(host, port)
         self.port: int = self._listener.getsockname()[1]
         self._trust = FeedTrust(host, self.port, frozenset(origins), token)
@@ -112,8 +113,10 @@ class LocalFeed:
         writer.get_extra_info("socket").setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, SEND_BUFFER_BYTES)
 
 
-def open_feed(options: FeedOptions | None, *, camera_position: str = "facing") -> LocalFeed | None:
-    """As a run was told; None without `--feed-port`."""
+def open_feed(
+    options: FeedOptions | None, *, camera_position: str = "facing", is_grouped: bool = False
+) -> LocalFeed | None:
+    """As a run was told; None without `--feed-port`. `is_grouped`: the stream tells about people in groups alone."""
     if options is None:
         return None
     return LocalFeed(
@@ -122,6 +125,7 @@ def open_feed(options: FeedOptions | None, *, camera_position: str = "facing") -
         origins=options.origins,
         token=options.token,
         camera_position=camera_position,
+        tells_attributes=options.tells_singly or not is_grouped,
     )
 
 

@@ -26,6 +26,8 @@ class FeedOptions:
     host: str = "127.0.0.1"
     origins: tuple[str, ...] = ()
     token: str | None = field(default=None, repr=False)
+    tells_singly: bool = False
+    """Age and gender also where the stream tells them of groups alone."""
 
 
 def add_feed_options(parser: argparse.ArgumentParser) -> None:
@@ -45,6 +47,11 @@ def add_feed_options(parser: argparse.ArgumentParser) -> None:
         "--feed-token-file", type=Path, metavar="FILE", help="anyone who sends the token in this file may read it too"
     )
     group.add_argument(
+        "--feed-attributes",
+        action="store_true",
+        help="tell age and gender of each person also where the stream tells them of groups alone",
+    )
+    group.add_argument(
         "--feed-host", default="127.0.0.1", metavar="ADDRESS", help="another address to listen on; needs a token"
     )
 
@@ -52,8 +59,8 @@ def add_feed_options(parser: argparse.ArgumentParser) -> None:
 def read_feed_options(arguments: argparse.Namespace) -> FeedOptions | None:
     """None without `--feed-port`; raises ConfigError."""
     if arguments.feed_port is None:
-        if arguments.feed_origin or arguments.feed_token_file:
-            raise ConfigError("--feed-origin and --feed-token-file need --feed-port.")
+        if arguments.feed_origin or arguments.feed_token_file or arguments.feed_attributes:
+            raise ConfigError("--feed-origin, --feed-token-file and --feed-attributes need --feed-port.")
         return None
     try:
         is_local = ip_address(arguments.feed_host).is_loopback
@@ -66,7 +73,7 @@ def read_feed_options(arguments: argparse.Namespace) -> FeedOptions | None:
             "Name a file that contains one with --feed-token-file."
         )
     origins = tuple(dict.fromkeys(arguments.feed_origin))
-    return FeedOptions(arguments.feed_port, arguments.feed_host, origins, token)
+    return FeedOptions(arguments.feed_port, arguments.feed_host, origins, token, arguments.feed_attributes)
 
 
 def read_origin(text: str) -> str:

@@ -78,7 +78,7 @@ class LocalDelivery:
         options = self._options
         if options.is_stored:
             self._recorder = self._open_recorder()
-        self._feed = open_feed(options.feed, camera_position=options.camera_position)
+        self._feed = open_feed(options.feed, camera_position=options.camera_position, is_grouped=options.is_grouped)
         self._computation = Computation(
             options.compute,
             state=self._recorder.session_state() if self._recorder else None,
@@ -86,6 +86,8 @@ class LocalDelivery:
             tell=lambda text: self._log.warn_once("computation", text),
         )
         self._computation.start(is_over)
+        # What a waiting journal says of the settings is older than what this run began with: uploads read them first.
+        self._compared_at = time.monotonic()
         if self._recorder:
             self._recorder.start()
         confined = "" if self._computation.is_confined else ", not confined"
@@ -191,6 +193,8 @@ class LocalDelivery:
         reads = (now.reads_age, now.reads_gender, now.reads_expression, now.reads_faces)
         if reads != (used.reads_age, used.reads_gender, used.reads_expression, used.reads_faces):
             return "What may be read from faces has changed."
+        if self._feed and now.is_grouped != self._options.is_grouped:
+            return "What the local feed may tell of people has changed."
         is_moved = now.compute == SERVER and "compute" in said and not self._options.is_compute_fixed
         return "The stream is now computed on the server." if is_moved else ""
 

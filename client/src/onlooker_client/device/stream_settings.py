@@ -26,10 +26,12 @@ class StreamSettings:
     reads_expression: bool = False
     reads_faces: bool = True
     opening: OpeningTimes = ALWAYS_OPEN
+    is_grouped: bool = False
+    """Whether what people are like is told of groups alone."""
 
     @classmethod
     def of(cls, said: Mapping[str, Any]) -> StreamSettings:
-        """Of an answer; an older server names no `compute`."""
+        """Of an answer; an older server names no `compute` and no `groups_of`."""
         reads = said.get("reads")
         allowed = reads if isinstance(reads, dict) else {}
         return cls(
@@ -39,6 +41,7 @@ class StreamSettings:
             reads_expression=allowed.get("expression", False) is True,
             reads_faces=allowed.get("faces", True) is True,
             opening=read_opening(said.get("opening")),
+            is_grouped=said.get("groups_of", 1) != 1,
         )
 
 

@@ -25,7 +25,7 @@ BATCH_EVERY_S = 1.1
 """Between two batches: a server takes one a second of a stream."""
 FIRST_PAUSE_S = 5.0
 LONGEST_PAUSE_S = 300.0
-KEPT = ("compute", "retention_days", "reads", "opening")
+KEPT = ("compute", "retention_days", "reads", "opening", "groups_of")
 """What of the stream's settings is remembered for a start without a line."""
 MALFORMED = (400, 413, 422)
 SINGLES_AT_MOST = 20

@@ -58,13 +58,15 @@ class Network:
         self.input_shapes: dict[str, list[int | str | None]] = {
             one.name: one.shape for one in self._session.get_inputs()
         }
+        self.output_shapes: dict[str, list[int | str | None]] = {
+            one.name: one.shape for one in self._session.get_outputs()
+        }
         self._input = next(iter(self.input_shapes))
-        self._outputs = [output.name for output in self._session.get_outputs()]
 
     def run(self, tensor: Tensor, others: Mapping[str, NDArray[np.int64]] | None = None) -> dict[str, Tensor]:
         """The outputs by name; `others` are inputs beside the first."""
         outputs = self._session.run(None, {self._input: tensor} | dict(others or {}))
-        return dict(zip(self._outputs, cast(Any, outputs), strict=True))
+        return dict(zip(self.output_shapes, cast(Any, outputs), strict=True))
 
 
 _loaded: dict[str, Network] = {}

@@ -1,7 +1,7 @@
 """Reading the log of a stream or an organisation: for pages, exports and checks; and what ends of it in time."""
 
 import json
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from datetime import datetime
 from typing import Any
 
@@ -81,21 +81,37 @@ def logged_entry(row: AuditEntry | OrganisationEntry) -> LoggedEntry:
 
 def check_log(stream_id: int) -> CheckedChain:
     """Up to the end that was known when the check began: entries may be added meanwhile."""
-    chain = AuditChain.objects.filter(stream_id=stream_id).first()
-    return _check(list_entries(stream_id), chain)
+    return _check(lambda: list_entries(stream_id), lambda: AuditChain.objects.filter(stream_id=stream_id).first())
 
 
 def check_organisation_log(organisation_id: int) -> CheckedChain:
     """The same of an organisation."""
-    chain = OrganisationChain.objects.filter(organisation_id=organisation_id).first()
-    return _check(list_organisation_entries(organisation_id), chain)
+    return _check(
+        lambda: list_organisation_entries(organisation_id),
+        lambda: OrganisationChain.objects.filter(organisation_id=organisation_id).first(),
+    )
 
 
-def _check(entries: Iterator[LoggedEntry], chain: AuditChain | OrganisationChain | None) -> CheckedChain:
-    if chain is None:
-        return check_chain(entries, ChainEnds(1, 0, ""))
-    ends = ChainEnds(chain.first_number, chain.last_number, bytes(chain.last_hash).hex())
-    return check_chain((one for one in entries if one.number <= ends.last_number), ends)
+def _check(
+    read_entries: Callable[[], Iterator[LoggedEntry]], read_chain: Callable[[], AuditChain | OrganisationChain | None]
+) -> CheckedChain:
+    """A log may begin meanwhile, or its oldest entries end. Then what is missing may be no fault: it is checked again."""
+    while True:
+        ends = _ends_of(read_chain())
+        last_number = ends.last_number if ends else None
+        entries = (one for one in read_entries() if last_number is None or one.number <= last_number)
+        checked = check_chain(entries, ends or ChainEnds(1, 0, ""))
+        if not checked.fault or _first_number(ends) == _first_number(_ends_of(read_chain())):
+            return checked
+
+
+def _ends_of(chain: AuditChain | OrganisationChain | None) -> ChainEnds | None:
+    """None where nothing was ever logged, or all of it went with what it is the log of."""
+    return ChainEnds(chain.first_number, chain.last_number, bytes(chain.last_hash).hex()) if chain else None
+
+
+def _first_number(ends: ChainEnds | None) -> int | None:
+    return ends.first_number if ends else None
 
 
 def end_past_entries() -> int:

@@ -15,6 +15,8 @@ from onlooker.streams.options import (
     LARGEST_GROUPS,
     READING_NOTICE,
     EnterpriseAccess,
+    check_alert_minutes,
+    check_first_hours,
     check_name,
     check_time_zone,
     enterprise_access,
@@ -145,8 +147,12 @@ def create(
     _take_preset(given)
     from onlooker.audit.actor import acting_as, command_actor
     from onlooker.streams.administration import account_of, create_stream
+    from onlooker.streams.models import Stream
     from onlooker.streams.organisations import RefusedError
 
+    short = check_first_hours(given["hours"] or "", alert_minutes=Stream().silence_alert_minutes)
+    if short:
+        raise click.UsageError(short)
     if not given["kind"]:  # anyone with access to this command line counts as staff
         given["kind"] = (
             "enterprise" if enterprise_access(settings, is_staff=True) is EnterpriseAccess.CHOICE else "developer"
@@ -243,6 +249,7 @@ def change(client_id: str, organisation_id: int | None, site_id: int | None, **g
     if not changes:
         raise click.UsageError("Nothing to change. `onlooker stream set --help` lists what can be set.")
     _check_place(found, changes)
+    _check_alerts(found, changes)
     with acting_as(command_actor()):
         set_stream(str(found.client_id), changes, quota_s=settings.developer_quota_s)
     click.echo(", ".join(f"{key} = {value}" for key, value in changes.items()))
@@ -253,6 +260,16 @@ def _check_place(found: "Stream", changes: dict[str, Any]) -> None:
     place, is_read = (changes.get(name, getattr(found, name)) for name in ("place", "reads_expression"))
     if is_read and CameraPlace(place).forbids_expression:
         raise click.UsageError(EXPRESSION_FORBIDDEN)
+
+
+def _check_alerts(found: "Stream", changes: dict[str, Any]) -> None:
+    """Where they, or the hours, are changed: what was chosen before stays."""
+    for option in ("--silence-alert-minutes", "--blind-alert-minutes"):
+        name = option.removeprefix("--").replace("-", "_")
+        minutes, hours = (changes.get(one, getattr(found, one)) for one in (name, "hours"))
+        refusal = check_alert_minutes(minutes, hours)
+        if refusal and {name, "hours"} & changes.keys():
+            raise click.UsageError(f"{option} {minutes}: {refusal}")
 
 
 @stream.command("rotate")
@@ -305,15 +322,18 @@ def forget(client_id: str, from_at: datetime, to_at: datetime, yes: bool) -> Non
 
     Every visit that reaches into the range goes whole, with its share in all totals. Where visits are past their
     retention, the totals of the whole quarters of an hour go. Visits of the range that arrive later are not stored.
+    Of a stream on the grid, all quarters of an hour that the range touches are erased.
     """
     open_django()
     from onlooker.audit.actor import command_actor
-    from onlooker.metrics.erasure import count_range, erase_range
+    from onlooker.metrics.erasure import count_range, erasable_range, erase_range
 
     found = find_stream(client_id)
     begins, ends = min(as_moments(from_at, found.time_zone)), max(as_moments(to_at, found.time_zone))
-    if begins >= ends or ends > datetime.now(UTC):
-        raise click.UsageError("--from must lie before --to, and --to not in the future.")
+    try:
+        begins, ends = erasable_range(begins, ends, grid=found.grid)
+    except ValueError as error:
+        raise click.UsageError(str(error)) from None
     if not yes:
         counted = count_range(found.pk, begins, ends)
         click.confirm(

@@ -111,6 +111,34 @@ def roles(check: bool) -> None:
         click.echo(f"All {len(ROLES)} roles of {prefix} have what they need and nothing else.")
 
 
+@database.command("days")
+@click.option(
+    "--check", is_flag=True, help="Change nothing; say which streams have wrong days, and exit with 1 if any."
+)
+def days(check: bool) -> None:
+    """Add up the daily numbers of all streams again, from their quarters of an hour.
+
+    The database keeps them equal by itself: this is for one that was changed by hand. The user in
+    ONLOOKER_DATABASE_URL must own the tables. Processes may run meanwhile.
+    """
+    import psycopg
+
+    from onlooker.database import direct_url
+    from onlooker.metrics.days import fill_days, find_wrong_days
+
+    with psycopg.connect(direct_url(read_settings()), autocommit=True, connect_timeout=5) as connection:
+        if not check:
+            click.echo(f"The days of {fill_days(connection)} streams are added up.")
+            return
+        wrong = list(find_wrong_days(connection))
+    for stream_id, count in wrong:
+        click.echo(f"Stream {stream_id}: {count} wrong days.")
+    if wrong:
+        click.echo("Run `onlooker database days`.", err=True)
+        sys.exit(1)
+    click.echo("All days are the sums of their quarters of an hour.")
+
+
 @database.command("clean-up")
 def clean_up_database() -> None:
     """After PostgreSQL was restored by other means: migrate, and delete what must not come back from that time.

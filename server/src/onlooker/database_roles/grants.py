@@ -30,7 +30,7 @@ GRANTS: dict[str, dict[str, str]] = {
         "streams_statechange": "SELECT, INSERT",
         "streams_stream": (
             "SELECT (id, client_id, kind, enabled, organisation_id, owner_id, removed_at, retention_days, time_zone,"
-            " reads_age, reads_gender, reads_expression, reads_faces, compute, hours, hours_since)"
+            " reads_age, reads_gender, reads_expression, reads_faces, compute, hours, hours_since, groups_of)"
         ),
         "streams_usage": "SELECT, INSERT, UPDATE",
     },
@@ -156,15 +156,17 @@ GRANTS: dict[str, dict[str, str]] = {
         "gateway_job": "SELECT, UPDATE, DELETE",
         "gateway_listedworker": "SELECT",
         "metrics_block": "SELECT, DELETE",
-        "metrics_blockprogress": "SELECT, UPDATE",
+        "metrics_blockprogress": "SELECT, UPDATE, DELETE",
         "metrics_coveragehour": "SELECT",
+        "metrics_day": "SELECT",
+        "metrics_daycoverage": "SELECT",
         "metrics_qualityhour": "SELECT",
         "metrics_slot": "SELECT, DELETE",
         "metrics_state": "SELECT",
         "streams_agentcondition": "SELECT, DELETE",
         "streams_blindness": "SELECT, DELETE",
         "streams_coverage": "SELECT, DELETE",
-        "streams_devicecoverage": "SELECT, DELETE",
+        "streams_devicecoverage": "SELECT, UPDATE (sums), DELETE",
         "streams_picturecondition": "SELECT, DELETE",
         "streams_quality": "SELECT, DELETE",
         "streams_refusal": "SELECT, DELETE",

@@ -45,6 +45,7 @@ def kept_cluster(folder: Path, port: int, *tuning: str, stop: str = "fast") -> I
     cluster = Cluster(programs, folder / "data", port, user, tuning)
     if not (cluster.data / "PG_VERSION").exists():
         options = ["-U", "postgres", "-A", "trust", "-E", "UTF8", "--locale=C.UTF-8"]
+        options += ["--no-sync"] if "fsync=off" in tuning else []
         command = [str(programs / "initdb"), "-D", str(cluster.data), *options]
         subprocess.run(command, check=True, user=user, stdout=subprocess.DEVNULL, cwd="/")
     cluster.control("start")

@@ -15,7 +15,7 @@ from onlooker.gateway.context import GatewayContext, context_of, stream_of
 from onlooker.gateway.permits import is_closed, state_of
 from onlooker.http.answers import json_answer
 from onlooker.http.openapi import Moment
-from onlooker.streams.business_hours import open_spans, parse_hours, zone_of
+from onlooker.streams.business_hours import clock_changes, open_spans, parse_hours, zone_of
 from onlooker.streams.credentials import StreamRecord
 from onlooker.streams.options import is_nearly_used_up
 from onlooker.streams.state import State
@@ -27,6 +27,8 @@ STATES = {State.ENABLED: "ready", State.DISABLED: "disabled", State.QUOTA: "mont
 
 OPENING_BEFORE, OPENING_AFTER = timedelta(days=1), timedelta(days=14)
 """Of what time around now a device is told when the stream is open; later weeks are like the last one."""
+CHANGES_AFTER = timedelta(days=400)
+"""How far ahead a device is told when the local clock is set: so long it may be without a line."""
 
 
 class StreamMonth(msgspec.Struct, frozen=True):
@@ -55,6 +57,10 @@ class StreamOpening(msgspec.Struct, frozen=True):
     from_s: float = msgspec.field(name="from")
     to_s: float = msgspec.field(name="to")
     spans: Annotated[list[tuple[float, float]], Meta(description="Between `from` and `to`; the ends are exclusive")]
+    changes: Annotated[
+        list[tuple[float, float]],
+        Meta(description="When the local clock is set, from `from` on for more than a year, and by how many seconds"),
+    ]
 
 
 class StreamBody(msgspec.Struct, frozen=True, kw_only=True):
@@ -70,6 +76,7 @@ class StreamBody(msgspec.Struct, frozen=True, kw_only=True):
     ]
     retention_days: int
     reads: StreamReads
+    groups_of: Annotated[int, Meta(description="What people are like is told of at least so many together; 1: singly")]
     opening: Annotated[StreamOpening | None, Meta(description="null: always open")]
     is_open: Annotated[bool, Meta(description="Whether it is open now")]
     console_url: str
@@ -105,6 +112,7 @@ def describe_stream(context: GatewayContext, stream: StreamRecord, client_id: st
             expression=stream.reads_expression,
             faces=stream.reads_faces,
         ),
+        groups_of=stream.groups_of,
         opening=describe_opening(stream, now),
         is_open=not is_closed(stream, now),
         console_url=context.settings.console_url,
@@ -119,11 +127,14 @@ def describe_opening(stream: StreamRecord, now_s: float) -> StreamOpening | None
         return None
     now = datetime.fromtimestamp(now_s, UTC)
     from_at, to_at = now - OPENING_BEFORE, now + OPENING_AFTER
-    spans = open_spans(hours, zone_of(stream.time_zone), from_at, to_at)
+    zone = zone_of(stream.time_zone)
+    spans = open_spans(hours, zone, from_at, to_at)
+    changes = clock_changes(zone, from_at, now + CHANGES_AFTER)
     return StreamOpening(
         hours=stream.hours,
         since=stream.hours_since_s or 0.0,
         from_s=from_at.timestamp(),
         to_s=to_at.timestamp(),
         spans=[(span.from_at.timestamp(), span.to_at.timestamp()) for span in spans],
+        changes=[(set_at.timestamp(), by.total_seconds()) for set_at, by in changes],
     )

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import msgspec
@@ -11,14 +11,16 @@ from django.db import connection, transaction
 from onlooker.audit.chain import moment_text
 from onlooker.audit.entries import append_entry
 from onlooker.database import load_queries
-from onlooker.metrics.block_release import forget_blocks, forget_blocks_of
+from onlooker.metrics.block_release import SETTLED_AFTER, forget_blocks, forget_blocks_of
+from onlooker.slots import slots_around
 from onlooker.visits.models import PutAside
 from onlooker_pipeline.visits.visit import Visit, decode_visit
 
 AT_ONCE = 5000
 """Visits per transaction."""
 
-_AWAIT_WRITERS = "LOCK TABLE ONLY visits_visit IN SHARE ROW EXCLUSIVE MODE"
+_AWAIT_WRITERS = "LOCK TABLE ONLY visits_visit, streams_devicecoverage, streams_quality IN SHARE ROW EXCLUSIVE MODE"
+"""In the order in which a gateway writes them."""
 _queries = load_queries("onlooker.metrics", "sql/erasure.sql")
 
 
@@ -30,6 +32,31 @@ class ErasedVisits:
     slots: int
     """Quarters of an hour whose totals go altogether, because their visits are past retention."""
     put_aside: int
+
+
+def erasable_range(
+    from_at: datetime, to_at: datetime, *, grid: bool, now: datetime | None = None
+) -> tuple[datetime, datetime]:
+    """The range that is erased. On the grid, all slots that it touches: how many go tells of no moment inside a slot.
+
+    Raises ValueError, with a sentence. A slot must have ended some time ago: as long as visits of it arrive, when they do
+    tells when they began.
+    """
+    now = now or datetime.now(UTC)
+    if from_at >= to_at:
+        raise ValueError("The range must end after it begins.")
+    if to_at > now:
+        raise ValueError("The range must not reach into the future.")
+    if not grid:
+        return from_at, to_at
+    from_at, to_at = slots_around(from_at, to_at)
+    if to_at > now - SETTLED_AFTER:
+        minutes = SETTLED_AFTER // timedelta(minutes=1)
+        raise ValueError(
+            "This stream is on the grid: whole quarters of an hour are erased. The last one of this range ended less "
+            f"than {minutes} minutes ago, or has not ended. Wait, or choose an earlier end."
+        )
+    return from_at, to_at
 
 
 def count_range(stream_id: int, from_at: datetime, to_at: datetime) -> ErasedVisits:
@@ -44,7 +71,7 @@ def count_range(stream_id: int, from_at: datetime, to_at: datetime) -> ErasedVis
 def erase_range(stream_id: int, from_at: datetime, to_at: datetime, *, actor: str) -> ErasedVisits:
     """Every visit that reaches into the range goes whole, and its share in totals with it.
 
-    `to_at` must not lie in the future. Each step can be repeated: an erasure that was interrupted is begun again.
+    The range is one of `erasable_range`. Each step can be repeated: an erasure that was interrupted is begun again.
     """
     values: dict[str, Any] = {"stream_id": stream_id, "from_at": from_at, "to_at": to_at, "limit": AT_ONCE}
     _refuse_later_visits(values, actor)
@@ -54,6 +81,7 @@ def erase_range(stream_id: int, from_at: datetime, to_at: datetime, *, actor: st
     with transaction.atomic(), connection.cursor() as cursor:
         cursor.execute(_queries["erase_totals"], values)
         slots = int(cursor.rowcount)
+        cursor.execute(_queries["erase_device_quality"], values)
         cursor.execute(_queries["erase_quality"], values)
         forget_blocks(cursor, stream_id, from_at, to_at)
     found = _find_put_aside(stream_id, from_at, to_at)
@@ -62,7 +90,7 @@ def erase_range(stream_id: int, from_at: datetime, to_at: datetime, *, actor: st
 
 
 def _refuse_later_visits(values: dict[str, Any], actor: str) -> None:
-    """Recorders that are writing finish first; those that write later see that the range is erased."""
+    """Recorders and gateways that are writing finish first; those that write later see that the range is erased."""
     about = {"from": moment_text(values["from_at"]), "to": moment_text(values["to_at"])}
     with transaction.atomic(), connection.cursor() as cursor:
         cursor.execute(_AWAIT_WRITERS)

@@ -46,7 +46,7 @@ class Block(models.Model):
     """What is told about at least `groups_of` people: a run of slots, frozen."""
 
     pk = models.CompositePrimaryKey("stream_id", "begins_at")
-    stream = models.ForeignKey("streams.Stream", on_delete=models.DO_NOTHING, db_index=False, related_name="blocks")
+    stream = models.ForeignKey("streams.Stream", on_delete=models.CASCADE, db_index=False, related_name="blocks")
     begins_at = models.DateTimeField()
 
     def __str__(self) -> str:
@@ -57,9 +57,33 @@ class BlockProgress(models.Model):
     """Up to where a stream's slots are in blocks, or will never be."""
 
     stream = models.OneToOneField(
-        "streams.Stream", primary_key=True, on_delete=models.DO_NOTHING, related_name="block_progress"
+        "streams.Stream", primary_key=True, on_delete=models.CASCADE, related_name="block_progress"
     )
     blocked_until = models.DateTimeField()
 
     def __str__(self) -> str:
         return f"{self.blocked_until:%Y-%m-%d %H:%M} of {self.stream_id}"
+
+
+class Day(models.Model):
+    """The totals of the slots and blocks that begin on a local day of the stream. The database itself keeps them."""
+
+    pk = models.CompositePrimaryKey("stream_id", "day")
+    stream = models.ForeignKey("streams.Stream", on_delete=models.DO_NOTHING, db_index=False, related_name="days")
+    day = models.DateField()
+
+    def __str__(self) -> str:
+        return f"{self.day} of {self.stream_id}"
+
+
+class DayCoverage(models.Model):
+    """How much of a local day was watched, and in how much the camera saw nothing. The database itself keeps it."""
+
+    pk = models.CompositePrimaryKey("stream_id", "day")
+    stream = models.ForeignKey(
+        "streams.Stream", on_delete=models.DO_NOTHING, db_index=False, related_name="day_coverage"
+    )
+    day = models.DateField()
+
+    def __str__(self) -> str:
+        return f"{self.day} of {self.stream_id}"

@@ -10,7 +10,7 @@ from zoneinfo import ZoneInfo
 from onlooker.errors import bad_request
 from onlooker.metrics.definitions import METRICS
 from onlooker.metrics.extensions import EXTENSIONS
-from onlooker.slots import SLOT, slot_of
+from onlooker.slots import slots_around
 from onlooker.streams.options import check_time_zone
 
 PAGE_BUCKETS = 50
@@ -51,8 +51,8 @@ class Query:
 
     def on_grid(self) -> "Query":
         """The same with the slots that its ends lie in, whole."""
-        ends_at = slot_of(self.to_at + SLOT - datetime.resolution)
-        return replace(self, from_at=slot_of(self.from_at), to_at=ends_at, grid=True)
+        from_at, to_at = slots_around(self.from_at, self.to_at)
+        return replace(self, from_at=from_at, to_at=to_at, grid=True)
 
 
 def parse_query(

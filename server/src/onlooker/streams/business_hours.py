@@ -1,7 +1,8 @@
 """Opening hours of a stream: by weekday on its local clock, in quarters of an hour. Pure: no clock, no database."""
 
+import math
 import re
-from bisect import bisect_right
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, timedelta
@@ -11,6 +12,7 @@ from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 WEEKDAYS = ("mo", "tu", "we", "th", "fr", "sa", "su")
 DAY_MINUTES = 24 * 60
+DAY_S = 60 * DAY_MINUTES
 WEEK_MINUTES = 7 * DAY_MINUTES
 STEP_MINUTES = 15
 """A slot, so that no slot is ever partly closed: all offsets of today are whole slots."""
@@ -154,6 +156,13 @@ def _clock(minute: int) -> str:
     return f"{shown // 60:02}:{shown % 60:02}"
 
 
+def longest_opening(hours: WeekHours) -> int:
+    """In minutes; what reaches from Sunday into Monday is one opening."""
+    lengths = [ends - begins for begins, ends in hours.spans]
+    is_joined = hours.spans[0][0] == 0 and hours.spans[-1][1] == WEEK_MINUTES
+    return max(*lengths, lengths[0] + lengths[-1] if is_joined else 0)
+
+
 def open_spans(hours: WeekHours, zone: ZoneInfo, from_at: datetime, to_at: datetime) -> list[OpenSpan]:
     """All that is open inside a range, in order and apart, cut to it."""
     spans: list[OpenSpan] = []
@@ -195,6 +204,29 @@ def next_opening(hours: WeekHours, zone: ZoneInfo, at: datetime) -> datetime | N
     """When it opens next after a moment at which it is closed."""
     spans = open_spans(hours, zone, at, at + timedelta(days=9))
     return spans[0].from_at if spans else None
+
+
+def clock_changes(zone: ZoneInfo, from_at: datetime, to_at: datetime) -> list[tuple[datetime, timedelta]]:
+    """When the local clock is set inside a range, and by how much; no clock is set twice in a day."""
+    changes = []
+    begins_s, ends_s = math.ceil(from_at.timestamp()), math.floor(to_at.timestamp())
+    for day_s in range(begins_s, ends_s, DAY_S):
+        seconds = range(day_s, min(day_s + DAY_S, ends_s) + 1)
+        before, after = (_offset_at(zone, second) for second in (seconds[0], seconds[-1]))
+        if before != after:
+            changes.append((_first_other(zone, seconds), after - before))
+    return changes
+
+
+def _first_other(zone: ZoneInfo, seconds: range) -> datetime:
+    """The first moment whose offset is not that of the first second."""
+    before = _offset_at(zone, seconds[0])
+    place = bisect_left(seconds, True, key=lambda second: _offset_at(zone, second) != before)
+    return datetime.fromtimestamp(seconds[place], UTC)
+
+
+def _offset_at(zone: ZoneInfo, at_s: int) -> timedelta:
+    return datetime.fromtimestamp(at_s, zone).utcoffset() or timedelta()
 
 
 def zone_of(name: str) -> ZoneInfo:

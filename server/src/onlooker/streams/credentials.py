@@ -50,6 +50,8 @@ class StreamRecord:
     """Opening hours; empty: always open."""
     hours_since_s: float | None = None
     """Since when they hold."""
+    groups_of: int = 1
+    """How many people are told about together, at least."""
     is_trial: bool = False
     """Whether it was opened with a trial token: nothing that it sends may be stored."""
 

@@ -6,6 +6,7 @@ from functools import cache
 from zoneinfo import available_timezones
 
 from onlooker.settings import Settings
+from onlooker.streams.business_hours import longest_opening, parse_hours
 from onlooker.streams.video_time import as_duration
 
 LONGEST_NAME = 100
@@ -51,6 +52,28 @@ def check_time_zone(name: str) -> str:
     if name not in _known_time_zones():
         raise ValueError(f"{name[:60]!r} is not a time zone. Take a name such as Europe/Paris.")
     return name
+
+
+def check_alert_minutes(minutes: int, hours: str) -> str:
+    """Why an e-mail after so long would never be sent, with the remedy; empty if it would, or if none is wanted."""
+    week = parse_hours(hours)
+    longest = longest_opening(week) if week else None
+    if longest is None or minutes < longest:
+        return ""
+    return (
+        f"The longest opening lasts {longest} minutes, and the wait begins again with each: this e-mail would never be "
+        f"sent. Choose less than {longest}, or 0 for none."
+    )
+
+
+def check_first_hours(hours: str, *, alert_minutes: int) -> str:
+    """The same of a new stream, whose alert times are not asked for."""
+    if not check_alert_minutes(alert_minutes, hours):
+        return ""
+    return (
+        f"An opening must last longer than {alert_minutes} minutes, after which an e-mail says that the camera is "
+        "silent. For shorter ones, create the stream without opening hours, then set both in its settings."
+    )
 
 
 @cache

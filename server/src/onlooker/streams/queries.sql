@@ -5,6 +5,7 @@ SELECT stream.id, stream.kind,
                WHERE membership.organisation_id = stream.organisation_id AND membership.role = 'owner'
                  AND owner.is_active) AS enabled,
        stream.reads_age, stream.reads_gender, stream.reads_expression, stream.reads_faces, stream.retention_days,
+       stream.groups_of,
        stream.time_zone, stream.hours, extract(epoch FROM stream.hours_since)::float8 AS hours_since_s,
        stream.compute, coalesce(usage.video_s, 0) AS video_s,
        (SELECT change.state FROM streams_statechange change

@@ -35,10 +35,22 @@ async def delete_expired_visits(pool: Pool, *, now: float, at_once: int = DELETE
     async with pool.connection() as connection:
         streams = await (await connection.execute(_queries["list_retentions"])).fetchall()
         for stream in streams:
-            values = {"stream_id": stream["id"], "limit_at": _limit(now, stream["retention_days"]), "limit": at_once}
-            await _delete_all(connection, "delete_device_slots", values, kind="device_slot")
-            if not stream["retention_days"] or await _forget(connection, values):
-                await _delete_all(connection, "delete_expired", values, kind="visit")
+            await delete_expired_of(connection, stream["id"], stream["retention_days"], now=now, at_once=at_once)
+
+
+async def delete_expired_of(
+    connection: AsyncConnection[DictRow],
+    stream_id: int,
+    retention_days: int | None,
+    *,
+    now: float,
+    at_once: int = DELETE_AT_ONCE,
+) -> None:
+    """Of one stream; without days, all of it."""
+    values = {"stream_id": stream_id, "limit_at": _limit(now, retention_days), "limit": at_once}
+    await _delete_all(connection, "delete_device_slots", values, kind="device_slot")
+    if not retention_days or await _forget(connection, values):
+        await _delete_all(connection, "delete_expired", values, kind="visit")
 
 
 async def _delete_all(connection: AsyncConnection[DictRow], name: str, values: dict[str, Any], *, kind: str) -> None:

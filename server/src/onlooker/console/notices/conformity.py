@@ -36,6 +36,8 @@ class ModelSheet:
     about: str
     source: list[str]
     licence: str
+    outputs: SheetTable
+    """All that it computes: names, shape, kind (box, score, point or estimate) and meaning."""
     figures: SheetTable
     groups: list[SheetTable]
     """By age, gender and ethnic group; none where that was not measured."""

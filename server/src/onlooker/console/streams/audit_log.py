@@ -142,6 +142,7 @@ class _Sentence:
             "code.ended": lambda: f"Enrolment code {self.details['code']} ended.",
             "template.created": lambda: f"Template {self.details['name']} for devices created.",
             "template.removed": lambda: f"Template {self.details['name']} for devices removed.",
+            "stream.tagged": self._tags,
             "visits.erased": lambda: f"Visits {self._range()} erased.",
         }.get(action)
         return tell() if tell else action
@@ -153,6 +154,11 @@ class _Sentence:
         return ", ".join(
             f"{name.replace('_', ' ')} from {_value(old)} to {_value(new)}" for name, (old, new) in changes.items()
         )
+
+    def _tags(self) -> str:
+        added, removed = (", ".join(self.details[name]) for name in ("added", "removed"))
+        parts = [f"{verb} {names}" for verb, names in (("added", added), ("removed", removed)) if names]
+        return f"Tags {' and '.join(parts)}."
 
     def _new_password(self) -> str:
         number = self.details["password"]

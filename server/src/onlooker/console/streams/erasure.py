@@ -14,7 +14,7 @@ from onlooker.audit.actor import account_actor
 from onlooker.console.accounts.page_access import PersonRequest, signed_in
 from onlooker.console.forms import PlainForm
 from onlooker.console.streams.access import managed_stream
-from onlooker.metrics.erasure import count_range, erase_range
+from onlooker.metrics.erasure import count_range, erasable_range, erase_range
 from onlooker.streams.models import Stream
 
 _FORM = "%Y-%m-%dT%H:%M"
@@ -42,7 +42,7 @@ class ErasureForm(PlainForm):
 
     def __init__(self, stream: Stream, data: Any = None) -> None:
         super().__init__(data)
-        self._zone = ZoneInfo(stream.time_zone)
+        self._zone, self._grid = ZoneInfo(stream.time_zone), stream.grid
         for name in ("from_at", "to_at"):
             self.fields[name].help_text = f"In the stream's time zone, {stream.time_zone}."
 
@@ -52,10 +52,12 @@ class ErasureForm(PlainForm):
             if given.get(name):
                 self._read_moment(given, name)
         if given.get("from_at") and given.get("to_at"):
-            if given["from_at"] >= given["to_at"]:
-                self.add_error("to_at", "The range must end after it begins.")
-            elif given["to_at"] > datetime.now(UTC):
-                self.add_error("to_at", "The range must not reach into the future.")
+            try:
+                erased = erasable_range(given["from_at"], given["to_at"], grid=self._grid)
+            except ValueError as error:
+                self.add_error("to_at", str(error))
+            else:
+                given["from_at"], given["to_at"] = erased
         return given
 
     def _read_moment(self, given: dict[str, Any], name: str) -> None:
@@ -91,5 +93,5 @@ def show_erasure(request: PersonRequest, client_id: UUID) -> HttpResponse:
             visits = f"{erased.visits} visit" if erased.visits == 1 else f"{erased.visits} visits"
             messages.success(request, f"{visits} erased. Visits of this range that arrive later are not stored.")
             return redirect("stream", client_id)
-        context |= {"counted": count_range(stream.pk, begins, ends), "zone": stream.time_zone}
+        context |= {"counted": count_range(stream.pk, begins, ends), "begins": begins, "ends": ends}
     return render(request, "streams/erase.html", context)

@@ -21,6 +21,8 @@ from onlooker.streams.options import (
     LONGEST_NAME,
     READING_NOTICE,
     EnterpriseAccess,
+    check_alert_minutes,
+    check_first_hours,
     check_name,
     describe_kinds,
     is_same_name,
@@ -54,6 +56,7 @@ COMPUTE_TEXTS = {
     "server": "On the server: the camera sends frames",
     "device": "On the device: no frame leaves it, only visits do. Needs an agent with the device extra",
 }
+ALERTS = ("silence_alert_minutes", "blind_alert_minutes")
 NO_SITE = "No site"
 NOT_CHOSEN = ("kind", "compute", "place", "groups_of", AUDIT_DAYS)
 """Empty, these change nothing."""
@@ -185,6 +188,9 @@ class NewStreamForm(PlainForm):
 
     def clean(self) -> dict[str, Any]:
         given: dict[str, Any] = self.cleaned_data
+        short = check_first_hours(given.get("hours", ""), alert_minutes=Stream().silence_alert_minutes)
+        if short:
+            self.add_error("hours", short)
         if "place" not in given or "preset" not in given:
             return given
         refusal = check_preset(
@@ -310,7 +316,17 @@ class SettingsForm(PlainForm):
         place = CameraPlace(given.get("place") or self._stream.place)
         if given.get("reads_expression") and place.forbids_expression:
             self.add_error("reads_expression", EXPRESSION_FORBIDDEN)
+        self._check_alerts(given)
         return given
+
+    def _check_alerts(self, given: dict[str, Any]) -> None:
+        """Where they, or the hours, are changed: what was chosen before stays."""
+        changed = {name: given[name] for name in self.changed_data if name in given}
+        hours = changed.get("hours", self._stream.hours)
+        for name in ALERTS:
+            refusal = check_alert_minutes(changed.get(name, getattr(self._stream, name)), hours)
+            if refusal and {name, "hours"} & changed.keys():
+                self.add_error(name, refusal)
 
     @property
     def changes(self) -> dict[str, object]:

@@ -1,4 +1,4 @@
--- name: note_erased  from now on nothing that reaches into the range is written
+-- name: note_erased  from now on nothing that reaches into the range is written; triggers keep to it, too
 INSERT INTO visits_erased (stream_id, from_at, to_at) VALUES (%(stream_id)s, %(from_at)s::timestamptz, %(to_at)s::timestamptz);
 
 -- name: erase_visits  some visits that reach into a range, and marks of their slots; returns how many by slot. How far
@@ -40,6 +40,10 @@ WHERE kept.stream_id = slot.stream_id AND slot.slot_at < kept.since
 
 -- name: erase_quality  how well people could be seen in these slots; hour sums follow by themselves
 DELETE FROM streams_quality
+WHERE stream_id = %(stream_id)s AND slot_at >= date_bin($slot, %(from_at)s::timestamptz, 'epoch') AND slot_at < %(to_at)s::timestamptz;
+
+-- name: erase_device_quality  the same in what devices told of these slots
+UPDATE streams_devicecoverage SET sums = sums - 'quality'
 WHERE stream_id = %(stream_id)s AND slot_at >= date_bin($slot, %(from_at)s::timestamptz, 'epoch') AND slot_at < %(to_at)s::timestamptz;
 
 -- name: count_range  how many visits reach into a range, and how many slots of visits past retention

@@ -10,17 +10,15 @@ from dataclasses import dataclass
 from typing import Any
 
 import jwt
-import requests
 from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat
 
-from bench.abuse.data.parameters import Scenario, question, target
-from bench.abuse.data.reader import CUT_OFF, RIGHT, DataRequest, Expected, Header, QuestionSender
-from bench.lib.clients import ENTITIES, ENTITIES_CSV
+from onlooker.proof.questions.parameters import ENTITIES, ENTITIES_CSV, Scenario, question, target
+from onlooker.proof.questions.sender import QuestionSender
+from onlooker.proof.questions.tally import CUT_OFF, RIGHT, DataRequest, Expected
+from onlooker.proof.questions.wire import Header
 from onlooker.streams.bearer_tokens import CLOCKS_DIFFER_S
-from testkit import Stack
 
-KID = "known-to-the-server"
 MISSING: Expected = {401: ("missing_token",)}
 INVALID: Expected = {401: ("invalid_jwt",)}
 EXPIRED: Expected = {401: ("expired_jwt",)}
@@ -35,19 +33,27 @@ SHAPES = ("", ".", "..", "a.b.c", "....", "e30.e30.", "\xe9.\xe9.\xe9", "null", 
 class Forger:
     """Who has a key that the server believes, one that it does not, and what real tokens say."""
 
+    kid: str
     known: Private
     """As if the server's own had leaked: what is refused then is refused for what it says, not for its signature."""
     unknown: Private
     token: str
-    claims: dict[str, Any]
-    other_claims: dict[str, Any]
-    """Of the other stream's token."""
+    other_token: str
+    """Of the other stream."""
     public_jwk: dict[str, Any]
     """The key that the console signs with, as everybody may read it."""
 
+    @property
+    def claims(self) -> dict[str, Any]:
+        return read_claims(self.token)
+
+    @property
+    def other_claims(self) -> dict[str, Any]:
+        return read_claims(self.other_token)
+
     def sign(self, claims: dict[str, Any]) -> str:
         """Whatever the claims are: the library itself would not sign all of them."""
-        return _signer.encode(json.dumps(claims).encode(), self.known, algorithm="ES256", headers={"kid": KID})
+        return _signer.encode(json.dumps(claims).encode(), self.known, algorithm="ES256", headers={"kid": self.kid})
 
     def changed(self, **claims: Any) -> str:
         return self.sign(self.claims | claims)
@@ -57,7 +63,7 @@ class Forger:
 
     def unsigned(self, source: random.Random) -> str:
         algorithm = source.choice(["none", "None", "NONE", "nOnE", "", None, "ES256", "HS256"])
-        kid = source.choice([KID, self.public_jwk["kid"]])
+        kid = source.choice([self.kid, self.public_jwk["kid"]])
         signed = f"{encoded({'alg': algorithm, 'typ': 'JWT', 'kid': kid})}.{encoded(self.claims)}"
         return signed + source.choice([".", "", ".AAAA", "." + "A" * 86])
 
@@ -76,7 +82,7 @@ class Forger:
         extra: dict[str, Any] = source.choice(
             [{}, {"jwk": own}, {"jku": "https://evil.example.org/jwks"}, {"x5u": "file:///etc"}]
         )
-        headers = {"kid": source.choice([KID, self.public_jwk["kid"]]), **extra}
+        headers = {"kid": source.choice([self.kid, self.public_jwk["kid"]]), **extra}
         return jwt.encode(self.claims, self.unknown, algorithm="ES256", headers=headers)
 
     def with_strange_kid(self, source: random.Random) -> str:
@@ -133,6 +139,11 @@ class Forger:
         nested = text_of(b"[" * 2900) + ".e30."
         twice = f"{self.token}.{self.token}"
         return str(source.choice([*SHAPES, nested, "A" * 5000, "A" * 40_000, self.token[:-5], twice]))
+
+
+def read_claims(token: str) -> dict[str, Any]:
+    claims: dict[str, Any] = jwt.decode(token, options={"verify_signature": False})
+    return claims
 
 
 def encoded(value: object) -> str:
@@ -225,17 +236,3 @@ def forged_scenarios(forger: Forger) -> dict[str, Scenario]:
         "enormous": enormous,
         "controls": controls(forger),
     }
-
-
-def new_forger(stack: Stack, tokens: tuple[str, str]) -> Forger:
-    """Gives the server a key more to believe; its private part stays here."""
-    known, unknown = (ec.generate_private_key(ec.SECP256R1()) for _ in range(2))
-    public: dict[str, Any] = jwt.algorithms.ECAlgorithm.to_jwk(known.public_key(), as_dict=True)
-    jwk = public | {"kid": KID, "alg": "ES256", "use": "sig"}
-    stack.execute(
-        "INSERT INTO tokens_signingkey (kid, public_jwk, sealed_private_pem) VALUES (%s, %s, '')", KID, json.dumps(jwk)
-    )
-    answer = requests.get(f"{stack.console_url}/.well-known/jwks.json", verify=stack.ca_file, timeout=20)
-    (published,) = [key for key in answer.json()["keys"] if key["kid"] == jwt.get_unverified_header(tokens[0])["kid"]]
-    claims, other_claims = (jwt.decode(token, options={"verify_signature": False}) for token in tokens)
-    return Forger(known, unknown, tokens[0], claims, other_claims, published)

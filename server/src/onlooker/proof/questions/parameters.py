@@ -5,10 +5,14 @@ from collections.abc import Callable
 from datetime import UTC, datetime, timedelta, timezone
 from urllib.parse import quote
 
-from bench.abuse.data.reader import ANSWERED, CUT_OFF, REFUSED, RIGHT, TOO_LARGE, Expected, Header, QuestionSender
-from bench.abuse.data.signatures import HOUR_MS, SPAN_H
-from bench.lib.clients import ENTITIES, ENTITIES_CSV
+from onlooker.data.entities import PATH as ENTITIES
 from onlooker.metrics.query import EARLIEST, LATEST
+from onlooker.proof.questions.marked_streams import HOUR_MS, SPAN_H
+from onlooker.proof.questions.sender import QuestionSender
+from onlooker.proof.questions.tally import ANSWERED, CUT_OFF, REFUSED, RIGHT, TOO_LARGE, Expected
+from onlooker.proof.questions.wire import Header
+
+ENTITIES_CSV = f"{ENTITIES}.csv"
 
 METRICS = (
     *("passing_by", "interested", "stop_time", "attention_time", "category", "gender"),
@@ -253,15 +257,6 @@ def send_body(source: random.Random, reader: QuestionSender) -> None:
     reader.ask("bodies", target(question(reader)), expected={**RIGHT, **TOO_LARGE}, body=body)
 
 
-def hang_up(source: random.Random, reader: QuestionSender) -> None:
-    """Ask for a long table, an hour a row for ten years, and go away at its beginning."""
-    right = question(reader, time="by_hour")
-    begins = datetime.fromisoformat(right["from_date"]) - timedelta(days=3650)
-    asked = target(right | {"from_date": begins.isoformat()}, ENTITIES_CSV)
-    taken_bytes = source.choice([1, 5_000, 100_000])
-    reader.hang_up("hung up", asked, taken_bytes=taken_bytes, whose=source.randrange(2))
-
-
 def ask_for_too_much(source: random.Random, reader: QuestionSender) -> None:
     """A table with a row for every hour there ever was."""
     asked = target(question(reader, **ALL_TIME, time="by_hour"), ENTITIES_CSV)
@@ -287,7 +282,7 @@ SCENARIOS: dict[str, Scenario] = {
         scenario.__name__: scenario
         for scenario in (
             *(turn_pages, turn_around, leave_out, say_twice, add_unknown, garble, mutate, grow, add_header, swell),
-            *(use_method, send_body, hang_up, ask_for_too_much, wander),
+            *(use_method, send_body, ask_for_too_much, wander),
         )
     },
 }

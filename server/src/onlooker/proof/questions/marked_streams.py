@@ -8,7 +8,7 @@ import uuid
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any
+from typing import Any, Protocol
 
 from onlooker.database import open_pool
 from onlooker.metrics.extensions import EXTENSIONS
@@ -17,7 +17,6 @@ from onlooker.visits.partitions import Partitions
 from onlooker.visits.writer import VisitWriter
 from onlooker_pipeline.expressions import Expression
 from onlooker_pipeline.visits.visit import Visit
-from testkit import Stack, TestStream
 
 HOUR_MS = 3_600_000
 GROUPS = 12
@@ -28,6 +27,11 @@ LEAST_STOP_S, LEAST_LOOK_S = 3.0, 1.0
 NEAR = 1e-3
 TOGETHER = ("category", "gender", "age", "emotion")
 """Metrics that count several kinds apart; all of a stream's people are of one kind."""
+
+
+def begins_before(now_s: float) -> int:
+    """From when on people come, in milliseconds, so that all are gone half a day ago."""
+    return (int(now_s) // 3600 - SPAN_H - 12) * HOUR_MS
 
 
 @dataclass(frozen=True)
@@ -105,12 +109,22 @@ MANY = Signature(
 )
 
 
+class StreamNames(Protocol):
+    """By what a stream is known."""
+
+    @property
+    def id(self) -> int: ...
+
+    @property
+    def client_id(self) -> str: ...
+
+
 @dataclass(frozen=True)
 class Marked:
     """A stream that has been given its people."""
 
     signature: Signature
-    stream: TestStream
+    stream: StreamNames
     begins_ms: int
 
     def objections(self, bucket: Mapping[str, Mapping[str, Any]], *, is_cut: bool) -> list[str]:
@@ -126,7 +140,7 @@ class Marked:
         if metric in TOGETHER:
             return all(self._is_count(count) and (not count or sign.kinds[metric] == k) for k, count in values.items())
         value = values["value"]
-        if metric in ("passing_by", "interested"):
+        if metric in ("passing_by", "interested", "stopped"):
             return self._is_count(value)
         if value is None:
             return True
@@ -177,12 +191,11 @@ def _bucket_of(row: dict[str, str]) -> dict[str, dict[str, Any]]:
     return bucket
 
 
-def mark_stream(stack: Stack, signature: Signature, *, begins_ms: int) -> Marked:
-    """A new stream with its people, written as the recorder writes them."""
-    stream = stack.create_stream()
+def mark_stream(settings: Settings, stream: StreamNames, signature: Signature, *, begins_ms: int) -> Marked:
+    """Give a new stream its people, written as the recorder writes them."""
 
     async def write() -> None:
-        async with open_pool(Settings(database_url=stack.setting("database_url"))) as pool:
+        async with open_pool(settings, size=1) as pool:
             writer = VisitWriter(pool, Partitions(pool))
             refused = await writer.write(signature.visits(stream.id, begins_ms=begins_ms))
             assert not refused, refused

@@ -1,0 +1,255 @@
+"""Numbers of a site, a tag or all streams together: a page, and the same as JSON."""
+
+import asyncio
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import date, datetime, timedelta
+from typing import Any
+from urllib.parse import urlencode
+from zoneinfo import ZoneInfo
+
+import msgspec
+from django.http import Http404, HttpResponse
+from django.shortcuts import render
+from django.utils import timezone
+
+from onlooker.console.accounts.page_access import PersonRequest, signed_in
+from onlooker.console.dashboard.figures import (
+    HEADLINES,
+    Figure,
+    explain_no_comparison,
+    find_change,
+    format_compared,
+    make_figure,
+    number_of,
+)
+from onlooker.console.dashboard.fleet_list import FleetFilter, FleetList, Order, parse_filter
+from onlooker.console.dashboard.overview import find_streams, offer_choices, read_listing
+from onlooker.console.dashboard.presentation import format_duration, format_share
+from onlooker.console.dashboard.recent_days import METRICS, count_people, draw_sparkline, list_days
+from onlooker.console.numbers import read_numbers
+from onlooker.console.streams.access import visible_streams
+from onlooker.database import Pool
+from onlooker.metrics.changes import Change
+from onlooker.metrics.fleet import FleetDay, FleetNumbers, FleetPeriod, read_group, read_streams
+from onlooker.streams.models import Site, Stream, Tag
+
+PERIODS = {7: "7 days", 30: "30 days", 90: "90 days", 365: "365 days"}
+USUAL_DAYS = 30
+COLUMNS = {"name": "Name", "watched": "Watched", **{name: name.replace("_", " ").capitalize() for name in METRICS}}
+_NAMED = ("site", "tag", "days", "sort", "after", "before")
+
+
+@dataclass(frozen=True)
+class StreamGroup:
+    """The streams whose numbers are added up."""
+
+    title: str
+    stream_ids: Sequence[int]
+    asked: FleetFilter
+    days: int
+
+    def address(self, **changes: Any) -> str:
+        """The query of the same page, changed."""
+        said = {"site": self.asked.site_id, "tag": self.asked.tag_id, "days": self.days} | changes
+        return urlencode({name: value for name, value in said.items() if value not in (None, "")})
+
+
+@dataclass(frozen=True)
+class GroupNumbers:
+    """All that the page shows."""
+
+    together: FleetNumbers
+    listing: FleetList
+    each: dict[int, FleetNumbers]
+    """Of the streams on this page of the list."""
+
+
+@dataclass(frozen=True)
+class GroupRow:
+    """A stream of the group."""
+
+    stream: Stream
+    figures: list[Figure]
+    share: str
+    watched_s: float
+    is_watched: bool
+    no_comparison: str
+    """Why there is none; empty where there is one."""
+
+
+@signed_in("GET", "HEAD")
+def show_group(request: PersonRequest) -> HttpResponse:
+    group, now = find_group(request), timezone.now()
+    numbers = read_group_numbers(request, group, now=now)
+    streams = find_streams(request, [row.id for row in numbers.listing.rows])
+    context = {
+        "group": group,
+        "numbers": numbers.together,
+        "figures": make_group_figures(numbers.together),
+        "coverage": describe_coverage(numbers.together),
+        "bars": draw_sparkline(
+            list_days(numbers.together, _first_day(numbers.together, group.days, now), group.days, ZoneInfo("UTC"))
+        ),
+        "rows": [_make_row(streams[row.id], numbers.each[row.id]) for row in numbers.listing.rows if row.id in streams],
+        "listing": numbers.listing,
+        "headings": _make_headings(group),
+        "next_page": group.address(sort=group.asked.order.value, after=numbers.listing.rows[-1].id)
+        if numbers.listing.next_page
+        else "",
+        "previous_page": group.address(sort=group.asked.order.value, before=numbers.listing.rows[0].id)
+        if numbers.listing.previous_page
+        else "",
+        "periods": [(days, name, group.address(days=days)) for days, name in PERIODS.items()],
+        "query": group.address(),
+    }
+    return render(request, "streams/group.html", context | offer_choices(request))
+
+
+@signed_in("GET", "HEAD")
+def send_group(request: PersonRequest) -> HttpResponse:
+    """The same as JSON: all metrics of the group, its days, and its streams, some at a time."""
+    group, now = find_group(request), timezone.now()
+    numbers = read_group_numbers(request, group, now=now)
+    streams = find_streams(request, [row.id for row in numbers.listing.rows])
+    listed = [
+        {"client_id": str(streams[row.id].client_id), "name": streams[row.id].name}
+        | as_json_numbers(numbers.each[row.id])
+        for row in numbers.listing.rows
+        if row.id in streams
+    ]
+    body = {
+        "title": group.title,
+        "days": group.days,
+        "stream_count": len(group.stream_ids),
+        **as_json_numbers(numbers.together),
+        "by_day": [as_json_day(day) for day in numbers.together.days],
+        "streams": listed,
+        "next_after": numbers.listing.rows[-1].id if numbers.listing.next_page else None,
+    }
+    return HttpResponse(msgspec.json.encode(body), content_type="application/json")
+
+
+def find_group(request: PersonRequest) -> StreamGroup:
+    """Of what the account may see; Http404 where that is none of it."""
+    given = request.GET.dict()
+    asked = parse_filter({name: given[name] for name in _NAMED if name in given})
+    if asked.order.column not in COLUMNS:
+        asked = FleetFilter(
+            site_id=asked.site_id,
+            tag_id=asked.tag_id,
+            order=Order("passing_by"),
+            after=asked.after,
+            before=asked.before,
+        )
+    days = int(given.get("days", "")) if given.get("days", "") in map(str, PERIODS) else USUAL_DAYS
+    streams = visible_streams(request.user)
+    title = "All streams"
+    if asked.site_id is not None:
+        streams = streams.filter(site=asked.site_id or None)
+        title = "Streams without a site"
+    if asked.tag_id is not None:
+        streams = streams.filter(tag_links__tag=asked.tag_id)
+    ids = list(streams.values_list("pk", flat=True))
+    if not ids and (asked.site_id is not None or asked.tag_id is not None):
+        raise Http404
+    if asked.site_id:
+        title = Site.objects.get(pk=asked.site_id).name
+    if asked.tag_id is not None:
+        tag = Tag.objects.get(pk=asked.tag_id).name
+        title = tag if asked.site_id is None else f"{title}, {tag}"
+    return StreamGroup(title, ids, asked, days)
+
+
+def read_group_numbers(request: PersonRequest, group: StreamGroup, *, now: datetime) -> GroupNumbers:
+    period = FleetPeriod(group.days, now)
+    listing = read_listing(group.stream_ids, group.asked, days=group.days)
+
+    async def read(pool: Pool) -> tuple[FleetNumbers, dict[int, FleetNumbers]]:
+        each = read_streams(pool, [row.id for row in listing.rows], period)
+        return await asyncio.gather(read_group(pool, group.stream_ids, period), each)
+
+    together, each = read_numbers(request, read)
+    return GroupNumbers(together, listing, each)
+
+
+def make_group_figures(numbers: FleetNumbers) -> list[Figure]:
+    like = numbers.comparison.like
+    none = explain_no_comparison(like) if like.reason else None
+    return [make_figure(name, number_of(name, numbers.values), numbers.comparison, none=none) for name in HEADLINES]
+
+
+def describe_coverage(numbers: FleetNumbers) -> str:
+    """Such as `93 % of 4,200 h watched; in 12 h cameras saw nothing; compared over 3,100 of 4,200 h`."""
+    if numbers.share is None:
+        return "No time of these days was to be watched."
+    said = [f"{format_share(numbers.share)} of {numbers.open_s / 3600:,.0f} h watched"]
+    if numbers.blind_s >= 60:
+        said.append(f"in {format_duration(numbers.blind_s)} cameras saw nothing")
+    if not numbers.comparison.like.reason:
+        said.append(f"compared over {format_compared(numbers.comparison.like)}, by whole days")
+    return f"{'; '.join(said)}."
+
+
+def _first_day(numbers: FleetNumbers, days: int, now: datetime) -> date:
+    """Days are those of each stream's own clock: the last one is the latest that it is anywhere."""
+    last = max([now.date(), *(day.day for day in numbers.days)])
+    return last - timedelta(days=days - 1)
+
+
+def _make_row(stream: Stream, numbers: FleetNumbers) -> GroupRow:
+    like = numbers.comparison.like
+    none = explain_no_comparison(like) if like.reason else None
+    counts = count_people(numbers, reads_faces=stream.reads_faces)
+    figures = [make_figure(name, counts[name], numbers.comparison, none=none) for name in METRICS]
+    share = "" if numbers.share is None else format_share(numbers.share)
+    is_watched = bool(numbers.watched_s or counts["passing_by"])
+    return GroupRow(stream, figures, share, numbers.watched_s, is_watched, none.words if none else "")
+
+
+def _make_headings(group: StreamGroup) -> list[dict[str, str]]:
+    """Each link sorts by its column; that of the current column reverses the order."""
+    order = group.asked.order
+    found = []
+    for column, name in COLUMNS.items():
+        is_current = column == order.column
+        turned = Order(column, is_reversed=is_current and not order.is_reversed)
+        direction = "ascending" if order.is_ascending else "descending"
+        address = group.address(sort=turned.value)
+        found.append({"name": name, "column": column, "address": address, "aria_sort": direction if is_current else ""})
+    return found
+
+
+def as_json_numbers(numbers: FleetNumbers) -> dict[str, Any]:
+    """As the data endpoint writes them; beside them what was watched, and how they differ from the days before."""
+    like = numbers.comparison.like
+    return {
+        "metrics": numbers.values,
+        "coverage": {
+            "watched_s": round(numbers.watched_s, 3),
+            "open_s": round(numbers.open_s, 3),
+            "blind_s": round(numbers.blind_s, 3),
+            "share": None if numbers.share is None else round(numbers.share, 6),
+        },
+        "comparison": {
+            "reason": like.reason,
+            "compared_s": like.compared_s,
+            "changes": {}
+            if like.reason
+            else {name: _as_change(find_change(name, numbers.comparison)) for name in HEADLINES},
+        },
+    }
+
+
+def _as_change(change: Change) -> dict[str, Any]:
+    return {"now": change.now, "before": change.before, "size": change.size, "direction": change.direction}
+
+
+def as_json_day(day: FleetDay) -> dict[str, Any]:
+    return {
+        "day": day.day.isoformat(),
+        "passing_by": day.figures["passing_by"],
+        "interested": day.figures["interested"],
+        "streams": day.streams,
+        "watched_s": round(day.watched_s, 3),
+    }

@@ -1,0 +1,257 @@
+"""Numbers of many streams together, or of each of many: from the daily roll-up, compared by whole days."""
+
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, date, datetime
+from functools import cached_property
+from typing import Any
+
+from onlooker.database import Pool, load_sql_parts
+from onlooker.metrics.changes import compare_metric
+from onlooker.metrics.comparison import Comparison, LikeTime, NoComparison
+from onlooker.metrics.definitions import ALL_FIGURES, METRICS, Figures, Unit, Value, figures_of
+from onlooker.metrics.like_time import LEAST_SHARE, SlotPairs, SlotRun, TimeRange
+from onlooker.streams.business_hours import closed_spans, parse_hours, zone_of
+
+ALIKE_FROM = 0.9
+"""Two days are compared if the one was watched for at least this share of the time of the other."""
+WEEK_DAYS = 7
+LONGEST_DAYS = 366
+COMPARED = tuple(name for name, metric in METRICS.items() if metric.unit is not Unit.PARTS)
+_COMPARED_FIGURES = tuple(figures_of(COMPARED))
+
+_parts = load_sql_parts("onlooker.metrics", "sql/fleet.sql")
+
+
+@dataclass(frozen=True)
+class FleetPeriod:
+    """The last local days of each stream, its today included, against the same weekdays before."""
+
+    days: int
+    now: datetime
+
+    @property
+    def shift_days(self) -> int:
+        """As few whole weeks as do not overlap."""
+        return -(-self.days // WEEK_DAYS) * WEEK_DAYS
+
+    @property
+    def values(self) -> dict[str, Any]:
+        return {"days": self.days, "shift": self.shift_days, "now": self.now, "alike": ALIKE_FROM}
+
+
+@dataclass(frozen=True)
+class FleetDay:
+    """A local day, of one stream or of several together."""
+
+    day: date
+    streams: int
+    """How many watched."""
+    watched_s: float
+    blind_s: float
+    before_s: float
+    """How long the same weekday of the earlier period was watched."""
+    alike_s: float
+    alike_before_s: float
+    """The same of compared days only."""
+    figures: Mapping[str, int]
+    alike: Mapping[str, int]
+    alike_before: Mapping[str, int]
+
+
+@dataclass(frozen=True)
+class FleetNumbers:
+    """The days of a period, and how long the streams were expected to watch in it."""
+
+    period: FleetPeriod
+    days: tuple[FleetDay, ...]
+    """Those on which anything was watched or counted, or was on the same weekday of the earlier period."""
+    open_s: float
+
+    @cached_property
+    def watched_s(self) -> float:
+        return sum(day.watched_s for day in self.days)
+
+    @cached_property
+    def blind_s(self) -> float:
+        """No longer than what was not watched."""
+        return min(sum(day.blind_s for day in self.days), max(0.0, self.open_s - self.watched_s))
+
+    @property
+    def share(self) -> float | None:
+        """Of the time that the streams were open; None where they never were."""
+        return min(1.0, self.watched_s / self.open_s) if self.open_s > 0 else None
+
+    @cached_property
+    def figures(self) -> dict[str, int]:
+        return {column: sum(day.figures[column] for day in self.days) for column in ALL_FIGURES}
+
+    @cached_property
+    def values(self) -> dict[str, Value]:
+        """Of all metrics."""
+        return {
+            name: metric.shape([self.figures[column] for column in metric.figures]) for name, metric in METRICS.items()
+        }
+
+    @cached_property
+    def comparison(self) -> Comparison:
+        """With the earlier period, over days that were watched alike."""
+        like = self._find_like_time()
+        clusters = {name: _clusters(name, (day.figures for day in self.days)) for name in COMPARED}
+        changes = {}
+        if not like.reason:
+            exposure = sum(day.alike_s for day in self.days) / sum(day.alike_before_s for day in self.days)
+            compared = [day for day in self.days if day.alike_s]
+            changes = {
+                name: compare_metric(
+                    METRICS[name],
+                    _clusters(name, (day.alike for day in compared)),
+                    _clusters(name, (day.alike_before for day in compared)),
+                    exposure=exposure,
+                )
+                for name in COMPARED
+            }
+        return Comparison(like, changes, clusters, (), exact=True)
+
+    def _find_like_time(self) -> LikeTime:
+        """Seconds of all streams together; their moments mean nothing."""
+        watched_s, compared_s = round(self.watched_s), round(sum(day.alike_s for day in self.days))
+        nowhen = TimeRange(self.period.now, self.period.now)
+        runs = (SlotRun(0, watched_s),) if watched_s else ()
+        pairs = (SlotPairs(0, 0, compared_s),) if compared_s else ()
+        return LikeTime(nowhen, self.open_s, runs, pairs, self._find_reason(compared_s))
+
+    def _find_reason(self, compared_s: float) -> NoComparison | None:
+        if not self.watched_s:
+            return NoComparison.NOT_WATCHED
+        if not any(day.before_s for day in self.days):
+            return NoComparison.NOT_WATCHED_BEFORE
+        return NoComparison.TOO_LITTLE if not compared_s or compared_s < LEAST_SHARE * self.open_s else None
+
+
+def _clusters(metric: str, days: Iterable[Mapping[str, int]]) -> list[Figures]:
+    """A day is a cluster. One without anybody, so that there is always one."""
+    columns = tuple(METRICS[metric].figures)
+    return [[day[column] for column in columns] for day in days] or [[0] * len(columns)]
+
+
+def _sums(prefix: str, columns: Iterable[str], which: str) -> str:
+    return ", ".join(f"sum({column}) FILTER (WHERE {which}) AS {prefix}{column}" for column in columns)
+
+
+def _compile(name: str) -> str:
+    given = _parts["given_streams"].substitute()
+    if name == "read_opened":
+        return _parts[name].substitute(given_streams=given)
+    paired = _parts["paired_days"].substitute(
+        now_sums=_sums("now_", ALL_FIGURES, "is_now"),
+        before_sums=_sums("before_", _COMPARED_FIGURES, "NOT is_now"),
+        nothing=", ".join(f"0::bigint AS {column}" for column in ALL_FIGURES),
+        columns=", ".join(ALL_FIGURES),
+    )
+    return _parts[name].substitute(
+        given_streams=given,
+        paired_days=paired,
+        totals=", ".join(f"coalesce(sum(now_{one}), 0)::bigint AS {one}" for one in ALL_FIGURES),
+        alike=_totals("now_", "alike_"),
+        alike_before=_totals("before_", "alike_before_"),
+        each=", ".join(f"coalesce(now_{one}, 0)::bigint AS {one}" for one in ALL_FIGURES),
+        each_alike=_each("now_", "alike_"),
+        each_alike_before=_each("before_", "alike_before_"),
+    )
+
+
+def _totals(from_prefix: str, to_prefix: str) -> str:
+    return ", ".join(
+        f"coalesce(sum({from_prefix}{one}) FILTER (WHERE is_alike), 0)::bigint AS {to_prefix}{one}"
+        for one in _COMPARED_FIGURES
+    )
+
+
+def _each(from_prefix: str, to_prefix: str) -> str:
+    return ", ".join(
+        f"CASE WHEN is_alike THEN coalesce({from_prefix}{one}, 0) ELSE 0 END::bigint AS {to_prefix}{one}"
+        for one in _COMPARED_FIGURES
+    )
+
+
+FLEET_STATEMENTS = {name: _compile(name) for name in ("read_group", "read_streams", "read_opened")}
+
+
+async def read_group(pool: Pool, stream_ids: Sequence[int], period: FleetPeriod) -> FleetNumbers:
+    """All of the streams together."""
+    values = {"stream_ids": list(stream_ids)} | period.values
+    async with pool.connection() as connection:
+        rows = await (await connection.execute(FLEET_STATEMENTS["read_group"], values)).fetchall()
+    opened = await read_open_seconds(pool, stream_ids, period)
+    return FleetNumbers(period, tuple(map(_as_day, rows)), sum(opened.values()))
+
+
+async def read_streams(pool: Pool, stream_ids: Sequence[int], period: FleetPeriod) -> dict[int, FleetNumbers]:
+    """Each by itself."""
+    values = {"stream_ids": list(stream_ids)} | period.values
+    async with pool.connection() as connection:
+        rows = await (await connection.execute(FLEET_STATEMENTS["read_streams"], values)).fetchall()
+    found: dict[int, list[FleetDay]] = defaultdict(list)
+    for row in rows:
+        found[row["stream_id"]].append(_as_day(row))
+    opened = await read_open_seconds(pool, stream_ids, period)
+    return {one: FleetNumbers(period, tuple(found[one]), opened.get(one, 0.0)) for one in stream_ids}
+
+
+def _as_day(row: Mapping[str, Any]) -> FleetDay:
+    return FleetDay(
+        day=row["day"],
+        streams=row["streams"],
+        watched_s=row["watched_ms"] / 1000,
+        blind_s=row["blind_ms"] / 1000,
+        before_s=row["before_ms"] / 1000,
+        alike_s=row["alike_ms"] / 1000,
+        alike_before_s=row["alike_before_ms"] / 1000,
+        figures={column: row[column] for column in ALL_FIGURES},
+        alike={column: row[f"alike_{column}"] for column in _COMPARED_FIGURES},
+        alike_before={column: row[f"alike_before_{column}"] for column in _COMPARED_FIGURES},
+    )
+
+
+async def read_open_seconds(pool: Pool, stream_ids: Sequence[int], period: FleetPeriod) -> dict[int, float]:
+    """How long each stream was expected to watch, from the first day or its creation until now."""
+    values = {"stream_ids": list(stream_ids)} | period.values
+    async with pool.connection() as connection:
+        rows = await (await connection.execute(FLEET_STATEMENTS["read_opened"], values)).fetchall()
+    times = ClosedTimes(min((row["begins_at"] for row in rows), default=period.now), period.now)
+    found = {}
+    for row in rows:
+        lasted_s = max(0.0, (period.now - row["begins_at"]).total_seconds())
+        closed_s = times.between(row["begins_at"], row["versions"]) if lasted_s else 0.0
+        found.update(dict.fromkeys(row["stream_ids"], lasted_s - closed_s))
+    return found
+
+
+class ClosedTimes:
+    """Closed seconds by opening hours, of which a fleet has few different ones."""
+
+    def __init__(self, from_at: datetime, to_at: datetime) -> None:
+        self._from_at, self._to_at = from_at.astimezone(UTC), to_at.astimezone(UTC)
+        self._spans: dict[tuple[str, str], list[tuple[float, float]]] = {}
+
+    def between(self, begins_at: datetime, versions: Sequence[tuple[float, str, str]]) -> float:
+        """From a moment until now, by the opening hours that held from when on."""
+        ends = [*(since_s for since_s, _, _ in versions[1:]), self._to_at.timestamp()]
+        return sum(
+            self._closed_s(hours, zone, max(since_s, begins_at.timestamp()), end_s)
+            for (since_s, hours, zone), end_s in zip(versions, ends, strict=False)
+        )
+
+    def _closed_s(self, hours: str, zone: str, from_s: float, to_s: float) -> float:
+        return sum(
+            max(0.0, min(end_s, to_s) - max(begin_s, from_s)) for begin_s, end_s in self._find_spans(hours, zone)
+        )
+
+    def _find_spans(self, hours: str, zone: str) -> list[tuple[float, float]]:
+        if (hours, zone) not in self._spans:
+            week = parse_hours(hours)
+            spans = closed_spans(week, zone_of(zone), self._from_at, self._to_at) if week else []
+            self._spans[hours, zone] = [(span.from_at.timestamp(), span.to_at.timestamp()) for span in spans]
+        return self._spans[hours, zone]
