@@ -129,6 +129,8 @@ JOB_ERRORS = {
 }
 
 METRICS = {
+    "onlooker_console_provider_sign_ins": "Sign-ins with [organisations' providers](../guides/sign-in.md). `refused`: "
+    "somebody is not let in; `failed`: the provider did not answer, or what it answered could not be verified.",
     "onlooker_requests": "Answered requests. `route` is a name from [routes.md](routes.md), or `none` if the request "
     "was refused before routing; status 499: the client disconnected.",
     "onlooker_request_seconds": "Time from the first byte of a request to the end of its response.",
@@ -307,10 +309,16 @@ CONSOLE_ROUTES = {
     "billing-webhook": "Receives Stripe's signed events; JSON",
     "billing-upgrade": "Make a stream an enterprise stream",
     "billing-cancel": "Cancel a stream's subscription",
+    "sign-in": "The sign-in page of an organisation with a provider of its own; a POST leads to the provider",
+    "sign-in-return": "Where the provider leads back to",
+    "organisation-sign-in": "An organisation's provider: issuer, client, roles by group; for owners",
+    "second-factor-required": "Where members are led whose organisation requires a second factor",
+    "sign-in-closed": "In place of pages that a sign-in with a provider can't use",
     "account": "The user's own account",
     "account-delete": "Delete the account, and the organisations that it alone owns; asks for its address",
     "usersessions_list": "Where the user is signed in",
     "session-end": "End one of these sessions",
+    "account-events": "What changed about how the user signs in: passkeys, second factor, password, address",
     "account_email": "Change the e-mail address",
     "account_login": "Sign in",
     "account_logout": "Sign out",
@@ -326,8 +334,14 @@ CONSOLE_ROUTES = {
     "account_reset_password_from_key": "The target of that link: choose a new password",
     "account_reset_password_from_key_done": "Shown after the password was set",
     "account_confirm_login_code": "Not used: sign-in codes by e-mail are not offered",
-    "mfa_index": "The second factor: on or off",
-    "mfa_authenticate": "Asks for a code when signing in",
+    "mfa_index": "The second factor: passkeys, authenticator app, recovery codes",
+    "mfa_authenticate": "Asks for a passkey or a code when signing in",
+    "mfa_list_webauthn": "The user's passkeys",
+    "mfa_add_webauthn": "Add a passkey",
+    "mfa_edit_webauthn": "Rename a passkey",
+    "mfa_remove_webauthn": "Remove a passkey",
+    "mfa_login_webauthn": "Sign in with a passkey; a GET that accepts JSON returns what the browser needs for it",
+    "mfa_reauthenticate_webauthn": "Confirm the user's identity again, with a passkey",
     "mfa_reauthenticate": "Confirm the user's identity again, with a code",
     "mfa_activate_totp": "Set up the second factor",
     "mfa_deactivate_totp": "Remove it",

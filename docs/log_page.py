@@ -17,6 +17,7 @@ OF_EVERY_LINE = {
 }  # fmt: skip
 FIELDS = {
     "account": ("integer", "Number of an account."),
+    "action": ("string", "What was changed in the sign-in settings of an organisation."),
     "address": ("string", "The network address whose connection, token request or enrolment was refused."),
     "bucket": ("string", "A bucket of the bus, as in `onlooker_bucket_filled`."),
     "calls": ("integer", "Calls in progress."),
@@ -27,6 +28,7 @@ FIELDS = {
     "count": ("integer", "How many things a chore did."),
     "customer": ("string or integer", "A customer of billing: our number, or Stripe's id."),
     "definitions": ("string", "Which definitions of metrics fill the roll-up."),
+    "detail": ("string", "What was wrong with a provider's answer."),
     "device": ("integer", "Number of a device."),
     "error": ("string", "What a library, the database or the bus said, or the kind of its exception."),
     "exception": ("string", "A traceback, with line breaks."),
@@ -44,14 +46,17 @@ FIELDS = {
     "method": ("string", "The method of a request."),
     "ms": ("number", "How long a request took, in milliseconds."),
     "offset_s": ("number", "How far a clock is ahead; negative: behind."),
+    "organisation": ("integer", "Number of an organisation."),
     "partition": ("string", "A partition of the table of visits."),
     "price": ("string", "The id of a price at Stripe."),
+    "provider": ("integer", "Number of an organisation's provider."),
     "raise_setting": ("string", "The setting to raise."),
     "reason": ("string", "Why: a word, or a sentence with the remedy."),
     "remedy": ("string", "What to do."),
     "replicas": ("integer", "Copies that the bus keeps."),
     "request_id": ("string", "The id of a request, which the client may choose with `X-Request-Id`. It goes with a job "
                    "through gateway, bus and worker: one filter shows all lines about it."),
+    "role": ("string", "A member's role."),
     "route": ("string", "A name from [routes.md](routes.md), or `none`. Never the URL: links may be secrets."),
     "seconds": ("number", "How long a chore took."),
     "senior_age": ("number", "From which age people count as seniors."),

@@ -78,6 +78,9 @@ MATRIX = {
     "organisations/<int:organisation_id>/": ANY_MEMBER,
     "organisations/<int:organisation_id>/settings/": OWNER,
     "organisations/<int:organisation_id>/remove/": OWNER,
+    "organisations/<int:organisation_id>/sign-in/": OWNER,
+    "sign-in/<slug:address>/": OPEN,  # test_provider_admission: who gets in
+    "sign-in/<slug:address>/return/": OPEN,
     "organisations/<int:organisation_id>/leave/": ANY_MEMBER,
     "organisations/<int:organisation_id>/audit/": MANAGER,
     "organisations/<int:organisation_id>/audit/file/": MANAGER,
@@ -112,6 +115,8 @@ MATRIX = {
     "accounts/delete/": SIGNED_IN,
     "accounts/sessions/": SIGNED_IN,
     "accounts/sessions/<int:number>/end/": SIGNED_IN,
+    "accounts/closed/": SIGNED_IN,
+    "accounts/events/": SIGNED_IN,
     "accounts/email/": SIGNED_IN,
     "accounts/reauthenticate/": SIGNED_IN,
     "accounts/password/change/": SIGNED_IN,
@@ -129,9 +134,16 @@ MATRIX = {
     "accounts/^confirm-email/(?P<key>[-:\\w]+)/$": OPEN,
     "accounts/2fa/": SIGNED_IN,
     "accounts/2fa/authenticate/": SIGNED_IN,
+    "accounts/2fa/required/": SIGNED_IN,
     "accounts/2fa/reauthenticate/": SIGNED_IN,
     "accounts/2fa/totp/activate/": SIGNED_IN,
     "accounts/2fa/totp/deactivate/": SIGNED_IN,
+    "accounts/2fa/webauthn/": SIGNED_IN,
+    "accounts/2fa/webauthn/add/": SIGNED_IN,
+    "accounts/2fa/webauthn/keys/<int:pk>/edit/": SIGNED_IN,
+    "accounts/2fa/webauthn/keys/<int:pk>/remove/": SIGNED_IN,
+    "accounts/2fa/webauthn/login/": OPEN,  # leads to the login, which leads on who is signed in
+    "accounts/2fa/webauthn/reauthenticate/": SIGNED_IN,
     "accounts/2fa/recovery-codes/": SIGNED_IN,
     "accounts/2fa/recovery-codes/generate/": SIGNED_IN,
     "accounts/2fa/recovery-codes/download/": SIGNED_IN,
@@ -145,10 +157,12 @@ MATRIX = {
     "livez": OPEN,
     "readyz": OPEN,
 }
-LEADS_TO_LOGIN = {"accounts/logout/"}
+LEADS_TO_LOGIN = {"accounts/logout/", "accounts/2fa/webauthn/login/"}
 """After signing out, or without having been signed in."""
 NOT_THERE_FOR_SOME = {
     "accounts/2fa/totp/deactivate/",
+    "accounts/2fa/webauthn/keys/<int:pk>/edit/",
+    "accounts/2fa/webauthn/keys/<int:pk>/remove/",
     "accounts/2fa/recovery-codes/",
     "accounts/2fa/recovery-codes/download/",
     "accounts/sessions/<int:number>/end/",
@@ -161,6 +175,8 @@ NOT_THERE_FOR_SOME = {
     "authority.pem",
     "invitations/<uuid:invitation_id>/",
     "notice/<slug:key>/",
+    "sign-in/<slug:address>/",
+    "sign-in/<slug:address>/return/",
 }
 """There may be none, or the key may be wrong: 404 for some who are let in."""
 

@@ -19,6 +19,7 @@ from onlooker.cli.device import device
 from onlooker.cli.organisations import organisation
 from onlooker.cli.proof import prove
 from onlooker.cli.secrets import secrets
+from onlooker.cli.sign_in import sign_in
 from onlooker.settings import Settings, SettingsError, describe_settings, read_settings
 from onlooker_pipeline.model_runtime import ModelsUnavailable
 
@@ -164,5 +165,19 @@ def settings() -> None:
         click.echo(f"{name}={default}\n    {meta.description}")
 
 
-for command in (stream, device, organisation, audit, keys, account, secrets, bus, database, backup, restore, prove):
+for command in (
+    stream,
+    device,
+    organisation,
+    audit,
+    keys,
+    account,
+    sign_in,
+    secrets,
+    bus,
+    database,
+    backup,
+    restore,
+    prove,
+):
     main.add_command(command)

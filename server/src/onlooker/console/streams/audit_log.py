@@ -131,6 +131,13 @@ class _Sentence:
             "site.created": lambda: f"Site {self.details['name']} created.",
             "site.changed": lambda: f"Site {self.details['name']} changed: {self._listed(self.details['changes'])}.",
             "site.removed": lambda: f"Site {self.details['name']} deleted.",
+            "provider.added": lambda: f"Sign-in with {self.details['issuer']} set up.",
+            "provider.changed": lambda: f"Sign-in changed: {self._listed(self.details)}.",
+            "provider.secret_changed": lambda: "The client secret of the sign-in replaced.",
+            "provider.removed": lambda: f"Sign-in with {self.details['issuer']} removed.",
+            "provider.groups": lambda: f"Roles by group: {self._groups()}.",
+            "domain.confirmed": lambda: f"{self.details['domain']} confirmed as the organisation's domain.",
+            "domain.withdrawn": lambda: f"{self.details['domain']} no longer confirmed as the organisation's domain.",
             "invitation.ended": lambda: f"The invitation for {self.details['address']} ended.",
             "account.changed": self._account_state,
             "numbers.read": self._reading,
@@ -159,6 +166,9 @@ class _Sentence:
         added, removed = (", ".join(self.details[name]) for name in ("added", "removed"))
         parts = [f"{verb} {names}" for verb, names in (("added", added), ("removed", removed)) if names]
         return f"Tags {' and '.join(parts)}."
+
+    def _groups(self) -> str:
+        return ", ".join(f"{group} = {role}" for group, role in self.details["groups"].items()) or "none"
 
     def _new_password(self) -> str:
         number = self.details["password"]

@@ -21,6 +21,7 @@ urlpatterns = [
     path("", include("onlooker.console.tokens.urls")),
     path("devices/", include("onlooker.console.devices.urls")),
     path("billing/", include("onlooker.console.billing.urls")),
+    path("", include("onlooker.console.sign_in.urls")),
     path("accounts/", include("onlooker.console.accounts.urls")),
     path("staff/", admin.site.urls),
     path("agent/", include("onlooker.console.agent.urls")),
