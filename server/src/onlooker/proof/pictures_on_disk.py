@@ -140,7 +140,8 @@ def _devices(installation: Installation, expedition: Expedition) -> Iterator[tup
     films.mkdir()
     for way in DEVICES:
         installation.say(f"Way: {way}")
-        yield ProofDevice(installation, way, expedition.pictures.film(way, films / f"{way}.avi", seconds=FILM_S)), program
+        film = expedition.pictures.film(way, films / f"{way}.avi", seconds=FILM_S)
+        yield ProofDevice(installation, way, film), program
 
 
 def _send_over_http(installation: Installation, expedition: Expedition) -> None:
