@@ -46,7 +46,7 @@ class ProviderSession(requests.Session):
         self.trust_env = False
         self.verify = ssl.get_default_verify_paths().cafile or True
 
-    def request(self, method: str, url: str | bytes, *arguments: Any, **values: Any) -> requests.Response:  # type: ignore[override]
+    def request(self, method: str, url: str | bytes, *arguments: Any, **values: Any) -> requests.Response:
         """The whole answer, which is not a redirect."""
         self.require_place(str(url))
         fixed = {"timeout": (CONNECT_LIMIT_S, READ_LIMIT_S), "allow_redirects": False, "stream": True}
