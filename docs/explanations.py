@@ -35,6 +35,16 @@ PROBLEMS = {
         "`Retry-After` says how long to wait at most before asking again.",
         "Wait. Change the opening hours in the stream's settings, or with `onlooker stream set CLIENT_ID --hours`.",
     ),
+    "enrolment_refused": (
+        "The code is unknown, has expired, was ended, or as many devices have enrolled as it is for. Also where the "
+        "organisation has as many streams as it may. Returned by the console when a device enrols.",
+        "`detail` says which. Create a new code in the console, under Devices.",
+    ),
+    "device_revoked": (
+        "The device was revoked or replaced in the console, or its stream was removed. Returned when the device asks "
+        "the console for a credential.",
+        "Create a new code in the console, and enrol the device again.",
+    ),
     "not_found": (
         "The service, version, job, blob, session or feed does not exist, is past its retention, or belongs to another "
         "stream. Also returned for routes that a trial token can't use.",
@@ -233,10 +243,10 @@ DATA_ROUTES = {
 
 CONSOLE_ROUTES = {
     "home": "Redirects to the streams",
-    "streams": "The overview: the streams of the account's organisations, with their numbers for 7 days; `?q=`, `?site=`, "
-    "`?tag=` and `?state=` find some, `?sort=` orders them; for HTMX only the list",
+    "streams": "The overview: the streams of the account's organisations, with their numbers for 7 days; `?q=`, "
+    "`?site=`, `?tag=` and `?state=` find some, `?sort=` orders them; for HTMX only the list",
     "fleet-numbers": "Numbers of all streams together, or of `?site=` or `?tag=`, over `?days=7`, 30, 90 or 365",
-    "fleet-numbers-json": "The same as JSON, with the days and the streams of the group; `?after=` goes on with the next",
+    "fleet-numbers-json": "The same as JSON, with the days and the streams of the group; `?after=` goes on",
     "streams-change": "Changes many streams at once, with a preview: site, tags, retention, opening hours, groups",
     "dashboard": "A stream's numbers for a period, `?period=7d` or `?from=...&to=...`; for HTMX only the report",
     "dashboard-table": "The same as a CSV file: one row per hour or day",
@@ -283,6 +293,16 @@ CONSOLE_ROUTES = {
     "token-without-slash": "The same",
     "jwks": "The public keys that verify tokens; JSON",
     "openapi": "The JSON routes of the console, as an OpenAPI document",
+    "devices": "The devices of the organisations that the account manages, open codes and templates; `?site=`, "
+    "`?search=`, `?revoked=1`",
+    "device-code-new": "Create an enrolment code; the response shows it, once",
+    "device-code-end": "POST: end a code; devices that enrolled with it go on",
+    "device-template-new": "Create a template: the settings that the stream of a new device starts with",
+    "device-template-remove": "POST: remove a template; its codes end",
+    "device-revoke": "Revoke a device; asks first",
+    "device-replace": "Create a code for the device that takes over a stream; shown once",
+    "device-enrol": "POST: a device enrols with a code and a key that it made; JSON",
+    "device-credential": "POST: a device asks for a new credential with its key; JSON",
     "billing": "Card, subscriptions and invoices; all routes below `/billing/` exist only with Stripe's keys",
     "billing-card": "Redirects to Stripe's page to change the card",
     "billing-done": "Where Stripe's page redirects back to",

@@ -18,7 +18,7 @@ OF_EVERY_LINE = {
 FIELDS = {
     "account": ("integer", "Number of an account."),
     "action": ("string", "What was changed in the sign-in settings of an organisation."),
-    "address": ("string", "The network address whose connection or token request was refused."),
+    "address": ("string", "The network address whose connection, token request or enrolment was refused."),
     "bucket": ("string", "A bucket of the bus, as in `onlooker_bucket_filled`."),
     "calls": ("integer", "Calls in progress."),
     "child": ("string", "A process that `onlooker up` started."),
@@ -29,6 +29,7 @@ FIELDS = {
     "customer": ("string or integer", "A customer of billing: our number, or Stripe's id."),
     "definitions": ("string", "Which definitions of metrics fill the roll-up."),
     "detail": ("string", "What was wrong with a provider's answer."),
+    "device": ("integer", "Number of a device."),
     "error": ("string", "What a library, the database or the bus said, or the kind of its exception."),
     "exception": ("string", "A traceback, with line breaks."),
     "filled": ("number", "Share of a bucket's disk that is used, 0 to 1."),

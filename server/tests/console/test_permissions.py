@@ -13,12 +13,13 @@ from django.http import HttpResponse
 from django.test import Client
 from django.urls import URLPattern, URLResolver, get_resolver
 
+from enrolments import code_of
 from memberships import invite_to, share_stream, site_of
 from onlooker.console.accounts.models import Account
 from onlooker.console.members.models import Invitation
+from onlooker.devices.models import Device, EnrolmentCode
 from onlooker.streams.administration import create_stream
 from onlooker.streams.models import MemberRole, Membership, Site, Stream
-from pages import make_account
 
 pytest_plugins = ["pages"]
 
@@ -37,6 +38,8 @@ MEMBER = (LOGIN, MISSING, MISSING, MISSING, MISSING, IN, IN, MISSING, IN, IN)
 """Who sees the stream."""
 ANY_MEMBER = (LOGIN, MISSING, MISSING, MISSING, IN, IN, IN, MISSING, IN, IN)
 """Who is in the organisation."""
+DEVICE_MANAGER = (LOGIN, MISSING, MISSING, IN, MISSING, IN, MISSING, MISSING, IN, IN)
+"""Who manages any organisation; the viewer of this one is a manager of another."""
 
 MATRIX = {
     "": OPEN,  # leads to the streams
@@ -92,6 +95,15 @@ MATRIX = {
     "api-token-authstream": OPEN,
     ".well-known/jwks.json": OPEN,
     "openapi.json": OPEN,
+    "devices/": SIGNED_IN,  # each sees those of the organisations that they manage; test_device_pages
+    "devices/codes/new/": DEVICE_MANAGER,
+    "devices/codes/<int:code_id>/end/": MANAGER,
+    "devices/templates/new/": DEVICE_MANAGER,
+    "devices/templates/<int:template_id>/remove/": MANAGER,
+    "devices/<uuid:device_id>/revoke/": MANAGER,
+    "devices/<uuid:device_id>/replace/": MANAGER,
+    "devices/enrol/": OPEN,  # with a code; test_enrolment
+    "devices/credential/": OPEN,  # with a device's key
     "billing/": SIGNED_IN,
     "billing/card/": SIGNED_IN,
     "billing/done/": SIGNED_IN,
@@ -189,6 +201,8 @@ class World:
     member: Membership
     site: Site
     invitation: Invitation
+    device: Device
+    code: EnrolmentCode
     people: dict[str, Account | None]
 
     def path(self, route: str) -> str:
@@ -198,6 +212,9 @@ class World:
             "membership_id": str(self.member.pk),
             "site_id": str(self.site.pk),
             "invitation_id": str(self.invitation.pk),
+            "device_id": str(self.device.device_id),
+            "code_id": str(self.code.pk),
+            "template_id": str(self.code.template_id),
         }
         route = re.sub(r"\^|\$", "", route)
         route = route.replace("(?P<uidb36>[0-9A-Za-z]+)-(?P<key>.+)", "1-key").replace("(?P<key>[-:\\w]+)", "key")
@@ -206,6 +223,8 @@ class World:
 
 @pytest.fixture
 def world(owner: Account, viewer: Account, stranger: Account, staff: Account, settings: Any) -> World:
+    from pages import make_account  # a plugin: pytest has to import it first
+
     TOTP.activate(staff, generate_totp_secret())
     settings.ONLOOKER = msgspec.structs.replace(
         settings.ONLOOKER,
@@ -231,7 +250,9 @@ def world(owner: Account, viewer: Account, stranger: Account, staff: Account, se
         "other owner": made["boss"]
     }
     member = share_stream(stream, make_account("member@example.org"))
-    return World(stream, member, site_of(stream), invite_to(stream, "new@example.org"), people)
+    code = code_of(owner).code
+    device = Device.objects.create(stream=stream, code=code, key_sha256=bytes(32))
+    return World(stream, member, site_of(stream), invite_to(stream, "new@example.org"), device, code, people)
 
 
 def verdict(answer: HttpResponse) -> str:

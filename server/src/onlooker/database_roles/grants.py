@@ -14,6 +14,7 @@ OWN = "SELECT, INSERT, UPDATE, DELETE"
 GRANTS: dict[str, dict[str, str]] = {
     GATEWAY: {
         "accounts_account": "SELECT (id, is_active)",
+        "devices_device": "SELECT (id, stream_id, revoked_at)",
         "django_migrations": "SELECT (app, name)",
         "gateway_blob": "SELECT, INSERT, DELETE",
         "gateway_job": "SELECT, INSERT, DELETE",
@@ -125,6 +126,10 @@ GRANTS: dict[str, dict[str, str]] = {
         "alerts_blindcamera": OWN,
         "alerts_silence": OWN,
         "checks_cameracheck": OWN,
+        "devices_device": OWN,
+        "devices_devicecredential": OWN,
+        "devices_devicetemplate": OWN,
+        "devices_enrolmentcode": OWN,
         "members_invitation": OWN,
         "members_invitationsite": OWN,
         "notices_noticedetails": OWN,

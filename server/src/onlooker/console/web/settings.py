@@ -39,6 +39,7 @@ INSTALLED_APPS = [
     "onlooker.console.billing.apps.BillingConfig",
     "onlooker.audit.apps.AuditConfig",
     "onlooker.streams.apps.StreamsConfig",
+    "onlooker.devices.apps.DevicesConfig",
     "onlooker.gateway.apps.GatewayConfig",
     "onlooker.visits.apps.VisitsConfig",
     "onlooker.metrics.apps.MetricsConfig",

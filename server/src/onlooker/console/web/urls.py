@@ -19,6 +19,7 @@ urlpatterns = [
     path("organisations/", include("onlooker.console.organisations.urls")),
     path("", include("onlooker.console.members.urls")),
     path("", include("onlooker.console.tokens.urls")),
+    path("devices/", include("onlooker.console.devices.urls")),
     path("billing/", include("onlooker.console.billing.urls")),
     path("", include("onlooker.console.sign_in.urls")),
     path("accounts/", include("onlooker.console.accounts.urls")),
