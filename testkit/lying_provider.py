@@ -104,7 +104,7 @@ class LyingProvider:
 def running_lying_provider() -> Iterator[LyingProvider]:
     provider = LyingProvider()
 
-    class Answers(_Handler):
+    class Answers(_ProviderHandler):
         lying = provider
 
     server = ThreadingHTTPServer(("127.0.0.1", 0), Answers)
@@ -120,7 +120,7 @@ def running_lying_provider() -> Iterator[LyingProvider]:
         thread.join()
 
 
-class _Handler(BaseHTTPRequestHandler):
+class _ProviderHandler(BaseHTTPRequestHandler):
     """Serves what the provider says."""
 
     lying: LyingProvider

@@ -22,7 +22,7 @@ VIEWS: tuple[View, ...] = (("1440", 1440, "light"), ("390", 390, "light"), ("144
 
 
 @dataclass
-class Watched(Person):
+class PhotographedPerson(Person):
     """Looks at pages as wide as a desk's screen and as narrow as a telephone."""
 
     def look(self, name: str) -> None:
@@ -68,7 +68,7 @@ def main() -> None:
         authority = Path(stack.ca_file)
         browsers = {name: open_things.enter_context(open_browser(authority=authority)) for name in names}
         steps.add_authenticator(browsers["owner"])
-        people = {name: Watched(one, stack.console_url, pictures / name) for name, one in browsers.items()}
+        people = {name: PhotographedPerson(one, stack.console_url, pictures / name) for name, one in browsers.items()}
         journey = steps_of(scene, people["owner"], people["colleague"], provider)
         travelled = travel(journey, browsers=browsers, folder=pictures)
         errors = [line for line in stack.output.read_text().splitlines() if '"level":"error"' in line]

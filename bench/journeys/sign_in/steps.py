@@ -6,7 +6,7 @@ from selenium.webdriver.common.by import By
 from selenium.webdriver.common.virtual_authenticator import VirtualAuthenticatorOptions
 
 from bench.journeys.console.person import OWNER, PASSWORD, JourneySetup, Person
-from bench.journeys.console.steps import sign_up
+from bench.journeys.console.steps import choose, sign_up
 from bench.lib.browser import Browser
 from bench.lib.identity_provider import IdentityProviderProcess
 from bench.lib.identity_provider.process import CLIENT_ID, SCOPES
@@ -100,8 +100,10 @@ def create_stream(scene: JourneySetup, owner: Person) -> None:
     """With the first stream there is an organisation."""
     owner.open("/streams/new/")
     owner.fill("Name", "Front door")
-    owner.press("Create")
-    owner.see("Password")
+    choose(owner, "place", "public")
+    choose(owner, "preset", "own")
+    owner.press("Create stream")
+    owner.see("Copy this Password now")
     owner.open("/organisations/")
     scene.known["organisation"] = owner.path
 

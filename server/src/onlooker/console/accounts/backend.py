@@ -19,5 +19,8 @@ class AccountBackend(AuthenticationBackend):  # type: ignore[misc]
 
     def get_user(self, user_id: Any) -> Account | None:
         """With what most pages ask next, in the same statement."""
-        account = Account.objects.annotate(may_lack_factor=lacks_required_factor()).filter(pk=user_id).first()
-        return account if account is not None and self.user_can_authenticate(account) else None
+        account = Account.objects.annotate(lacks_factor=lacks_required_factor()).filter(pk=user_id).first()
+        if account is None or not self.user_can_authenticate(account):
+            return None
+        account.may_lack_factor = bool(account.lacks_factor)
+        return account
