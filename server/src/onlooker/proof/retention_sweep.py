@@ -214,9 +214,9 @@ def check_retention(installation: "Installation") -> Finding:
     freed, limits = _search_bytes(installation, people, after)
     faults = after.faults()
     return Finding(
-        done=f"Gave a stream of the proof {PEOPLE} visits, swept its {len(streams)} streams with the recorder's own code, "
-        "by today's clock and by one after their retention, and looked through every table and every place "
-        "that can be read.",
+        done=f"Gave a stream of the proof {PEOPLE} visits, swept its {len(streams)} streams with the recorder's own "
+        "code, by today's clock and by one after their retention, and looked through every table and every place that "
+        "can be read.",
         found=" ".join(faults)
         or f"Today nothing went. After their retention no row shows any of the visits; what is left are totals of "
         f"{SLOT_S // 60} minutes.",
