@@ -35,6 +35,16 @@ PROBLEMS = {
         "`Retry-After` says how long to wait at most before asking again.",
         "Wait. Change the opening hours in the stream's settings, or with `onlooker stream set CLIENT_ID --hours`.",
     ),
+    "enrolment_refused": (
+        "The code is unknown, has expired, was ended, or as many devices have enrolled as it is for. Also where the "
+        "organisation has as many streams as it may. Returned by the console when a device enrols.",
+        "`detail` says which. Create a new code in the console, under Devices.",
+    ),
+    "device_revoked": (
+        "The device was revoked or replaced in the console, or its stream was removed. Returned when the device asks "
+        "the console for a credential.",
+        "Create a new code in the console, and enrol the device again.",
+    ),
     "not_found": (
         "The service, version, job, blob, session or feed does not exist, is past its retention, or belongs to another "
         "stream. Also returned for routes that a trial token can't use.",
@@ -119,6 +129,8 @@ JOB_ERRORS = {
 }
 
 METRICS = {
+    "onlooker_console_provider_sign_ins": "Sign-ins with [organisations' providers](../guides/sign-in.md). `refused`: "
+    "somebody is not let in; `failed`: the provider did not answer, or what it answered could not be verified.",
     "onlooker_requests": "Answered requests. `route` is a name from [routes.md](routes.md), or `none` if the request "
     "was refused before routing; status 499: the client disconnected.",
     "onlooker_request_seconds": "Time from the first byte of a request to the end of its response.",
@@ -231,10 +243,10 @@ DATA_ROUTES = {
 
 CONSOLE_ROUTES = {
     "home": "Redirects to the streams",
-    "streams": "The overview: the streams of the account's organisations, with their numbers for 7 days; `?q=`, `?site=`, "
-    "`?tag=` and `?state=` find some, `?sort=` orders them; for HTMX only the list",
+    "streams": "The overview: the streams of the account's organisations, with their numbers for 7 days; `?q=`, "
+    "`?site=`, `?tag=` and `?state=` find some, `?sort=` orders them; for HTMX only the list",
     "fleet-numbers": "Numbers of all streams together, or of `?site=` or `?tag=`, over `?days=7`, 30, 90 or 365",
-    "fleet-numbers-json": "The same as JSON, with the days and the streams of the group; `?after=` goes on with the next",
+    "fleet-numbers-json": "The same as JSON, with the days and the streams of the group; `?after=` goes on",
     "streams-change": "Changes many streams at once, with a preview: site, tags, retention, opening hours, groups",
     "dashboard": "A stream's numbers for a period, `?period=7d` or `?from=...&to=...`; for HTMX only the report",
     "dashboard-table": "The same as a CSV file: one row per hour or day",
@@ -281,16 +293,32 @@ CONSOLE_ROUTES = {
     "token-without-slash": "The same",
     "jwks": "The public keys that verify tokens; JSON",
     "openapi": "The JSON routes of the console, as an OpenAPI document",
+    "devices": "The devices of the organisations that the account manages, open codes and templates; `?site=`, "
+    "`?search=`, `?revoked=1`",
+    "device-code-new": "Create an enrolment code; the response shows it, once",
+    "device-code-end": "POST: end a code; devices that enrolled with it go on",
+    "device-template-new": "Create a template: the settings that the stream of a new device starts with",
+    "device-template-remove": "POST: remove a template; its codes end",
+    "device-revoke": "Revoke a device; asks first",
+    "device-replace": "Create a code for the device that takes over a stream; shown once",
+    "device-enrol": "POST: a device enrols with a code and a key that it made; JSON",
+    "device-credential": "POST: a device asks for a new credential with its key; JSON",
     "billing": "Card, subscriptions and invoices; all routes below `/billing/` exist only with Stripe's keys",
     "billing-card": "Redirects to Stripe's page to change the card",
     "billing-done": "Where Stripe's page redirects back to",
     "billing-webhook": "Receives Stripe's signed events; JSON",
     "billing-upgrade": "Make a stream an enterprise stream",
     "billing-cancel": "Cancel a stream's subscription",
+    "sign-in": "The sign-in page of an organisation with a provider of its own; a POST leads to the provider",
+    "sign-in-return": "Where the provider leads back to",
+    "organisation-sign-in": "An organisation's provider: issuer, client, roles by group; for owners",
+    "second-factor-required": "Where members are led whose organisation requires a second factor",
+    "sign-in-closed": "In place of pages that a sign-in with a provider can't use",
     "account": "The user's own account",
     "account-delete": "Delete the account, and the organisations that it alone owns; asks for its address",
     "usersessions_list": "Where the user is signed in",
     "session-end": "End one of these sessions",
+    "account-events": "What changed about how the user signs in: passkeys, second factor, password, address",
     "account_email": "Change the e-mail address",
     "account_login": "Sign in",
     "account_logout": "Sign out",
@@ -306,8 +334,14 @@ CONSOLE_ROUTES = {
     "account_reset_password_from_key": "The target of that link: choose a new password",
     "account_reset_password_from_key_done": "Shown after the password was set",
     "account_confirm_login_code": "Not used: sign-in codes by e-mail are not offered",
-    "mfa_index": "The second factor: on or off",
-    "mfa_authenticate": "Asks for a code when signing in",
+    "mfa_index": "The second factor: passkeys, authenticator app, recovery codes",
+    "mfa_authenticate": "Asks for a passkey or a code when signing in",
+    "mfa_list_webauthn": "The user's passkeys",
+    "mfa_add_webauthn": "Add a passkey",
+    "mfa_edit_webauthn": "Rename a passkey",
+    "mfa_remove_webauthn": "Remove a passkey",
+    "mfa_login_webauthn": "Sign in with a passkey; a GET that accepts JSON returns what the browser needs for it",
+    "mfa_reauthenticate_webauthn": "Confirm the user's identity again, with a passkey",
     "mfa_reauthenticate": "Confirm the user's identity again, with a code",
     "mfa_activate_totp": "Set up the second factor",
     "mfa_deactivate_totp": "Remove it",

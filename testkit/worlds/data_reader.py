@@ -50,6 +50,8 @@ SELECT made.*, credential.id AS credential FROM made JOIN credential ON stream_i
 _REMOVALS = tuple(
     f"DELETE FROM {table} WHERE {column} = ANY(%s)".encode()  # noqa: S608 (names of ours)
     for table, column in (
+        ("devices_device", "stream_id"),
+        ("devices_enrolmentcode", "stream_id"),
         ("streams_accesstoken", "stream_id"),
         ("streams_coverage", "stream_id"),
         ("streams_refusal", "stream_id"),

@@ -6,17 +6,18 @@ import json
 import os
 import stat
 import sys
-import tempfile
 from collections.abc import Mapping
 from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import Any
 
+from onlooker_client.credential_file import read_credential, write_private
 from onlooker_client.errors import ConfigError, NotSet
 
 PREFIX = "ONLOOKER_"
 SECRET = "access_token"  # noqa: S105 (its name, not the secret)
-OF_A_SERVER = ("ca_file", "console_url", "data_url")
+SECRETS = (SECRET, "device_key")
+OF_A_SERVER = ("ca_file", "console_url", "data_url", "device_key")
 """Set for one server, wrong for another."""
 LARGEST_FILE_BYTES = 64 * 1024
 
@@ -41,12 +42,13 @@ class Config:
     """Where the console is, if the gateway can't say it itself."""
     data_url: str | None = None
     """Where the data endpoint is, if the gateway can't say it itself."""
+    device_key: str | None = None
+    """What an enrolled device proves itself with when it renews its Password; it made it by itself."""
 
     def __repr__(self) -> str:
-        """Without the secret: what is shown ends up in logs."""
+        """Without the secrets: what is shown ends up in logs."""
         shown = {f.name: getattr(self, f.name) for f in fields(self) if getattr(self, f.name) is not None}
-        if SECRET in shown:
-            shown[SECRET] = "..."
+        shown |= {name: "..." for name in SECRETS if name in shown}
         if "://" in shown.get("source", ""):  # a camera's password may stand anywhere in its address
             shown["source"] = shown["source"].partition("://")[0] + "://..."
         return f"Config({', '.join(f'{name}={value!r}' for name, value in shown.items())})"
@@ -60,7 +62,7 @@ class Config:
         if self.url and other.url and self.url.rstrip("/") != other.url.rstrip("/"):
             other = replace(other, **dict.fromkeys(OF_A_SERVER))
         if self.client_id and other.client_id and self.client_id != other.client_id:
-            other = replace(other, access_token=None)
+            other = replace(other, access_token=None, device_key=None)
         return replace(other, **{f.name: getattr(self, f.name) for f in fields(self) if getattr(self, f.name)})
 
 
@@ -80,10 +82,16 @@ def load_config(given: Config | None = None, path: Path | None = None) -> Config
     config = (given or Config()).over(from_environment())
     file = path or config_path()
     if file.exists() or path:
-        return config.over(read_file(file))
+        return config.over(with_renewed_credential(read_file(file)))
     if os.environ.get(f"{PREFIX}CONFIG"):
         raise ConfigError(f"{file} (ONLOOKER_CONFIG) does not exist. Create it with: onlooker-agent setup")
     return config
+
+
+def with_renewed_credential(config: Config) -> Config:
+    """An enrolled device renews its Password by itself, and keeps the newest one elsewhere."""
+    renewed = read_credential(config.device_key) if config.device_key else None
+    return replace(config, access_token=renewed.access_token) if renewed else config
 
 
 def from_environment(environment: Mapping[str, str] = os.environ) -> Config:
@@ -163,16 +171,4 @@ def _checked(path: Path, said: Any) -> Config:
 
 def write_file(path: Path, config: Config) -> None:
     """All at once, and from the first moment readable by its owner only."""
-    path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-    said = {f.name: getattr(config, f.name) for f in fields(config) if getattr(config, f.name)}
-    handle, name = tempfile.mkstemp(dir=path.parent, prefix=".client-")  # mode 0600
-    try:
-        with os.fdopen(handle, "w", encoding="utf-8") as file:
-            json.dump(said, file, indent=2)
-            file.write("\n")
-            file.flush()
-            os.fsync(handle)  # devices are unplugged
-        Path(name).replace(path)
-    except BaseException:
-        Path(name).unlink(missing_ok=True)
-        raise
+    write_private(path, {f.name: getattr(config, f.name) for f in fields(config) if getattr(config, f.name)})

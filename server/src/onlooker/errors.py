@@ -17,6 +17,8 @@ class Code(StrEnum):
     QUOTA_EXCEEDED = "quota_exceeded"
     STREAM_DISABLED = "stream_disabled"
     STREAM_CLOSED = "stream_closed"
+    ENROLMENT_REFUSED = "enrolment_refused"
+    DEVICE_REVOKED = "device_revoked"
     NOT_FOUND = "not_found"
     METHOD_NOT_ALLOWED = "method_not_allowed"
     REQUEST_TIMEOUT = "request_timeout"
@@ -44,6 +46,8 @@ KINDS: dict[Code, ProblemKind] = {
     Code.QUOTA_EXCEEDED: ProblemKind(403, "The stream has used up its month"),
     Code.STREAM_DISABLED: ProblemKind(403, "The stream is disabled"),
     Code.STREAM_CLOSED: ProblemKind(403, "The stream is closed at this time"),
+    Code.ENROLMENT_REFUSED: ProblemKind(403, "The code does not let this device in"),
+    Code.DEVICE_REVOKED: ProblemKind(403, "The device was revoked"),
     Code.NOT_FOUND: ProblemKind(404, "Not found"),
     Code.METHOD_NOT_ALLOWED: ProblemKind(405, "Method not allowed"),
     Code.REQUEST_TIMEOUT: ProblemKind(408, "The request took too long to arrive"),

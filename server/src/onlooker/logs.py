@@ -36,6 +36,7 @@ def write_logs(process: str, *, level: str) -> None:
     handler.setFormatter(JsonLines(process))
     logging.basicConfig(level=level.upper(), handlers=[handler], force=True)
     logging.getLogger("nats").setLevel(logging.CRITICAL)  # we log ourselves when the bus is lost and found
+    logging.getLogger("fido2").setLevel(logging.WARNING)  # it would log which passkeys people have
     logging.getLogger("uvicorn").setLevel(logging.WARNING)
     logging.getLogger("asyncio").addFilter(_says_something)
 

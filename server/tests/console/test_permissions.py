@@ -13,12 +13,13 @@ from django.http import HttpResponse
 from django.test import Client
 from django.urls import URLPattern, URLResolver, get_resolver
 
+from enrolments import code_of
 from memberships import invite_to, share_stream, site_of
 from onlooker.console.accounts.models import Account
 from onlooker.console.members.models import Invitation
+from onlooker.devices.models import Device, EnrolmentCode
 from onlooker.streams.administration import create_stream
 from onlooker.streams.models import MemberRole, Membership, Site, Stream
-from pages import make_account
 
 pytest_plugins = ["pages"]
 
@@ -37,6 +38,8 @@ MEMBER = (LOGIN, MISSING, MISSING, MISSING, MISSING, IN, IN, MISSING, IN, IN)
 """Who sees the stream."""
 ANY_MEMBER = (LOGIN, MISSING, MISSING, MISSING, IN, IN, IN, MISSING, IN, IN)
 """Who is in the organisation."""
+DEVICE_MANAGER = (LOGIN, MISSING, MISSING, IN, MISSING, IN, MISSING, MISSING, IN, IN)
+"""Who manages any organisation; the viewer of this one is a manager of another."""
 
 MATRIX = {
     "": OPEN,  # leads to the streams
@@ -74,6 +77,9 @@ MATRIX = {
     "organisations/<int:organisation_id>/": ANY_MEMBER,
     "organisations/<int:organisation_id>/settings/": OWNER,
     "organisations/<int:organisation_id>/remove/": OWNER,
+    "organisations/<int:organisation_id>/sign-in/": OWNER,
+    "sign-in/<slug:address>/": OPEN,  # test_provider_admission: who gets in
+    "sign-in/<slug:address>/return/": OPEN,
     "organisations/<int:organisation_id>/leave/": ANY_MEMBER,
     "organisations/<int:organisation_id>/audit/": MANAGER,
     "organisations/<int:organisation_id>/audit/file/": MANAGER,
@@ -89,6 +95,15 @@ MATRIX = {
     "api-token-authstream": OPEN,
     ".well-known/jwks.json": OPEN,
     "openapi.json": OPEN,
+    "devices/": SIGNED_IN,  # each sees those of the organisations that they manage; test_device_pages
+    "devices/codes/new/": DEVICE_MANAGER,
+    "devices/codes/<int:code_id>/end/": MANAGER,
+    "devices/templates/new/": DEVICE_MANAGER,
+    "devices/templates/<int:template_id>/remove/": MANAGER,
+    "devices/<uuid:device_id>/revoke/": MANAGER,
+    "devices/<uuid:device_id>/replace/": MANAGER,
+    "devices/enrol/": OPEN,  # with a code; test_enrolment
+    "devices/credential/": OPEN,  # with a device's key
     "billing/": SIGNED_IN,
     "billing/card/": SIGNED_IN,
     "billing/done/": SIGNED_IN,
@@ -99,6 +114,8 @@ MATRIX = {
     "accounts/delete/": SIGNED_IN,
     "accounts/sessions/": SIGNED_IN,
     "accounts/sessions/<int:number>/end/": SIGNED_IN,
+    "accounts/closed/": SIGNED_IN,
+    "accounts/events/": SIGNED_IN,
     "accounts/email/": SIGNED_IN,
     "accounts/reauthenticate/": SIGNED_IN,
     "accounts/password/change/": SIGNED_IN,
@@ -116,9 +133,16 @@ MATRIX = {
     "accounts/^confirm-email/(?P<key>[-:\\w]+)/$": OPEN,
     "accounts/2fa/": SIGNED_IN,
     "accounts/2fa/authenticate/": SIGNED_IN,
+    "accounts/2fa/required/": SIGNED_IN,
     "accounts/2fa/reauthenticate/": SIGNED_IN,
     "accounts/2fa/totp/activate/": SIGNED_IN,
     "accounts/2fa/totp/deactivate/": SIGNED_IN,
+    "accounts/2fa/webauthn/": SIGNED_IN,
+    "accounts/2fa/webauthn/add/": SIGNED_IN,
+    "accounts/2fa/webauthn/keys/<int:pk>/edit/": SIGNED_IN,
+    "accounts/2fa/webauthn/keys/<int:pk>/remove/": SIGNED_IN,
+    "accounts/2fa/webauthn/login/": OPEN,  # leads to the login, which leads on who is signed in
+    "accounts/2fa/webauthn/reauthenticate/": SIGNED_IN,
     "accounts/2fa/recovery-codes/": SIGNED_IN,
     "accounts/2fa/recovery-codes/generate/": SIGNED_IN,
     "accounts/2fa/recovery-codes/download/": SIGNED_IN,
@@ -132,10 +156,12 @@ MATRIX = {
     "livez": OPEN,
     "readyz": OPEN,
 }
-LEADS_TO_LOGIN = {"accounts/logout/"}
+LEADS_TO_LOGIN = {"accounts/logout/", "accounts/2fa/webauthn/login/"}
 """After signing out, or without having been signed in."""
 NOT_THERE_FOR_SOME = {
     "accounts/2fa/totp/deactivate/",
+    "accounts/2fa/webauthn/keys/<int:pk>/edit/",
+    "accounts/2fa/webauthn/keys/<int:pk>/remove/",
     "accounts/2fa/recovery-codes/",
     "accounts/2fa/recovery-codes/download/",
     "accounts/sessions/<int:number>/end/",
@@ -148,6 +174,8 @@ NOT_THERE_FOR_SOME = {
     "authority.pem",
     "invitations/<uuid:invitation_id>/",
     "notice/<slug:key>/",
+    "sign-in/<slug:address>/",
+    "sign-in/<slug:address>/return/",
 }
 """There may be none, or the key may be wrong: 404 for some who are let in."""
 
@@ -173,6 +201,8 @@ class World:
     member: Membership
     site: Site
     invitation: Invitation
+    device: Device
+    code: EnrolmentCode
     people: dict[str, Account | None]
 
     def path(self, route: str) -> str:
@@ -182,6 +212,9 @@ class World:
             "membership_id": str(self.member.pk),
             "site_id": str(self.site.pk),
             "invitation_id": str(self.invitation.pk),
+            "device_id": str(self.device.device_id),
+            "code_id": str(self.code.pk),
+            "template_id": str(self.code.template_id),
         }
         route = re.sub(r"\^|\$", "", route)
         route = route.replace("(?P<uidb36>[0-9A-Za-z]+)-(?P<key>.+)", "1-key").replace("(?P<key>[-:\\w]+)", "key")
@@ -190,6 +223,8 @@ class World:
 
 @pytest.fixture
 def world(owner: Account, viewer: Account, stranger: Account, staff: Account, settings: Any) -> World:
+    from pages import make_account  # a plugin: pytest has to import it first
+
     TOTP.activate(staff, generate_totp_secret())
     settings.ONLOOKER = msgspec.structs.replace(
         settings.ONLOOKER,
@@ -215,7 +250,9 @@ def world(owner: Account, viewer: Account, stranger: Account, staff: Account, se
         "other owner": made["boss"]
     }
     member = share_stream(stream, make_account("member@example.org"))
-    return World(stream, member, site_of(stream), invite_to(stream, "new@example.org"), people)
+    code = code_of(owner).code
+    device = Device.objects.create(stream=stream, code=code, key_sha256=bytes(32))
+    return World(stream, member, site_of(stream), invite_to(stream, "new@example.org"), device, code, people)
 
 
 def verdict(answer: HttpResponse) -> str:

@@ -72,7 +72,7 @@ def test_a_viewer_sees_how_it_stands_and_no_credentials(sign_in: SignIn, viewer:
     assert "Front door" in page
     assert "Never seen" in page
     assert "owner@example.org shares this stream with you" in page
-    for hidden in ("Login", "Password", "curl", "/settings/", "/rotate/", "/remove/", '/organisations/new"', "Refused"):
+    for hidden in ("Login", "Password", "curl", "/settings/", "/rotate/", "/remove/", "People and sites", "Refused"):
         assert hidden not in page
     assert f">{stream.client_id}<" not in page
 

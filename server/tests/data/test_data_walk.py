@@ -5,7 +5,7 @@ from readers import Question, seen
 
 pytest_plugins = ["endpoint"]
 
-FOLLOWED = ("onlooker.http.", "onlooker.streams.", "onlooker.data.", "onlooker.metrics.")
+FOLLOWED = ("onlooker.http.", "onlooker.streams.", "onlooker.audit.", "onlooker.data.", "onlooker.metrics.")
 MOST_MODULES, MOST_RETURNS = 17, 18
 
 

@@ -42,6 +42,7 @@ FILES = {
     "fleet": FLEET_STATEMENTS,
     "fleet_list": FLEET_QUERIES | {"list_fleet": compile_list(Order())},
     "audit": load_queries("onlooker.audit"),
+    "devices": load_queries("onlooker.devices"),
     "migrations": {"applied": APPLIED},
 }
 FORGETTING = ("lock_progress", "forget_blocks", "forget_blocks_of")
@@ -50,6 +51,7 @@ SENT: dict[str, dict[str, tuple[str, ...]]] = {
     GATEWAY: {
         "migrations": ("applied",),
         "streams": ("find_stream", "put_condition", *METERS, *DEVICES),
+        "devices": ("list_revoked",),
         "gateway": (
             *("count_waiting", "accept_job", "find_job", "remove_job", "waiting_in_session"),
             *("add_blob", "find_blob", "remove_blob"),

@@ -23,6 +23,7 @@ from onlooker_client.agent.stream_answer import StreamAnswer, ask_stream, report
 from onlooker_client.client import Client
 from onlooker_client.command import exit_codes
 from onlooker_client.config import Config
+from onlooker_client.enrolment.renewal import CredentialKeeper
 from onlooker_client.errors import BadCredentials, ConfigError, OnlookerError
 from onlooker_client.preview.output import Preview
 from onlooker_client.scene import count_people
@@ -47,14 +48,16 @@ class Agent:
         *,
         preview: Preview | None = None,
         stream: StreamAnswer | None = None,
+        keeper: CredentialKeeper | None = None,
     ) -> None:
-        """`stream` is what the server said already; it is asked where that is missing."""
+        """`stream` is what the server said already; it is asked where that is missing. Enrolled devices: `keeper`."""
         self.tally = Tally()
         self._options = options
         self._read_config = read_config
         self._log = log
         self._preview = preview
         self._stream = stream
+        self._keeper = keeper
         self._config = read_config()
         self._client = Client(config=self._config)
         self._is_told_to_stop = False
@@ -159,11 +162,7 @@ class Agent:
     def _tick(self, now: float) -> None:
         self._delivery.tick(now)
         self._grabber.check(now)
-        refused = self._tracker.refused
-        if isinstance(refused, BadCredentials) and self._tracker.answered_at is None:  # they never were right
-            raise ConfigError(explain_refusal(refused))
-        if isinstance(refused, BadCredentials) or self._options.computes_here:
-            self._look_for_credentials(now)
+        self._look_at_credentials(now)
         self._look_at_hours(now)
         self._reporter.tick(now)
         self._condition.tick(now)
@@ -189,6 +188,16 @@ class Agent:
             self._preview.close()
         self._log.close()
         replace_process()
+
+    def _look_at_credentials(self, now: float) -> None:
+        refused = self._tracker.refused
+        is_refused = isinstance(refused, BadCredentials)
+        if self._keeper is not None:
+            self._keeper.tick(is_refused=is_refused)
+        elif isinstance(refused, BadCredentials) and self._tracker.answered_at is None:  # they never were right
+            raise ConfigError(explain_refusal(refused))
+        if is_refused or self._options.computes_here or self._keeper is not None:
+            self._look_for_credentials(now)
 
     def _look_for_credentials(self, now: float) -> None:
         """Somebody may have put a new Password into the file."""

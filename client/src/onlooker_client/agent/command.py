@@ -10,6 +10,7 @@ from typing import Callable
 
 from onlooker_client.agent.options import DEVICE_FPS, SERVER_FPS, AgentOptions, JournalOptions
 from onlooker_client.command.options import add_picture_options, add_server_options, number, read_config, whole
+from onlooker_client.config import Config
 from onlooker_client.device.command_options import ComputePlan, add_device_options, plan_computing
 from onlooker_client.device.compute_options import SERVER
 from onlooker_client.device.feed_options import add_feed_options, read_feed_options
@@ -71,6 +72,7 @@ def _add_watching_options(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     from onlooker_client.agent.status.log import AgentLog, LogLevel
+    from onlooker_client.enrolment.renewal import CredentialKeeper
     from onlooker_client.terminal import Terminal
 
     level = LogLevel.DEBUG if arguments.verbose else LogLevel.WARNING if arguments.quiet else LogLevel.INFO
@@ -78,6 +80,9 @@ def run(arguments: argparse.Namespace) -> int:
 
     config = read_config(arguments)
     check_source(config.source)
+    keeper = CredentialKeeper(config, agent_log) if config.device_key else None
+    if keeper is not None:
+        config = keeper.check()
     plan = plan_computing(arguments, config)
     options = read_options(arguments, plan)
     if arguments.feed_port is not None and options.feed is None:
@@ -91,7 +96,11 @@ def run(arguments: argparse.Namespace) -> int:
         agent_log.warning("preview", text)
 
     preview = open_preview(show=arguments.show, save=arguments.save, fps=options.fps, warn=warn)
-    agent = Agent(options, lambda: read_config(arguments), agent_log, preview=preview, stream=plan.stream)
+
+    def read() -> Config:
+        return keeper.apply(read_config(arguments)) if keeper is not None else read_config(arguments)
+
+    agent = Agent(options, read, agent_log, preview=preview, stream=plan.stream, keeper=keeper)
     _stop_on_signals(agent.stop)
     return agent.run()
 

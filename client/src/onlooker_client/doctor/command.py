@@ -14,6 +14,7 @@ from onlooker_client.command.options import add_server_options, number, read_con
 from onlooker_client.doctor.checks import Check, run_checks
 from onlooker_client.doctor.examination import Examination
 from onlooker_client.doctor.findings import Finding, Severity
+from onlooker_client.enrolment.renewal import checked_config
 from onlooker_client.terminal import Terminal
 from onlooker_client.version import VERSION
 
@@ -39,7 +40,8 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    examination = Examination(read_config(arguments), clock=time.time, view_degrees=arguments.view_degrees)
+    config = checked_config(read_config(arguments))
+    examination = Examination(config, clock=time.time, view_degrees=arguments.view_degrees)
     terminal = Terminal.of()
     is_shown = not arguments.json
     found = []

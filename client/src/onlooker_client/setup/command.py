@@ -10,7 +10,14 @@ from pathlib import Path
 
 from onlooker_client.command import exit_codes
 from onlooker_client.command.options import add_server_options
-from onlooker_client.config import Config, config_path, from_environment, read_file, write_file
+from onlooker_client.config import (
+    Config,
+    config_path,
+    from_environment,
+    read_file,
+    with_renewed_credential,
+    write_file,
+)
 from onlooker_client.errors import ConfigError
 from onlooker_client.terminal import Terminal
 
@@ -105,7 +112,7 @@ def read_kept(path: Path) -> tuple[Config, str]:
     if not path.exists():
         return Config(), ""
     try:
-        return read_file(path), ""
+        return with_renewed_credential(read_file(path)), ""
     except ConfigError as error:
         return Config(), str(error)
 
@@ -120,7 +127,7 @@ def keep_settings(path: Path, config: Config, fetched: Path) -> None:
     """Write the file; an authority that was fetched into `fetched` comes to lie beside it."""
     try:
         if config.ca_file and Path(config.ca_file).parent == fetched:
-            config = replace(config, ca_file=_keep_authority(path, Path(config.ca_file)))
+            config = replace(config, ca_file=keep_authority(path, Path(config.ca_file).read_bytes()))
         write_file(path, config)
     except OSError as error:
         raise ConfigError(
@@ -128,10 +135,12 @@ def keep_settings(path: Path, config: Config, fetched: Path) -> None:
         ) from None
 
 
-def _keep_authority(path: Path, fetched: Path) -> str:
+def keep_authority(path: Path, certificates: bytes) -> str:
+    """Beside the settings, where a service can read it, too."""
     path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
     kept = path.with_name("authority.pem").absolute()
     written = kept.with_name(".authority.pem.new")
-    written.write_bytes(fetched.read_bytes())
+    written.write_bytes(certificates)
+    written.chmod(0o644)  # it is public, and the service runs as another user
     written.replace(kept)
     return str(kept)

@@ -95,7 +95,7 @@ def check_organisation_log(organisation_id: int) -> CheckedChain:
 def _check(
     read_entries: Callable[[], Iterator[LoggedEntry]], read_chain: Callable[[], AuditChain | OrganisationChain | None]
 ) -> CheckedChain:
-    """A log may begin meanwhile, or its oldest entries end. Then what is missing may be no fault: it is checked again."""
+    """A log may begin meanwhile, or its oldest entries end: what is missing then may be no fault; it is read again."""
     while True:
         ends = _ends_of(read_chain())
         last_number = ends.last_number if ends else None

@@ -15,9 +15,11 @@ from onlooker.cli.audit import audit
 from onlooker.cli.backup import backup, restore
 from onlooker.cli.bus import bus
 from onlooker.cli.database import apply_migrations, database
+from onlooker.cli.device import device
 from onlooker.cli.organisations import organisation
 from onlooker.cli.proof import prove
 from onlooker.cli.secrets import secrets
+from onlooker.cli.sign_in import sign_in
 from onlooker.settings import Settings, SettingsError, describe_settings, read_settings
 from onlooker_pipeline.model_runtime import ModelsUnavailable
 
@@ -163,5 +165,19 @@ def settings() -> None:
         click.echo(f"{name}={default}\n    {meta.description}")
 
 
-for command in (stream, organisation, audit, keys, account, secrets, bus, database, backup, restore, prove):
+for command in (
+    stream,
+    device,
+    organisation,
+    audit,
+    keys,
+    account,
+    sign_in,
+    secrets,
+    bus,
+    database,
+    backup,
+    restore,
+    prove,
+):
     main.add_command(command)

@@ -1,6 +1,8 @@
 """`GET /api/1/entities`: a page of buckets with the metrics that were asked for."""
 
+import hashlib
 from dataclasses import replace
+from functools import partial
 from typing import Any
 from urllib.parse import urlencode
 
@@ -11,11 +13,12 @@ from starlette.responses import Response
 from onlooker.data.comparison import COMPARISON_PARAMETERS, comparison_members, parse_comparison
 from onlooker.data.context import context_of
 from onlooker.data.query import compare_limited, note_reading, read_parameters, read_query, run_limited
-from onlooker.data.revalidation import revalidated
 from onlooker.metrics.execution import Answer
 from onlooker.metrics.query import Query
 
 PATH = "/api/1/entities"
+CACHING = {"Cache-Control": "private, no-cache", "Vary": "Authorization"}
+"""Stored by the bearer only, and revalidated before each use."""
 
 
 async def show_entities(request: Request) -> Response:
@@ -23,16 +26,29 @@ async def show_entities(request: Request) -> Response:
     parameters = read_parameters(request.scope["query_string"])
     query, page = read_query(request, parameters)
     before = parse_comparison(parameters, query) if parameters.keys() & COMPARISON_PARAMETERS else None
-    await note_reading(context, request, query, "page")
-    if before:
-        compared = replace(query, from_at=before.from_at, to_at=before.to_at)
-        await note_reading(context, request, compared, "comparison")
-    answer = await run_limited(context, query, page)
+    answer = await run_limited(context, query, page, note=partial(note_reading, context, request, query, "page"))
     members = members_of(answer, data_url=context.settings.data_url)
     if before and page == 1:
-        members["comparison"] = comparison_members(await compare_limited(context, query, before), query)
+        earlier = replace(query, from_at=before.from_at, to_at=before.to_at)
+        note = partial(note_reading, context, request, earlier, "comparison")
+        members["comparison"] = comparison_members(await compare_limited(context, query, before, note=note), query)
     body = msgspec.json.encode(members)
     return revalidated(request, body)
+
+
+def revalidated(request: Request, body: bytes) -> Response:
+    """A JSON body with its tag, or 304 if the request names that tag: a client that has it is not sent it again."""
+    tag = f'W/"{hashlib.sha256(body).hexdigest()[:32]}"'
+    headers = CACHING | {"ETag": tag}
+    if _names(request.headers.get("if-none-match", ""), tag):
+        return Response(status_code=304, headers=headers)
+    return Response(body, headers=headers, media_type="application/json")
+
+
+def _names(header: str, tag: str) -> bool:
+    """Weak comparison: the same numbers, in any encoding."""
+    given = [one.strip().removeprefix("W/") for one in header.split(",")]
+    return tag.removeprefix("W/") in given or given == ["*"]
 
 
 def members_of(answer: Answer, *, data_url: str) -> dict[str, Any]:

@@ -27,6 +27,8 @@ GRACE_S = 1.0
 PARAMETERS = ("metrics", "from_date", "to_date", "time", "tz", "page", *COMPARISON_PARAMETERS)
 
 Found = TypeVar("Found")
+Note = Callable[[], Awaitable[None]]
+"""Notes in the audit log what is about to be read."""
 
 
 def read_parameters(query_string: bytes) -> dict[str, str]:
@@ -61,30 +63,36 @@ def read_query(request: Request, parameters: Mapping[str, str]) -> tuple[Query, 
 
 
 async def note_reading(context: DataContext, request: Request, query: Query, kind: str) -> None:
-    """Into the audit log, before it is answered."""
+    """Into the audit log, before it is read."""
     bearer: Bearer = request.scope["bearer"]
     reading = ReadingKind(query.stream_id, f"account:{bearer.user_id}", bearer.credential, kind)
     await context.readings.note(reading, query.from_at, query.to_at, now=datetime.now(UTC))
 
 
-async def run_limited(context: DataContext, query: Query, page: int = 1, *, wait_s: float | None = None) -> Answer:
+async def run_limited(
+    context: DataContext, query: Query, page: int = 1, *, note: Note | None = None, wait_s: float | None = None
+) -> Answer:
     """A page of the answer, within limits of concurrency and time; `wait_s` replaces the usual time to wait."""
-    return await _run_within_limits(
-        context, query, partial(run_query, context.numbers.pool, query, page), wait_s=wait_s
-    )
+    act = partial(run_query, context.numbers.pool, query, page)
+    return await _run_within_limits(context, query, act, note=note, wait_s=wait_s)
 
 
-async def compare_limited(context: DataContext, query: Query, before: TimeRange) -> Comparison:
+async def compare_limited(context: DataContext, query: Query, before: TimeRange, *, note: Note) -> Comparison:
     """The whole range against another one, within the same limits."""
-    now = datetime.now(UTC)
-    return await _run_within_limits(
-        context, query, partial(read_comparison, context.numbers.pool, query, before, now=now)
-    )
+    act = partial(read_comparison, context.numbers.pool, query, before, now=datetime.now(UTC))
+    return await _run_within_limits(context, query, act, note=note)
 
 
 async def _run_within_limits(
-    context: DataContext, query: Query, act: Callable[[], Awaitable[Found]], *, wait_s: float | None = None
+    context: DataContext,
+    query: Query,
+    act: Callable[[], Awaitable[Found]],
+    *,
+    note: Note | None,
+    wait_s: float | None = None,
 ) -> Found:
+    if note:
+        await note()
     limit_s = context.settings.data_time_limit_s
     async with context.concurrent_queries.take(query.stream_id, wait_s=wait_s):
         try:

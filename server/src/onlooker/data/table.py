@@ -4,6 +4,7 @@ import csv
 import io
 from collections.abc import AsyncIterator, Iterable, Iterator, Mapping
 from dataclasses import replace
+from functools import partial
 from typing import TypeVar
 
 from starlette.requests import Request
@@ -11,8 +12,8 @@ from starlette.responses import Response, StreamingResponse
 
 from onlooker.data.comparison import refuse_comparison
 from onlooker.data.context import context_of
+from onlooker.data.entities import CACHING
 from onlooker.data.query import note_reading, read_parameters, read_query, run_limited
-from onlooker.data.revalidation import CACHING
 from onlooker.errors import bad_request
 from onlooker.metrics.buckets import count_buckets
 from onlooker.metrics.execution import Answer
@@ -39,10 +40,10 @@ async def show_table(request: Request) -> Response:
     query, _ = read_query(request, parameters)
     if count_buckets(query) > LONGEST_TABLE:
         raise bad_request(f"A table has at most {LONGEST_TABLE} rows. Ask for a shorter range, or for days.")
-    await note_reading(context_of(request), request, query, "table")
     asked = query.metrics
     carrying = replace(query, metrics=tuple(dict.fromkeys((*asked, *CARRIED))))
-    first = await run_limited(context_of(request), carrying)
+    note = partial(note_reading, context_of(request), request, query, "table")
+    first = await run_limited(context_of(request), carrying, note=note)
     if request.method == "HEAD":
         return Response(headers=HEADERS, media_type=MEDIA_TYPE)
     return StreamingResponse(_chunks(request, first, asked), headers=HEADERS, media_type=MEDIA_TYPE)

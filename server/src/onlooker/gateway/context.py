@@ -15,6 +15,7 @@ from onlooker.bus.session_store import SessionBucket
 from onlooker.bus.subjects import FEEDS, RESULTS
 from onlooker.clock_check import ClockCheck
 from onlooker.database import Pool, open_pool
+from onlooker.devices.revocation import RevocationWatch
 from onlooker.errors import not_found
 from onlooker.gateway.blobstore import BlobStore, open_store
 from onlooker.gateway.engine.engine import Engine
@@ -185,7 +186,8 @@ async def open_context(settings: Settings) -> AsyncIterator[GatewayContext]:
             from onlooker.gateway.traces import trace_requests
 
             trace_requests(context.turns, context.results)
-        running = [start_background_task(context.meters.run()), start_background_task(clock.run(pool))]
+        loops = (context.meters.run(), clock.run(pool), RevocationWatch(pool, context.credentials).run())
+        running = [start_background_task(loop) for loop in loops]
         try:
             yield context
         finally:

@@ -39,7 +39,7 @@ def erasable_range(
 ) -> tuple[datetime, datetime]:
     """The range that is erased. On the grid, all slots that it touches: how many go tells of no moment inside a slot.
 
-    Raises ValueError, with a sentence. A slot must have ended some time ago: as long as visits of it arrive, when they do
+    Raises ValueError, with a sentence. A slot must have ended some time ago: while visits of it arrive, when they do so
     tells when they began.
     """
     now = now or datetime.now(UTC)

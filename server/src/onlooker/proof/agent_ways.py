@@ -38,7 +38,7 @@ def find_agent(name: str) -> str | None:
     return str(beside) if beside.exists() else shutil.which(name)
 
 
-class Device:
+class ProofDevice:
     """A device of its own: a home, a stream and a film."""
 
     def __init__(self, installation: Installation, way: str, film: Path) -> None:

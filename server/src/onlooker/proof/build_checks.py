@@ -34,7 +34,12 @@ BUILD_CHECKS: dict[str, tuple[str, ...]] = {
     "kept-hours-and-place": (_REMOVALS,),
     "kept-streams-and-usage": (_REMOVALS, f"{_SERVER}/console/test_removals_journey.py"),
     "account-address-and-password": (_ACCOUNT, f"{_SERVER}/console/test_passwords.py"),
-    "account-second-factor": (f"{_SERVER}/console/test_second_factor.py",),
+    "account-second-factor": (f"{_SERVER}/console/test_second_factor.py", f"{_SERVER}/console/test_passkeys.py"),
+    "account-security-events": (f"{_SERVER}/console/test_passkeys.py",),
+    "account-provider-identity": (
+        f"{_SERVER}/console/test_provider_admission.py",
+        f"{_SERVER}/console/test_provider_settings.py",
+    ),
     "account-session": (f"{_SERVER}/console/test_account_sessions.py", f"{_SERVER}/console/test_chores.py"),
     "account-sign-in-attempts": (f"{_SERVER}/console/test_sign_in_limits.py",),
     "account-token-requests": (f"{_SERVER}/console/test_token_limits.py",),

@@ -14,6 +14,8 @@ from onlooker_pipeline.warm_up import read_reference_picture
 SIZE_PX = (640, 480)
 NOISE = 9.0
 """Standard deviation in grey values: a face is still found, and no two rows are alike."""
+DARKEST, CONTRAST = 38.0, 0.7
+"""So that noise is nowhere cut off: a black or a white row is like any other."""
 QUALITY = 80
 """Of a JPEG, as the agent sends it."""
 FPS = 10
@@ -35,7 +37,8 @@ class MarkedPictures:
     def film(self, way: str, path: Path, *, seconds: float) -> Path:
         """A video for one way; its wall is the same in all frames."""
         wall = draw_picture()
-        video = cv2.VideoWriter(str(path), cv2.VideoWriter.fourcc(*"MJPG"), FPS, SIZE_PX)
+        # OpenCV's own encoder: FFmpeg's changes its quality from frame to frame, and the wall with it.
+        video = cv2.VideoWriter(str(path), cv2.CAP_OPENCV_MJPEG, cv2.VideoWriter.fourcc(*"MJPG"), FPS, SIZE_PX)
         for frame in _moving(wall, round(seconds * FPS)):
             video.write(cv2.cvtColor(frame, cv2.COLOR_GRAY2BGR))
         video.release()
@@ -66,7 +69,7 @@ class MarkedPictures:
 def draw_picture() -> Grey:
     person = cv2.resize(decode_grey(read_reference_picture()), SIZE_PX, interpolation=cv2.INTER_LINEAR)
     noise = np.random.default_rng(secrets.randbits(64)).normal(0.0, NOISE, person.shape)
-    return np.clip(np.asarray(person, np.float64) + noise, 0, 255).astype(np.uint8)
+    return np.clip(DARKEST + np.asarray(person, np.float64) * CONTRAST + noise, 0, 255).astype(np.uint8)
 
 
 def encode_jpeg(picture: Grey) -> bytes:

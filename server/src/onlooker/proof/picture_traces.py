@@ -5,6 +5,7 @@ import binascii
 import re
 import zlib
 from collections.abc import Iterable, Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 
 import cv2
@@ -23,6 +24,7 @@ SMALL_PX = ((160, 120), (112, 112), (64, 64))
 _PICTURE = re.compile(rb"\xff\xd8\xff[\xc0-\xfe]|\x89PNG\r\n\x1a\n|RIFF....WEBP", re.DOTALL)
 _DEFLATED = re.compile(rb"\x78[\x01\x5e\x9c\xda]|\x1f\x8b\x08")
 _TEXT = re.compile(rb"[A-Za-z0-9+/_-]{64,}={0,2}")
+_HEXADECIMAL = re.compile(rb"[0-9a-f]{64,}|[0-9A-F]{64,}")
 _START_OF_SCAN = b"\xff\xda"
 DEPTH = 3
 FILE_BYTES, INFLATED_BYTES = 1 << 24, 1 << 24
@@ -114,9 +116,8 @@ def _find(content: bytes, marks: PictureMarks, within: str, depth: int, *, only_
     for found in _DEFLATED.finditer(content):
         if plain := _inflate(content[found.start() : found.start() + INFLATED_BYTES]):
             yield from _find(plain, marks, f"{within} deflated".strip(), depth - 1, only_known=only_known)
-    for found in _TEXT.finditer(content):
-        for plain in _decode(found[0]):
-            yield from _find(plain, marks, f"{within} text".strip(), 0, only_known=only_known)
+    for plain in _decoded(content):
+        yield from _find(plain, marks, f"{within} text".strip(), 0, only_known=only_known)
 
 
 def _decode_picture(file: bytes) -> Grey | None:
@@ -135,13 +136,15 @@ def _inflate(content: bytes) -> bytes:
         return b""
 
 
-def _decode(text: bytes) -> Iterator[bytes]:
-    try:
-        yield base64.b64decode(text + b"=" * (-len(text) % 4), altchars=b"-_" if b"-" in text or b"_" in text else None)
-        if len(text) % 2 == 0:
-            yield bytes.fromhex(text.decode())
-    except (binascii.Error, ValueError):
-        return
+def _decoded(content: bytes) -> Iterator[bytes]:
+    """What is there as text: in base 64, or in hexadecimal digits."""
+    for found in _TEXT.finditer(content):
+        text = found[0].rstrip(b"=")
+        text = text[: len(text) // 4 * 4]
+        with suppress(binascii.Error):
+            yield base64.b64decode(text, altchars=b"-_" if b"-" in text or b"_" in text else None)
+    for found in _HEXADECIMAL.finditer(content):
+        yield bytes.fromhex(found[0][: len(found[0]) // 2 * 2].decode())
 
 
 def _versions(picture: Grey) -> Iterator[Grey]:

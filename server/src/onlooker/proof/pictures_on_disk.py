@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from onlooker.proof.agent_ways import Device, DeviceRun, find_agent
+from onlooker.proof.agent_ways import DeviceRun, ProofDevice, find_agent
 from onlooker.proof.check import Check, Finding
 from onlooker.proof.file_watch import FileWatch
 from onlooker.proof.installation import Installation
@@ -128,7 +128,7 @@ def send_pictures(installation: Installation) -> Expedition:
     return expedition
 
 
-def _devices(installation: Installation, expedition: Expedition) -> Iterator[tuple[Device, str]]:
+def _devices(installation: Installation, expedition: Expedition) -> Iterator[tuple[ProofDevice, str]]:
     program = find_agent(installation.agent)
     if program is None:
         expedition.limits.append(
@@ -140,7 +140,8 @@ def _devices(installation: Installation, expedition: Expedition) -> Iterator[tup
     films.mkdir()
     for way in DEVICES:
         installation.say(f"Way: {way}")
-        yield Device(installation, way, expedition.pictures.film(way, films / f"{way}.avi", seconds=FILM_S)), program
+        film = expedition.pictures.film(way, films / f"{way}.avi", seconds=FILM_S)
+        yield ProofDevice(installation, way, film), program
 
 
 def _send_over_http(installation: Installation, expedition: Expedition) -> None:

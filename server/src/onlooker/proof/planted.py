@@ -26,7 +26,7 @@ def planted_pictures(frame: Grey) -> dict[str, bytes]:
         "png_of_crop": bytes(cv2.imencode(".png", crop)[1]),
         "deflated": zlib.compress(small.tobytes()),
         "base64": base64.b64encode(crop.tobytes()),
-        "hexadecimal": crop[:20].tobytes().hex().encode(),
+        "hexadecimal": crop.tobytes().hex().encode(),
     }
 
 

@@ -42,6 +42,8 @@ _KEPT = (
 _SIGNED_IN = (
     ("account-address-and-password", "e-mail address, password (hashed)"),
     ("account-second-factor", "second factor and recovery codes"),
+    ("account-security-events", "security events of an account"),
+    ("account-provider-identity", "with an organisation's provider"),
     ("account-session", "a session: the client's address"),
     ("account-sign-in-attempts", "sign-in attempts"),
     ("account-token-requests", "failed token requests"),

@@ -24,7 +24,7 @@ from onlooker_pipeline.visits.visit import Visit
 
 if TYPE_CHECKING:
     from onlooker.proof.installation import Installation
-    from onlooker.proof.places import Place
+    from onlooker.proof.places import StoragePlace
 
 RETENTION_DAYS = 30
 PEOPLE = 30
@@ -214,8 +214,8 @@ def check_retention(installation: "Installation") -> Finding:
     freed, limits = _search_bytes(installation, people, after)
     faults = after.faults()
     return Finding(
-        done=f"Gave a stream of the proof {PEOPLE} visits, swept the proof's {len(streams)} streams with the recorder's "
-        "own code, by today's clock and by one after their retention, and looked through every table and every place "
+        done=f"Gave a stream of the proof {PEOPLE} visits, swept its {len(streams)} streams with the recorder's own "
+        "code, by today's clock and by one after their retention, and looked through every table and every place "
         "that can be read.",
         found=" ".join(faults)
         or f"Today nothing went. After their retention no row shows any of the visits; what is left are totals of "
@@ -249,7 +249,7 @@ def _search_bytes(installation: "Installation", people: SweptPeople, after: Afte
 
     freed: set[str] = set()
 
-    def find(content: bytes, place: "Place") -> Iterable[str]:
+    def find(content: bytes, place: "StoragePlace") -> Iterable[str]:
         traces = people.traces(content)
         if place.name in FREED:
             freed.update(traces)

@@ -32,6 +32,8 @@ class BoundedCache(Generic[Key, Value]):
         self._stale_limit_s = stale_limit_s
         self._known: OrderedDict[Key, _Remembered[Value]] = OrderedDict()
         self._reading: dict[Key, asyncio.Task[Value]] = {}
+        self._outdated: set[Key] = set()
+        """Dropped while they were read."""
 
     def __len__(self) -> int:
         return len(self._known)
@@ -40,6 +42,12 @@ class BoundedCache(Generic[Key, Value]):
         """The age of a cached value; 0 if there is none."""
         known = self._known.get(key)
         return known.age_s if known else 0.0
+
+    def drop(self, key: Key) -> None:
+        """It is read again when it is needed; what is being read now may be of before, and is not kept."""
+        self._known.pop(key, None)
+        if key in self._reading:
+            self._outdated.add(key)
 
     async def get(self, key: Key, read: Callable[[], Awaitable[Value]], *, remember_s: float | None = None) -> Value:
         known = self._known.get(key)
@@ -63,6 +71,8 @@ class BoundedCache(Generic[Key, Value]):
     async def _read(self, key: Key, read: Callable[[], Awaitable[Value]]) -> Value:
         began_at = time.monotonic()
         value = await read()
+        if key in self._outdated:
+            return value
         self._known[key] = _Remembered(value, began_at)
         self._known.move_to_end(key)
         if len(self._known) > self._size:
@@ -71,5 +81,6 @@ class BoundedCache(Generic[Key, Value]):
 
     def _end(self, key: Key, task: asyncio.Task[Value]) -> None:
         del self._reading[key]
+        self._outdated.discard(key)
         if not task.cancelled():
             task.exception()  # callers have it; retrieved here in case none is left

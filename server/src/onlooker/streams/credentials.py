@@ -102,6 +102,10 @@ class Credentials:
             opened = record.opened_with(given) if record else None
         return opened
 
+    def forget(self, client_id: uuid.UUID) -> None:
+        """One of its tokens ended before its time: none is taken any more without asking the database."""
+        self._cache.drop(client_id)
+
     async def _read(self, client_id: uuid.UUID) -> StreamRecord | None:
         async with self._pool.connection() as connection:
             cursor = await connection.execute(

@@ -101,6 +101,11 @@ class AccountAdapter(DefaultAccountAdapter):  # type: ignore[misc]
             return False
         return bool(super().confirm_email(request, email_address))
 
+    def get_reauthentication_methods(self, user: AbstractBaseUser) -> list[dict[str, Any]]:
+        names = {"mfa_reauthenticate": "Use a code", "mfa_reauthenticate:webauthn": "Use a passkey"}
+        methods: list[dict[str, Any]] = super().get_reauthentication_methods(user)
+        return [one | {"description": names.get(one["id"], one["description"])} for one in methods]
+
     def get_password_change_redirect_url(self, request: HttpRequest) -> str:
         return reverse("account")
 

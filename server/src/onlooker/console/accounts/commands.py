@@ -13,6 +13,7 @@ from django.db import transaction
 from onlooker.audit.actor import acting_as, command_actor
 from onlooker.console.accounts.deletion import erase_account
 from onlooker.console.accounts.models import Account
+from onlooker.console.accounts.security_events import note_event
 from onlooker.console.streams.lifecycle import log_stream_states
 
 
@@ -48,6 +49,7 @@ def change_password(email: str, *, removes_second_factor: bool) -> str:
     _set_password(account, is_staff=False)
     if removes_second_factor:
         Authenticator.objects.filter(user=account).delete()
+        note_event(None, account, "second_factor.removed_by_operator")
     return f"Password set for {account.email}. All its sessions have ended."
 
 

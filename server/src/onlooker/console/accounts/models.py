@@ -30,6 +30,12 @@ class Account(AbstractBaseUser, PermissionsMixin):
     is_active = models.BooleanField(default=True)
     created_at = models.DateTimeField(auto_now_add=True)
 
+    reaches_only: int | None = None
+    """Set for a session that an organisation's provider began: the organisation's number. See `reach.py`."""
+    may_lack_factor = True
+    """Whether an organisation may require a second factor that it lacks; known for the account of a session."""
+    assumes_second_factor = False
+
     objects = Accounts()
 
     USERNAME_FIELD = "email"
@@ -40,3 +46,18 @@ class Account(AbstractBaseUser, PermissionsMixin):
 
     def __str__(self) -> str:
         return self.email
+
+
+class SecurityEvent(models.Model):
+    """A change of how an account signs in. Rows are written and end with age; none is changed."""
+
+    account = models.ForeignKey(Account, on_delete=models.CASCADE, related_name="security_events")
+    at = models.DateTimeField(auto_now_add=True, db_index=True)
+    action = models.TextField()
+    detail = models.TextField(blank=True)
+    """The name of a passkey or of an organisation."""
+    address = models.TextField(blank=True)
+    """Where the request came from; empty for the command line."""
+
+    def __str__(self) -> str:
+        return f"{self.action} of {self.account_id}"

@@ -1,11 +1,14 @@
-"""The second factor: its secrets are encrypted, and owners are warned if someone seems to know their password."""
+"""The second factor: a passkey, or codes whose secret is encrypted; owners are warned if a password may be known."""
 
 import logging
 from typing import Any
+from urllib.parse import urlsplit
 
 from allauth.mfa.adapter import DefaultMFAAdapter
 from allauth.mfa.adapter import get_adapter as get_second_factor_adapter
+from allauth.mfa.models import Authenticator
 from allauth.mfa.totp.internal.auth import generate_totp_secret
+from django.conf import settings
 from django.http import HttpRequest
 
 from onlooker.console.accounts.models import Account
@@ -17,6 +20,8 @@ log = logging.getLogger(__name__)
 
 WRONG_CODES_TOLERATED = "4/h/key"
 WARNINGS_LIMIT = "1/d/key"
+FACTORS = [Authenticator.Type.TOTP, Authenticator.Type.WEBAUTHN]
+"""Any of these counts; recovery codes only stand in for one."""
 
 
 class SecondFactorAdapter(DefaultMFAAdapter):  # type: ignore[misc]
@@ -38,9 +43,17 @@ class SecondFactorAdapter(DefaultMFAAdapter):  # type: ignore[misc]
             log.error("second factor not readable: the secret key has changed", extra=fields(remedy=EARLIER_KEY_REMEDY))
             return str(generate_totp_secret())
 
+    def get_public_key_credential_rp_entity(self) -> dict[str, str]:
+        """Whom passkeys are for, from the settings and never from the Host header."""
+        return {"id": urlsplit(settings.ONLOOKER.console_url).hostname or "localhost", "name": "Onlooker"}
+
+    def generate_authenticator_name(self, user: Account, type: str) -> str:
+        number = Authenticator.objects.filter(user_id=user.pk, type=type).count() + 1
+        return f"Passkey {number}"
+
 
 def has_second_factor(account: Account) -> bool:
-    return bool(get_second_factor_adapter().is_mfa_enabled(account, ["totp"]))
+    return bool(get_second_factor_adapter().is_mfa_enabled(account, FACTORS))
 
 
 def report_wrong_codes(sender: Any, *, request: HttpRequest, user: Account, **kwargs: Any) -> None:

@@ -1,4 +1,4 @@
-"""How long people stay signed in: until idle for a day (staff: 12 hours), and a week at most."""
+"""How long people stay signed in: until idle for a day (staff: 12 hours), a week at most; by a provider 12 hours."""
 
 import time
 from collections.abc import Callable
@@ -10,10 +10,14 @@ from django.contrib import messages
 from django.contrib.auth import logout
 from django.http import HttpRequest, HttpResponse
 
+from onlooker.console.accounts.reach import REACHES_ONLY
+
 IDLE_LIMIT_S = 24 * 3600
 """Dashboards are opened every morning, and must stay signed in overnight."""
 STAFF_IDLE_LIMIT_S = 12 * 3600
 LIFETIME_LIMIT_S = 7 * 86_400
+PROVIDER_LIFETIME_LIMIT_S = 12 * 3600
+"""Then an organisation's provider is asked again whether they still belong to it."""
 ACTIVITY_INTERVAL_S = 300
 POLLING_ELEMENTS = ("connection", "report", "streams", "summary")
 """Ids of elements that refresh by themselves, as HTMX sends them."""
@@ -36,7 +40,8 @@ def _limit_session(request: HttpRequest) -> None:
     now = int(time.time())
     started, seen = (int(request.session.get(key, 0)) for key in (_STARTED, _SEEN))
     idle_limit_s = STAFF_IDLE_LIMIT_S if request.user.is_staff else IDLE_LIMIT_S
-    if now - started > LIFETIME_LIMIT_S or now - seen > idle_limit_s:
+    lifetime_limit_s = PROVIDER_LIFETIME_LIMIT_S if REACHES_ONLY in request.session else LIFETIME_LIMIT_S
+    if now - started > lifetime_limit_s or now - seen > idle_limit_s:
         logout(request)
         messages.info(request, "Your session has expired. Please sign in again.")
     elif now - seen >= ACTIVITY_INTERVAL_S and not _is_poll(request):

@@ -12,18 +12,25 @@ from django.contrib import messages
 from django.contrib.auth.decorators import login_required
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
-from django.views.decorators.http import require_POST
+from django.views.decorators.http import require_GET, require_POST
 
 from onlooker.audit.actor import account_actor, acting_as
 from onlooker.console.accounts.deletion import erase_account
 from onlooker.console.accounts.forms import DeletionForm
 from onlooker.console.accounts.models import Account
+from onlooker.console.accounts.passkeys import passkeys_of
+from onlooker.console.accounts.rate_limit import client_address, show_rate_limited, take_within_limit
+from onlooker.console.accounts.reach import assume_second_factor, reachable_memberships
 from onlooker.console.accounts.second_factor import has_second_factor
+from onlooker.console.accounts.security_events import EVENTS_KEPT, SENTENCES, recent_events
 from onlooker.console.web.mail import is_mail_on
 from onlooker.streams.models import Membership, Stream
 from onlooker.streams.organisations import organisations_without
 
 View = Callable[..., HttpResponse]
+
+PASSKEY_REQUESTS_FROM_ONE_ADDRESS = "120/m/key"
+"""Two for each sign-in."""
 STREAMS_NAMED = 50
 """On the page that asks whether to delete an account."""
 
@@ -33,10 +40,21 @@ def show_account(request: HttpRequest) -> HttpResponse:
     account = cast(Account, request.user)
     context = {
         "has_second_factor": has_second_factor(account),
+        "passkeys": len(passkeys_of(account.pk)),
         "sessions": len(UserSession.objects.purge_and_list(account)),
-        "memberships": Membership.objects.filter(account=account).select_related("organisation").order_by("id"),
+        "memberships": reachable_memberships(assume_second_factor(account))
+        .select_related("organisation")
+        .order_by("id"),
     }
     return render(request, "accounts/overview.html", context)
+
+
+@login_required
+@require_GET
+def show_events(request: HttpRequest) -> HttpResponse:
+    events = recent_events(cast(Account, request.user))
+    shown = [(event, SENTENCES.get(event.action, event.action)) for event in events]
+    return render(request, "accounts/events.html", {"events": shown, "days": EVENTS_KEPT.days})
 
 
 @login_required
@@ -83,5 +101,18 @@ def require_mail(view: View) -> View:
         if is_mail_on():
             return view(request, *args, **kwargs)
         return render(request, "accounts/no_mail.html")
+
+    return show
+
+
+def limit_passkey_requests(view: View) -> View:
+    """Each request for a sign-in stores a challenge, so GET counts too."""
+
+    @wraps(view)
+    def show(request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
+        key = client_address(request)
+        if take_within_limit(request, "passkey_sign_in", rates=PASSKEY_REQUESTS_FROM_ONE_ADDRESS, key=key):
+            return view(request, *args, **kwargs)
+        return show_rate_limited(request)
 
     return show

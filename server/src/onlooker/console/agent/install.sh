@@ -2,8 +2,7 @@
 # Installs Onlooker's agent into a Python environment of its own: as root for the whole machine, with a systemd service;
 # otherwise for you alone. Every package must have the checksum that the console names. Run it again to upgrade.
 #   --ca FILE   the certificate of the console's own authority, if it has one
-set -eu
-umask 022
+set -eu; umask 022
 
 console=@CONSOLE_URL@ server=@SERVER_URL@
 agent=@AGENT@
@@ -32,6 +31,7 @@ main() {
     python3 -m venv "$folder"
     curl -fsS ${authority:+--cacert "$authority"} -o "$folder/requirements.txt" "$console/agent/$requirements"
     printf '%s\n' "$agent" | tr ';' '\n' >"$folder/agent.txt"
+    printf '%s\n' "$console" "$authority" >"$folder/console.txt" # where `onlooker-agent enrol CODE` asks
     set -- --index-url "$console/agent/simple/" ${authority:+--cert "$authority"}
     install_packages --no-deps "$@" -r "$folder/agent.txt"
     [ "$dependencies_from" = console ] || set --
@@ -41,7 +41,7 @@ main() {
 
     if [ "$(id -u)" = 0 ] && [ -d /run/systemd/system ]; then
         installed=$("$folder/bin/python" -c 'from onlooker_client import agent; print(agent.__path__[0])')
-        install -m 644 "$installed/onlooker-agent.service" /etc/systemd/system/
+        install -m 644 "$installed/"onlooker-agent*.service /etc/systemd/system/
         install -d -m 755 /etc/onlooker
         kept=/etc/onlooker/authority.pem # the service can't read home folders
         [ -z "$authority" ] || cmp -s "$authority" "$kept" || install -m 644 "$authority" "$kept"

@@ -22,6 +22,7 @@ from django.http import Http404, HttpRequest, HttpResponse
 from django.utils.dateformat import format as format_date
 
 from onlooker.console.accounts.page_access import PersonRequest, signed_in
+from onlooker.console.accounts.reach import limit_to_session
 from onlooker.console.event_streams import CONTINUATION, Continuation
 from onlooker.console.numbers import read_numbers
 from onlooker.console.streams.access import visible_stream
@@ -145,7 +146,7 @@ class LiveViewer:
 
 def find_snapshot(request: HttpRequest, client_id: UUID) -> StreamSnapshot:
     """Http404 where the account of the request's session may not see the stream."""
-    stream = visible_stream(get_user(request), client_id)
+    stream = visible_stream(limit_to_session(get_user(request), request.session), client_id)
     return StreamSnapshot(stream.id, ZoneInfo(stream.time_zone), read_status(stream), stream.grid)
 
 

@@ -11,6 +11,7 @@ from django.shortcuts import redirect, render
 
 from onlooker.audit.actor import account_actor, acting_as
 from onlooker.console.accounts.page_access import PersonRequest, signed_in
+from onlooker.console.accounts.second_factor import has_second_factor
 from onlooker.console.forms import PlainForm
 from onlooker.console.members.forms import grantable_roles
 from onlooker.console.members.invitations import open_invitations_of
@@ -22,6 +23,7 @@ from onlooker.streams.organisations import MANAGERS, remove_organisation
 
 LISTED = 100
 """Members, invitations and sites on a page."""
+OWN_FACTOR_FIRST = "Set up your own second factor first, under Account: without one you would lock yourself out."
 
 
 class OrganisationForm(PlainForm):
@@ -31,7 +33,7 @@ class OrganisationForm(PlainForm):
     requires_second_factor = forms.BooleanField(
         required=False,
         label="Members need a second factor",
-        help_text="Each member sets one up under Account.",
+        help_text="Members without one see nothing of the organisation until they have set one up.",
     )
 
     def __init__(self, organisation: Organisation, data: Any = None) -> None:
@@ -114,6 +116,8 @@ def _sites(organisation: Organisation, words: str) -> QuerySet[Any]:
 def change_organisation(request: PersonRequest, organisation_id: int) -> HttpResponse:
     organisation = own_membership(request.user, organisation_id, MemberRole.OWNER).organisation
     form = OrganisationForm(organisation, request.POST or None)
+    if form.is_valid() and form.cleaned_data["requires_second_factor"] and not has_second_factor(request.user):
+        form.add_error("requires_second_factor", OWN_FACTOR_FIRST)
     if not form.is_valid():
         return render(request, "organisations/settings.html", {"organisation": organisation, "form": form})
     with acting_as(account_actor(request.user.pk)):

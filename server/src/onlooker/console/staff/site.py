@@ -45,7 +45,9 @@ class StaffSite(admin.AdminSite):
 
     def has_permission(self, request: HttpRequest) -> bool:
         account = request.user
-        return isinstance(account, Account) and account.is_active and account.is_staff and has_second_factor(account)
+        if not isinstance(account, Account) or account.reaches_only is not None:  # no provider signs staff in
+            return False
+        return account.is_active and account.is_staff and has_second_factor(account)
 
     def login(self, request: HttpRequest, extra_context: dict[str, Any] | None = None) -> HttpResponse:
         """Strangers sign in first, staff set up a second factor; for anyone else the site does not exist."""
@@ -56,6 +58,8 @@ class StaffSite(admin.AdminSite):
             raise Http404
         if self.has_permission(request):
             return redirect("admin:index")
+        if account.reaches_only is not None:
+            return redirect("sign-in-closed")
         messages.warning(request, "The staff pages require a second factor. Set one up here, then open them again.")
         return redirect("mfa_activate_totp")
 

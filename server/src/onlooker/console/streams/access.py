@@ -13,6 +13,7 @@ from django.http import Http404
 from django.shortcuts import get_object_or_404
 
 from onlooker.console.accounts.models import Account
+from onlooker.console.accounts.reach import reachable_memberships
 from onlooker.console.billing.subscriptions import has_subscription
 from onlooker.streams.models import MemberRole, Membership, Organisation, Stream
 from onlooker.streams.options import EnterpriseAccess, enterprise_access
@@ -22,8 +23,8 @@ Person = Account | AnonymousUser
 
 
 def memberships_of(account: Person) -> QuerySet[Membership]:
-    """What the account may reach: every page asks here."""
-    return Membership.objects.filter(account=account.pk)
+    """What the account may reach in its session: every page asks here."""
+    return reachable_memberships(account)
 
 
 def visible_streams(account: Person) -> QuerySet[Stream]:

@@ -96,6 +96,10 @@ class _Addresses:
             return f"{self.account(name)}, as staff"
         if kind == "command":
             return f"{name or 'somebody'}, at the command line"
+        if kind == "device":
+            return f"Device {name}"
+        if kind == "code":
+            return f"A device with enrolment code {name}"
         return {"billing": "Billing", "chore": "The server itself"}.get(kind, f"Database role {name}")
 
 
@@ -127,10 +131,24 @@ class _Sentence:
             "site.created": lambda: f"Site {self.details['name']} created.",
             "site.changed": lambda: f"Site {self.details['name']} changed: {self._listed(self.details['changes'])}.",
             "site.removed": lambda: f"Site {self.details['name']} deleted.",
+            "provider.added": lambda: f"Sign-in with {self.details['issuer']} set up.",
+            "provider.changed": lambda: f"Sign-in changed: {self._listed(self.details)}.",
+            "provider.secret_changed": lambda: "The client secret of the sign-in replaced.",
+            "provider.removed": lambda: f"Sign-in with {self.details['issuer']} removed.",
+            "provider.groups": lambda: f"Roles by group: {self._groups()}.",
+            "domain.confirmed": lambda: f"{self.details['domain']} confirmed as the organisation's domain.",
+            "domain.withdrawn": lambda: f"{self.details['domain']} no longer confirmed as the organisation's domain.",
             "invitation.ended": lambda: f"The invitation for {self.details['address']} ended.",
             "account.changed": self._account_state,
             "numbers.read": self._reading,
             "numbers.exported": lambda: f"Numbers {self._range()} downloaded from the dashboard.",
+            "device.enrolled": lambda: f"Device {self._device()} enrolled.",
+            "device.revoked": lambda: f"Device {self._device()} revoked.",
+            "replacement.created": lambda: f"Enrolment code {self.details['code']} created, to replace the device.",
+            "code.created": self._new_code,
+            "code.ended": lambda: f"Enrolment code {self.details['code']} ended.",
+            "template.created": lambda: f"Template {self.details['name']} for devices created.",
+            "template.removed": lambda: f"Template {self.details['name']} for devices removed.",
             "stream.tagged": self._tags,
             "visits.erased": lambda: f"Visits {self._range()} erased.",
         }.get(action)
@@ -149,6 +167,9 @@ class _Sentence:
         parts = [f"{verb} {names}" for verb, names in (("added", added), ("removed", removed)) if names]
         return f"Tags {' and '.join(parts)}."
 
+    def _groups(self) -> str:
+        return ", ".join(f"{group} = {role}" for group, role in self.details["groups"].items()) or "none"
+
     def _new_password(self) -> str:
         number = self.details["password"]
         return f"Password {number} created for Try it." if self.details["trial"] else f"Password {number} created."
@@ -159,6 +180,14 @@ class _Sentence:
     def _reading(self) -> str:
         kind = KINDS.get(self.details["kind"], self.details["kind"])
         return f"Numbers {self._range()} read {kind}, with a token of Password {self.details['password']}."
+
+    def _device(self) -> str:
+        number, name = self.details["device"], self.details["name"]
+        return f"{number} ({name})" if name else str(number)
+
+    def _new_code(self) -> str:
+        number, devices = self.details["code"], self.details["devices"]
+        return f"Enrolment code {number} created for {devices} device{'s' if devices > 1 else ''}."
 
     def _account(self) -> str:
         return self.people.account(self.details["account"])

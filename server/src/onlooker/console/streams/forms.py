@@ -11,6 +11,7 @@ from django.utils.html import format_html
 from onlooker.audit.entries import kept_days
 from onlooker.audit.models import LONGEST_KEPT_DAYS
 from onlooker.console.accounts.models import Account
+from onlooker.console.accounts.reach import may_have_own_organisation
 from onlooker.console.forms import PlainForm
 from onlooker.console.streams.access import find_way, managed_organisations, may_choose_kind
 from onlooker.streams.administration import AUDIT_DAYS, LONGEST_GRACE
@@ -135,6 +136,9 @@ class HoursField(forms.CharField):
             raise forms.ValidationError(str(error)) from None
 
 
+NOT_HERE = "You can't create streams here. Ask an owner of the organisation for the role of a manager."
+
+
 class BelongsField(forms.ChoiceField):
     """An organisation, or one of its sites: `12` or `12-34`."""
 
@@ -176,7 +180,8 @@ class NewStreamForm(PlainForm):
     def __init__(self, owner: Account, data: Any = None) -> None:
         super().__init__(data)
         self.way = find_way(owner)
-        managed = list(managed_organisations(owner))
+        self._managed = managed = list(managed_organisations(owner))
+        self._is_elsewhere = not managed and not may_have_own_organisation(owner)
         self._belongs = BelongsField(managed)
         if len(managed) > 1 or Site.objects.filter(organisation__in=managed).exists():
             self.fields["belongs_to"] = self._belongs
@@ -188,6 +193,8 @@ class NewStreamForm(PlainForm):
 
     def clean(self) -> dict[str, Any]:
         given: dict[str, Any] = self.cleaned_data
+        if self._is_elsewhere:
+            self.add_error(None, NOT_HERE)
         short = check_first_hours(given.get("hours", ""), alert_minutes=Stream().silence_alert_minutes)
         if short:
             self.add_error("hours", short)
@@ -214,6 +221,8 @@ class NewStreamForm(PlainForm):
     @property
     def organisation(self) -> Organisation | None:
         """None: the account's own, which may have to be created."""
+        if len(self._managed) == 1:
+            return self._managed[0]
         return self._belongs.organisation_in(self.cleaned_data.get("belongs_to", ""))
 
     @property

@@ -4,6 +4,7 @@ from django.conf import settings
 from django.http import HttpRequest, HttpResponse
 
 from onlooker.console.billing.configuration import is_billing_on
+from onlooker.console.devices.agent_requests import CredentialRequest, EnrolmentBody, EnrolmentRequest
 from onlooker.console.tokens import json_views
 from onlooker.console.tokens.json_views import json_view
 from onlooker.errors import KINDS, Code
@@ -20,6 +21,7 @@ from onlooker.http.openapi import (
     problem_response_schema,
     ready_schema,
     reference,
+    schema_of,
 )
 
 _REFUSALS_OF_ALL = (Code.BAD_REQUEST, Code.METHOD_NOT_ALLOWED, Code.REQUEST_TIMEOUT, Code.TOO_LARGE, Code.OVERLOADED)
@@ -78,6 +80,10 @@ def describe_console() -> Schema:
             | {"parameters": [{"name": "If-None-Match", "in": "header", "schema": TEXT}]}
         },
         "/openapi.json": {"get": _read("show_document", "This document", {"type": "object"})},
+        "/devices/enrol/": {"post": _give_credential("enrol_device", "Enrol a device with a code", EnrolmentRequest)},
+        "/devices/credential/": {
+            "post": _give_credential("renew_credential", "A new credential for a device", CredentialRequest)
+        },
         "/livez": {"get": _read("show_live", "Whether the console runs", _LIVE)},
         "/readyz": {"get": _show_ready()},
     }
@@ -101,6 +107,20 @@ def _give_token(name: str) -> Schema:
         "summary": "A token for a stream's credentials",
         "description": "Pages of any origin may ask: CORS is open for POST, without credentials mode.",
         "requestBody": {"required": True, "content": json_content(_CREDENTIALS)},
+        "responses": responses,
+    }
+
+
+def _give_credential(name: str, summary: str, body: type) -> Schema:
+    refusals = (*_REFUSALS_OF_ALL, Code.UNSUPPORTED_MEDIA_TYPE, Code.BAD_CREDENTIALS, Code.DEVICE_REVOKED)
+    wait = header_schema("Seconds to wait", {"type": "integer", "minimum": 1})
+    responses = _responses(schema_of(EnrolmentBody), *refusals)
+    responses["429"] = problem_response_schema(Code.RATE_LIMITED, headers={"Retry-After": wait})
+    return {
+        "operationId": name,
+        "summary": summary,
+        "description": "For devices. Repeatable: the same key is the same device.",
+        "requestBody": {"required": True, "content": json_content(schema_of(body))},
         "responses": responses,
     }
 

@@ -23,23 +23,35 @@ _LOCK = "SELECT pg_advisory_xact_lock(hashtext('onlooker token failures'), hasht
 class CredentialAttempts:
     """With one username from one address; use it within one transaction, which excludes others with the same two."""
 
-    def __init__(self, username: str, address: str) -> None:
+    def __init__(
+        self, username: str, address: str, *, remedy: str = "Check username, client_id and access_token"
+    ) -> None:
+        self._remedy = remedy
         self._username = hashlib.sha256(username.lower().encode()).digest()
         self._address = network_of(address)
 
     def require_left(self) -> None:
         """Raises Problem if too many failed; waits for attempts in progress."""
         _lock(f"{self._address} {self._username.hex()}")
-        _require_fewer(self._of_address().filter(username_sha256=self._username), LIMIT_PER_USERNAME)
+        self._require_fewer(self._of_address().filter(username_sha256=self._username), LIMIT_PER_USERNAME)
 
     def count_failure(self) -> None:
         """Raises Problem if too many from this address failed; such a refusal is not counted."""
         _lock(self._address)
-        _require_fewer(self._of_address(), LIMIT_PER_ADDRESS)
+        self._require_fewer(self._of_address(), LIMIT_PER_ADDRESS)
         Failure.objects.create(username_sha256=self._username, address=self._address)
 
     def _of_address(self) -> QuerySet[Failure]:
         return Failure.objects.filter(address=self._address, at__gt=Now() - WINDOW)
+
+    def _require_fewer(self, failures: QuerySet[Failure], limit: int) -> None:
+        """The next attempt is allowed once the oldest of the last `limit` failures is a minute old."""
+        age = ExpressionWrapper(Now() - F("at"), output_field=DurationField())
+        newest: list[timedelta] = list(failures.order_by("-at").values_list(age, flat=True)[:limit])
+        if len(newest) == limit:
+            wait_s = max(math.ceil((WINDOW - newest[-1]).total_seconds()), 1)
+            detail = f"Too many failed attempts. {self._remedy}, then try again in {wait_s} s."
+            raise Problem(Code.RATE_LIMITED, detail, headers={"Retry-After": str(wait_s)})
 
 
 def network_of(address: str) -> str:
@@ -58,16 +70,6 @@ def network_of(address: str) -> str:
 def delete_old_failures() -> None:
     """A chore."""
     Failure.objects.filter(at__lte=Now() - WINDOW).delete()
-
-
-def _require_fewer(failures: QuerySet[Failure], limit: int) -> None:
-    """The next attempt is allowed once the oldest of the last `limit` failures is a minute old."""
-    age = ExpressionWrapper(Now() - F("at"), output_field=DurationField())
-    newest: list[timedelta] = list(failures.order_by("-at").values_list(age, flat=True)[:limit])
-    if len(newest) == limit:
-        wait_s = max(math.ceil((WINDOW - newest[-1]).total_seconds()), 1)
-        detail = f"Too many failed attempts. Check username, client_id and access_token, then try again in {wait_s} s."
-        raise Problem(Code.RATE_LIMITED, detail, headers={"Retry-After": str(wait_s)})
 
 
 def _lock(name: str) -> None:

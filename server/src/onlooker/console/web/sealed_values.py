@@ -8,11 +8,14 @@ from allauth.mfa.models import Authenticator
 from django.db import transaction
 from django.db.models import QuerySet
 
+from onlooker.console.sign_in.models import IdentityProvider
 from onlooker.console.tokens.models import SigningKey
 from onlooker.console.web.secret_key import InvalidToken, is_sealed_with_newest, reseal, unseal
 
 AUTHENTICATOR_SECRETS = ("secret", "seed", "migrated_codes")
 """Where allauth keeps what it had sealed, of a second factor and of recovery codes."""
+SEALED_FIELDS: dict[type, str] = {SigningKey: "sealed_private_pem", IdentityProvider: "sealed_secret"}
+"""Tables with one sealed value in each row."""
 SAID_EVERY = 100
 
 Say = Callable[[str], None]
@@ -58,6 +61,7 @@ def _sealed_rows() -> Iterator[QuerySet[Any]]:
     """A signing key that retires is not opened again, so nothing is lost if no key fits it."""
     yield SigningKey.objects.filter(retires_at=None).order_by("pk")
     yield Authenticator.objects.order_by("pk")
+    yield IdentityProvider.objects.order_by("pk")
 
 
 def _count(state: SealState, row: Any) -> bool:
@@ -77,16 +81,17 @@ def _count(state: SealState, row: Any) -> bool:
 
 
 def _values(row: Any) -> list[str]:
-    if isinstance(row, SigningKey):
-        return [row.sealed_private_pem]
+    if type(row) in SEALED_FIELDS:
+        return [getattr(row, SEALED_FIELDS[type(row)])]
     found = [row.data[name] for name in AUTHENTICATOR_SECRETS if name in row.data]
     return [one for value in found for one in (value if isinstance(value, list) else [value])]
 
 
 def _reseal_row(row: Any) -> None:
-    if isinstance(row, SigningKey):
-        row.sealed_private_pem = reseal(row.sealed_private_pem)
-        row.save(update_fields=["sealed_private_pem"])
+    if type(row) in SEALED_FIELDS:
+        name = SEALED_FIELDS[type(row)]
+        setattr(row, name, reseal(getattr(row, name)))
+        row.save(update_fields=[name])
         return
     for name in AUTHENTICATOR_SECRETS:
         if name in row.data:
@@ -97,4 +102,8 @@ def _reseal_row(row: Any) -> None:
 
 def _describe(row: Any) -> str:
     """For messages: what it is and whose."""
-    return f"signing key {row.kid}" if isinstance(row, SigningKey) else f"{row.type} of account {row.user_id}"
+    if isinstance(row, SigningKey):
+        return f"signing key {row.kid}"
+    if isinstance(row, IdentityProvider):
+        return f"client secret of organisation {row.organisation_id}"
+    return f"{row.type} of account {row.user_id}"

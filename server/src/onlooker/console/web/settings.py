@@ -31,6 +31,7 @@ INSTALLED_APPS = [
     "onlooker.console.apps.ConsoleConfig",  # first: its templates override allauth's and the admin's
     "onlooker.console.accounts.apps.AccountsConfig",
     "onlooker.console.members.apps.MembersConfig",
+    "onlooker.console.sign_in.apps.SignInConfig",
     "onlooker.console.alerts.apps.AlertsConfig",
     "onlooker.console.checks.apps.ChecksConfig",
     "onlooker.console.notices.apps.NoticesConfig",
@@ -38,12 +39,15 @@ INSTALLED_APPS = [
     "onlooker.console.billing.apps.BillingConfig",
     "onlooker.audit.apps.AuditConfig",
     "onlooker.streams.apps.StreamsConfig",
+    "onlooker.devices.apps.DevicesConfig",
     "onlooker.gateway.apps.GatewayConfig",
     "onlooker.visits.apps.VisitsConfig",
     "onlooker.metrics.apps.MetricsConfig",
     "allauth",
     "allauth.account",
     "allauth.mfa",
+    "allauth.socialaccount",
+    "allauth.socialaccount.providers.openid_connect",
     "allauth.usersessions",
     "django_htmx",
     "onlooker.console.staff.apps.StaffConfig",  # django.contrib.admin
@@ -70,6 +74,7 @@ MIDDLEWARE = [
     "django_htmx.middleware.HtmxMiddleware",
     "allauth.account.middleware.AccountMiddleware",
     "onlooker.console.accounts.sessions.limit_sessions",
+    "onlooker.console.sign_in.session_reach.SessionReach",
 ]
 TEMPLATES = [
     {
@@ -175,10 +180,25 @@ ACCOUNT_RATE_LIMITS = {
 }
 
 MFA_ADAPTER = "onlooker.console.accounts.second_factor.SecondFactorAdapter"
-MFA_SUPPORTED_TYPES = ["totp", "recovery_codes"]
+MFA_SUPPORTED_TYPES = ["totp", "webauthn", "recovery_codes"]
+MFA_PASSKEY_LOGIN_ENABLED = True
+MFA_WEBAUTHN_USER_VERIFICATION = "required"  # a passkey alone is enough to sign in, so it is two factors
+MFA_FORMS = {
+    "add_webauthn": "onlooker.console.accounts.passkeys.AddPasskeyForm",
+    "edit_webauthn": "onlooker.console.accounts.passkeys.RenamePasskeyForm",
+    "login_webauthn": "onlooker.console.accounts.passkeys.PasskeySignInForm",
+    "authenticate_webauthn": "onlooker.console.accounts.passkeys.PasskeySecondFactorForm",
+    "reauthenticate_webauthn": "onlooker.console.accounts.passkeys.PasskeyConfirmationForm",
+}
+MFA_RATE_LIMITS = {"webauthn_login": "60/m/ip"}  # of answers, in which there is nothing to guess
 MFA_TOTP_ISSUER = "Onlooker"
 MFA_TOTP_TOLERANCE = 0  # a code is valid once, for 30 seconds: allauth remembers used ones no longer
 MFA_RECOVERY_CODES_SHOW_ONCE = True
 MFA_ALLOW_UNVERIFIED_EMAIL = (
     True  # nobody signs in unverified; this lets accounts with a second factor change their address
 )
+
+SOCIALACCOUNT_ADAPTER = "onlooker.console.sign_in.social_adapter.SocialAdapter"
+SOCIALACCOUNT_STORE_TOKENS = False
+SOCIALACCOUNT_EMAIL_AUTHENTICATION = False  # no account is ever found by its address
+SIGN_IN_ALLOWS_LOOPBACK = _is_localhost  # providers on loopback, for trying things out

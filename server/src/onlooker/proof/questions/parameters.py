@@ -5,13 +5,14 @@ from collections.abc import Callable
 from datetime import UTC, datetime, timedelta, timezone
 from urllib.parse import quote
 
-from onlooker.data.entities import PATH as ENTITIES
+from onlooker.data.entities import PATH
 from onlooker.metrics.query import EARLIEST, LATEST
 from onlooker.proof.questions.marked_streams import HOUR_MS, SPAN_H
 from onlooker.proof.questions.sender import QuestionSender
 from onlooker.proof.questions.tally import ANSWERED, CUT_OFF, REFUSED, RIGHT, TOO_LARGE, Expected
 from onlooker.proof.questions.wire import Header
 
+ENTITIES = PATH
 ENTITIES_CSV = f"{ENTITIES}.csv"
 
 METRICS = (

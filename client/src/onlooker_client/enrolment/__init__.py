@@ -1,0 +1,1 @@
+"""Enrolment: a device joins a server with a code, and renews by itself what it got."""

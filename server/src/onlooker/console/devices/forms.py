@@ -1,0 +1,156 @@
+"""The forms of devices: an enrolment code, and a template of what a device begins with."""
+
+from datetime import timedelta
+from typing import Any
+
+from django import forms
+
+from onlooker.console.accounts.models import Account
+from onlooker.console.devices.access import managed_organisations
+from onlooker.console.forms import PlainForm
+from onlooker.console.streams.forms import (
+    COMPUTE_TEXTS,
+    ComputeField,
+    HoursField,
+    NameField,
+    PlaceField,
+    PresetField,
+    TimeZoneField,
+)
+from onlooker.devices.enrolment_codes import check_source
+from onlooker.devices.models import MOST_DEVICES, DeviceTemplate
+from onlooker.streams.models import Organisation, Site
+from onlooker.streams.presets import (
+    NOTICE_MISSING,
+    NOTICE_SENTENCE,
+    NOTICE_TICK,
+    CameraPlace,
+    Preset,
+    check_preset,
+    preset_settings,
+)
+
+LONGEST_TEMPLATE_NAME = 80
+LIVES = {"1": "1 day", "7": "7 days", "30": "30 days", "90": "90 days"}
+
+
+class OwnedChoice(forms.ModelChoiceField):  # type: ignore[type-arg]  # generic for mypy alone
+    """One of the account's sites or templates; with its organisation, where there are several of these."""
+
+    def __init__(self, *, shows_organisation: bool, **options: Any) -> None:
+        self._shows_organisation = shows_organisation
+        super().__init__(**options)
+
+    def label_from_instance(self, row: Any) -> str:
+        return f"{row.name} ({row.organisation})" if self._shows_organisation else str(row.name)
+
+
+class CodeForm(PlainForm):
+    """For how many devices, where, how long, and what they begin with."""
+
+    devices = forms.IntegerField(
+        min_value=1, max_value=MOST_DEVICES, initial=1, label="How many devices", help_text="Each gets its own stream."
+    )
+    days = forms.ChoiceField(
+        widget=forms.RadioSelect, choices=list(LIVES.items()), initial="7", label="The code works for"
+    )
+
+    field_order = ("template", "site", "devices", "days")
+
+    def __init__(self, account: Account, data: Any = None, *, template: str = "") -> None:
+        super().__init__(data, initial={"template": template})
+        organisations = list(managed_organisations(account))
+        shown = len(organisations) > 1
+        templates = DeviceTemplate.objects.filter(organisation__in=organisations).select_related("organisation")
+        sites = Site.objects.filter(organisation__in=organisations).select_related("organisation")
+        self.fields["template"] = OwnedChoice(
+            queryset=templates.order_by("name"),
+            shows_organisation=shown,
+            empty_label=None,
+            help_text="The settings that each stream starts with.",
+        )
+        self.fields["site"] = OwnedChoice(
+            queryset=sites.order_by("name"),
+            shows_organisation=shown,
+            required=False,
+            empty_label="No site",
+            help_text="Streams are named after it (Lyon 1, Lyon 2) and get its time zone.",
+        )
+        self.order_fields(self.field_order)
+
+    def clean(self) -> dict[str, Any]:
+        given: dict[str, Any] = self.cleaned_data
+        template, site = given.get("template"), given.get("site")
+        if template and site and template.organisation_id != site.organisation_id:
+            self.add_error("site", "The template belongs to another organisation. Choose a site of the same one.")
+        return given
+
+    @property
+    def life(self) -> timedelta:
+        return timedelta(days=int(self.cleaned_data["days"]))
+
+
+class TemplateForm(PlainForm):
+    """As a new stream is asked for, without a name of its own, and with the camera of the device."""
+
+    name = NameField(label="Name of the template")
+    place = PlaceField()
+    preset = PresetField()
+    notice_given = forms.BooleanField(required=False, label=NOTICE_TICK, help_text=NOTICE_SENTENCE)
+    compute = ComputeField(initial=next(iter(COMPUTE_TEXTS)))
+    time_zone = TimeZoneField(initial="UTC")
+    hours = HoursField()
+    source = forms.CharField(
+        required=False,
+        initial="0",
+        max_length=200,
+        label="Camera",
+        help_text="0 is the first camera of a device. Or an address without a password, such as rtsp://192.0.2.7/low.",
+    )
+
+    field_order = ("organisation", "name")
+
+    def __init__(self, account: Account, data: Any = None) -> None:
+        super().__init__(data)
+        self._organisations = list(managed_organisations(account))
+        self.fields["place"].label = "Where are the cameras?"
+        self.fields["time_zone"].help_text = "For streams without a site. A site has its own."
+        self.fields["time_zone"].widget.attrs["data-browser-time-zone"] = ""
+        self.fields["name"].help_text = "For example, Shop window or Checkout."
+        if len(self._organisations) > 1:
+            choices = [(str(one.pk), one.name) for one in self._organisations]
+            self.fields["organisation"] = forms.ChoiceField(choices=choices)
+            self.order_fields(self.field_order)
+
+    def clean_name(self) -> str:
+        name: str = self.cleaned_data["name"]
+        if len(name) > LONGEST_TEMPLATE_NAME:
+            raise forms.ValidationError(f"A name has at most {LONGEST_TEMPLATE_NAME} characters.")
+        return name
+
+    def clean_source(self) -> str:
+        try:
+            return check_source(self.cleaned_data["source"])
+        except ValueError as error:
+            raise forms.ValidationError(str(error)) from None
+
+    def clean(self) -> dict[str, Any]:
+        given: dict[str, Any] = self.cleaned_data
+        if "place" in given and "preset" in given:
+            is_told = given.get("notice_given", False)
+            refusal = check_preset(Preset(given["preset"]), CameraPlace(given["place"]), is_notice_given=is_told)
+            if refusal:
+                self.add_error("notice_given" if refusal is NOTICE_MISSING else "preset", refusal)
+        return given
+
+    @property
+    def organisation(self) -> Organisation:
+        chosen = self.cleaned_data.get("organisation")
+        return next(one for one in self._organisations if chosen in (None, str(one.pk)))
+
+    @property
+    def chosen(self) -> dict[str, Any]:
+        """The streams' settings."""
+        given = self.cleaned_data
+        said = {name: given[name] for name in ("place", "hours", "time_zone", "compute")}
+        return said | preset_settings(Preset(given["preset"]))

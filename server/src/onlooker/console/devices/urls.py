@@ -1,0 +1,17 @@
+"""Addresses of the pages of devices, and of what devices ask for."""
+
+from django.urls import path
+
+from onlooker.console.devices import agent_requests, pages
+
+urlpatterns = [
+    path("", pages.list_devices, name="devices"),
+    path("codes/new/", pages.create_device_code, name="device-code-new"),
+    path("codes/<int:code_id>/end/", pages.end_device_code, name="device-code-end"),
+    path("templates/new/", pages.create_device_template, name="device-template-new"),
+    path("templates/<int:template_id>/remove/", pages.remove_device_template, name="device-template-remove"),
+    path("<uuid:device_id>/revoke/", pages.show_revocation, name="device-revoke"),
+    path("<uuid:device_id>/replace/", pages.show_replacement, name="device-replace"),
+    path("enrol/", agent_requests.enrol, name="device-enrol"),
+    path("credential/", agent_requests.renew, name="device-credential"),
+]
