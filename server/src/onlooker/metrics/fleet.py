@@ -1,11 +1,14 @@
 """Numbers of many streams together, or of each of many: from the daily roll-up, compared by whole days."""
 
+import asyncio
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import UTC, date, datetime
 from functools import cached_property
 from typing import Any
+
+from psycopg.rows import DictRow
 
 from onlooker.database import Pool, load_sql_parts
 from onlooker.metrics.changes import compare_metric
@@ -41,23 +44,25 @@ class FleetPeriod:
         return {"days": self.days, "shift": self.shift_days, "now": self.now, "alike": ALIKE_FROM}
 
 
+_NOTHING = dict.fromkeys(_COMPARED_FIGURES, 0)
+
+
 @dataclass(frozen=True)
 class FleetDay:
     """A local day, of one stream or of several together."""
 
     day: date
-    streams: int
+    streams: int = 0
     """How many watched."""
-    watched_s: float
-    blind_s: float
-    before_s: float
-    """How long the same weekday of the earlier period was watched."""
-    alike_s: float
-    alike_before_s: float
-    """The same of compared days only."""
-    figures: Mapping[str, int]
-    alike: Mapping[str, int]
-    alike_before: Mapping[str, int]
+    watched_s: float = 0.0
+    blind_s: float = 0.0
+    figures: Mapping[str, int] = field(default_factory=lambda: _NOTHING)
+    """Of metrics that are compared."""
+    alike_s: float = 0.0
+    alike_before_s: float = 0.0
+    """How long was watched where it is compared: on this day, and on the same weekday of the earlier period."""
+    alike: Mapping[str, int] = field(default_factory=lambda: _NOTHING)
+    alike_before: Mapping[str, int] = field(default_factory=lambda: _NOTHING)
 
 
 @dataclass(frozen=True)
@@ -66,7 +71,11 @@ class FleetNumbers:
 
     period: FleetPeriod
     days: tuple[FleetDay, ...]
-    """Those on which anything was watched or counted, or was on the same weekday of the earlier period."""
+    """Those on which anything was watched or counted, in order."""
+    figures: Mapping[str, int]
+    """Of all metrics, over all days."""
+    before_s: float
+    """How long was watched in the earlier period."""
     open_s: float
 
     @cached_property
@@ -82,10 +91,6 @@ class FleetNumbers:
     def share(self) -> float | None:
         """Of the time that the streams were open; None where they never were."""
         return min(1.0, self.watched_s / self.open_s) if self.open_s > 0 else None
-
-    @cached_property
-    def figures(self) -> dict[str, int]:
-        return {column: sum(day.figures[column] for day in self.days) for column in ALL_FIGURES}
 
     @cached_property
     def values(self) -> dict[str, Value]:
@@ -125,7 +130,7 @@ class FleetNumbers:
     def _find_reason(self, compared_s: float) -> NoComparison | None:
         if not self.watched_s:
             return NoComparison.NOT_WATCHED
-        if not any(day.before_s for day in self.days):
+        if not self.before_s:
             return NoComparison.NOT_WATCHED_BEFORE
         return NoComparison.TOO_LITTLE if not compared_s or compared_s < LEAST_SHARE * self.open_s else None
 
@@ -136,90 +141,95 @@ def _clusters(metric: str, days: Iterable[Mapping[str, int]]) -> list[Figures]:
     return [[day[column] for column in columns] for day in days] or [[0] * len(columns)]
 
 
-def _sums(prefix: str, columns: Iterable[str], which: str) -> str:
-    return ", ".join(f"sum({column}) FILTER (WHERE {which}) AS {prefix}{column}" for column in columns)
+def _sum_each(columns: Iterable[str], *, table: str, prefix: str = "") -> str:
+    return ", ".join(f"coalesce(sum({table}.{one}), 0)::bigint AS {prefix}{one}" for one in columns)
 
 
-def _compile(name: str) -> str:
-    given = _parts["given_streams"].substitute()
-    if name == "read_opened":
-        return _parts[name].substitute(given_streams=given)
-    paired = _parts["paired_days"].substitute(
-        now_sums=_sums("now_", ALL_FIGURES, "is_now"),
-        before_sums=_sums("before_", _COMPARED_FIGURES, "NOT is_now"),
-        nothing=", ".join(f"0::bigint AS {column}" for column in ALL_FIGURES),
-        columns=", ".join(ALL_FIGURES),
-    )
-    return _parts[name].substitute(
-        given_streams=given,
-        paired_days=paired,
-        totals=", ".join(f"coalesce(sum(now_{one}), 0)::bigint AS {one}" for one in ALL_FIGURES),
-        alike=_totals("now_", "alike_"),
-        alike_before=_totals("before_", "alike_before_"),
-        each=", ".join(f"coalesce(now_{one}, 0)::bigint AS {one}" for one in ALL_FIGURES),
-        each_alike=_each("now_", "alike_"),
-        each_alike_before=_each("before_", "alike_before_"),
+def _compile(name: str, key: str) -> str:
+    return _parts[name].safe_substitute(
+        given_streams=_parts["given_streams"].substitute(),
+        key=key,
+        totals=_sum_each(ALL_FIGURES, table="counted"),
+        sums=_sum_each(_COMPARED_FIGURES, table="counted"),
+        alike=_sum_each(_COMPARED_FIGURES, table="ours", prefix="alike_"),
+        alike_before=_sum_each(_COMPARED_FIGURES, table="theirs", prefix="alike_before_"),
     )
 
 
-def _totals(from_prefix: str, to_prefix: str) -> str:
-    return ", ".join(
-        f"coalesce(sum({from_prefix}{one}) FILTER (WHERE is_alike), 0)::bigint AS {to_prefix}{one}"
-        for one in _COMPARED_FIGURES
-    )
-
-
-def _each(from_prefix: str, to_prefix: str) -> str:
-    return ", ".join(
-        f"CASE WHEN is_alike THEN coalesce({from_prefix}{one}, 0) ELSE 0 END::bigint AS {to_prefix}{one}"
-        for one in _COMPARED_FIGURES
-    )
-
-
-FLEET_STATEMENTS = {name: _compile(name) for name in ("read_group", "read_streams", "read_opened")}
+TOGETHER, EACH = "together", "each"
+_KEYS = {TOGETHER: "0::bigint", EACH: "stream.id"}
+_READ = ("read_totals", "read_days", "read_watched_days", "read_alike_days")
+FLEET_STATEMENTS = {f"{name}_{how}": _compile(name, key) for how, key in _KEYS.items() for name in _READ} | {
+    "read_opened": _compile("read_opened", "")
+}
 
 
 async def read_group(pool: Pool, stream_ids: Sequence[int], period: FleetPeriod) -> FleetNumbers:
     """All of the streams together."""
-    values = {"stream_ids": list(stream_ids)} | period.values
-    async with pool.connection() as connection:
-        rows = await (await connection.execute(FLEET_STATEMENTS["read_group"], values)).fetchall()
-    opened = await read_open_seconds(pool, stream_ids, period)
-    return FleetNumbers(period, tuple(map(_as_day, rows)), sum(opened.values()))
+    found, opened = await asyncio.gather(
+        _read_all(pool, stream_ids, period, TOGETHER), read_open_seconds(pool, stream_ids, period)
+    )
+    return found[0].numbers(period, sum(opened.values()))
 
 
 async def read_streams(pool: Pool, stream_ids: Sequence[int], period: FleetPeriod) -> dict[int, FleetNumbers]:
     """Each by itself."""
-    values = {"stream_ids": list(stream_ids)} | period.values
-    async with pool.connection() as connection:
-        rows = await (await connection.execute(FLEET_STATEMENTS["read_streams"], values)).fetchall()
-    found: dict[int, list[FleetDay]] = defaultdict(list)
-    for row in rows:
-        found[row["stream_id"]].append(_as_day(row))
-    opened = await read_open_seconds(pool, stream_ids, period)
-    return {one: FleetNumbers(period, tuple(found[one]), opened.get(one, 0.0)) for one in stream_ids}
-
-
-def _as_day(row: Mapping[str, Any]) -> FleetDay:
-    return FleetDay(
-        day=row["day"],
-        streams=row["streams"],
-        watched_s=row["watched_ms"] / 1000,
-        blind_s=row["blind_ms"] / 1000,
-        before_s=row["before_ms"] / 1000,
-        alike_s=row["alike_ms"] / 1000,
-        alike_before_s=row["alike_before_ms"] / 1000,
-        figures={column: row[column] for column in ALL_FIGURES},
-        alike={column: row[f"alike_{column}"] for column in _COMPARED_FIGURES},
-        alike_before={column: row[f"alike_before_{column}"] for column in _COMPARED_FIGURES},
+    found, opened = await asyncio.gather(
+        _read_all(pool, stream_ids, period, EACH), read_open_seconds(pool, stream_ids, period)
     )
+    return {one: found[one].numbers(period, opened.get(one, 0.0)) for one in stream_ids}
+
+
+@dataclass
+class _Gathered:
+    """What the statements say of one stream, or of all together."""
+
+    figures: Mapping[str, int] = field(default_factory=lambda: dict.fromkeys(ALL_FIGURES, 0))
+    before_s: float = 0.0
+    days: dict[date, dict[str, Any]] = field(default_factory=lambda: defaultdict(dict))
+
+    def numbers(self, period: FleetPeriod, open_s: float) -> FleetNumbers:
+        days = tuple(FleetDay(day, **said) for day, said in sorted(self.days.items()))
+        return FleetNumbers(period, days, self.figures, self.before_s, open_s)
+
+
+async def _read_all(pool: Pool, stream_ids: Sequence[int], period: FleetPeriod, how: str) -> dict[int, _Gathered]:
+    """By stream; all together are stream 0."""
+    values = {"stream_ids": list(stream_ids)} | period.values
+    found: dict[int, _Gathered] = defaultdict(_Gathered)
+    # One after another: other pages need connections, too.
+    totals, days, watched, alike = [await _read(pool, f"{name}_{how}", values) for name in _READ]
+    for row in totals:
+        found[row["stream_id"]].figures = {column: row[column] for column in ALL_FIGURES}
+    for row in days:
+        found[row["stream_id"]].days[row["day"]]["figures"] = {column: row[column] for column in _COMPARED_FIGURES}
+    for row in watched:
+        one = found[row["stream_id"]]
+        if row["is_now"]:
+            one.days[row["day"]] |= {"streams": row["streams"], **_seconds_of(row, "watched", "blind")}
+        else:
+            one.before_s += row["watched_ms"] / 1000
+    for row in alike:
+        found[row["stream_id"]].days[row["day"]] |= {
+            **_seconds_of(row, "alike", "alike_before"),
+            "alike": {column: row[f"alike_{column}"] for column in _COMPARED_FIGURES},
+            "alike_before": {column: row[f"alike_before_{column}"] for column in _COMPARED_FIGURES},
+        }
+    return found
+
+
+def _seconds_of(row: Mapping[str, Any], *names: str) -> dict[str, float]:
+    return {f"{name}_s": row[f"{name}_ms"] / 1000 for name in names}
+
+
+async def _read(pool: Pool, name: str, values: dict[str, Any]) -> list[DictRow]:
+    async with pool.connection() as connection:
+        return await (await connection.execute(FLEET_STATEMENTS[name], values)).fetchall()
 
 
 async def read_open_seconds(pool: Pool, stream_ids: Sequence[int], period: FleetPeriod) -> dict[int, float]:
     """How long each stream was expected to watch, from the first day or its creation until now."""
-    values = {"stream_ids": list(stream_ids)} | period.values
-    async with pool.connection() as connection:
-        rows = await (await connection.execute(FLEET_STATEMENTS["read_opened"], values)).fetchall()
+    rows = await _read(pool, "read_opened", {"stream_ids": list(stream_ids)} | period.values)
     times = ClosedTimes(min((row["begins_at"] for row in rows), default=period.now), period.now)
     found = {}
     for row in rows:

@@ -1,5 +1,5 @@
--- Numbers of many streams, from their daily roll-up. Each stream is looked up by its key, so that a plan for few of them
--- is right for thousands.
+-- Numbers of many streams, from their daily roll-up. Each stream is looked up by its key (OFFSET 0 keeps it so): no table
+-- is read across streams, and a plan for few of them is right for thousands.
 
 -- name: given_streams  part of all: the streams that are asked for, and which day it is there
 local AS MATERIALIZED (
@@ -11,48 +11,49 @@ stream AS MATERIALIZED (
     FROM streams_stream JOIN local USING (time_zone)
     WHERE id = ANY(%(stream_ids)s::bigint[]) AND removed_at IS NULL)
 
--- name: paired_days  part of both below: a stream's days of the period, each with the same weekday of the earlier one.
--- `is_alike` where both were watched, and for nearly as long: only those are compared.
-SELECT *, coalesce(watched_ms > 0 AND before_ms > 0
-                   AND least(watched_ms, before_ms) >= %(alike)s * greatest(watched_ms, before_ms), false) AS is_alike
-FROM (
-    SELECT pair_day, sum(watched_ms) FILTER (WHERE is_now) AS watched_ms, sum(blind_ms) FILTER (WHERE is_now) AS blind_ms,
-           sum(watched_ms) FILTER (WHERE NOT is_now) AS before_ms, $now_sums, $before_sums
-    FROM (
-        SELECT day > today - %(days)s::int AS is_now, watched_ms, blind_ms, $nothing,
-               CASE WHEN day > today - %(days)s::int THEN day ELSE day + %(shift)s::int END AS pair_day
-        FROM metrics_daycoverage
-        WHERE stream_id = stream.id AND day <= today AND day > today - %(days)s::int - %(shift)s::int
-          AND (day > today - %(days)s::int OR day <= today - %(shift)s::int)
-        UNION ALL
-        SELECT day > today - %(days)s::int, 0, 0, $columns,
-               CASE WHEN day > today - %(days)s::int THEN day ELSE day + %(shift)s::int END
-        FROM metrics_day
-        WHERE stream_id = stream.id AND day <= today AND day > today - %(days)s::int - %(shift)s::int
-          AND (day > today - %(days)s::int OR day <= today - %(shift)s::int)) part
-    GROUP BY pair_day) pair
-
--- name: read_group  the streams together, day by day
+-- name: read_totals  all figures over the period, of the streams together or of each ($key)
 WITH $given_streams
-SELECT pair_day AS day, count(*) FILTER (WHERE watched_ms > 0) AS streams,
-       coalesce(sum(watched_ms), 0)::bigint AS watched_ms, coalesce(sum(blind_ms), 0)::bigint AS blind_ms,
-       coalesce(sum(before_ms), 0)::bigint AS before_ms,
-       coalesce(sum(watched_ms) FILTER (WHERE is_alike), 0)::bigint AS alike_ms,
-       coalesce(sum(before_ms) FILTER (WHERE is_alike), 0)::bigint AS alike_before_ms,
-       $totals, $alike, $alike_before
-FROM stream CROSS JOIN LATERAL ($paired_days) paired
-GROUP BY pair_day ORDER BY pair_day;
+SELECT $key AS stream_id, $totals
+FROM stream CROSS JOIN LATERAL (
+    SELECT * FROM metrics_day
+    WHERE stream_id = stream.id AND day > today - %(days)s::int AND day <= today OFFSET 0) counted
+GROUP BY 1;
 
--- name: read_streams  each stream by itself, day by day
+-- name: read_days  what is compared, day by day
 WITH $given_streams
-SELECT id AS stream_id, pair_day AS day, 1 AS streams,
-       coalesce(watched_ms, 0)::bigint AS watched_ms, coalesce(blind_ms, 0)::bigint AS blind_ms,
-       coalesce(before_ms, 0)::bigint AS before_ms,
-       CASE WHEN is_alike THEN watched_ms ELSE 0 END::bigint AS alike_ms,
-       CASE WHEN is_alike THEN before_ms ELSE 0 END::bigint AS alike_before_ms,
-       $each, $each_alike, $each_alike_before
-FROM stream CROSS JOIN LATERAL ($paired_days) paired
-ORDER BY id, pair_day;
+SELECT $key AS stream_id, day, $sums
+FROM stream CROSS JOIN LATERAL (
+    SELECT * FROM metrics_day
+    WHERE stream_id = stream.id AND day > today - %(days)s::int AND day <= today OFFSET 0) counted
+GROUP BY 1, 2;
+
+-- name: read_watched_days  how long was watched day by day; days of the earlier period are those before its end
+WITH $given_streams
+SELECT $key AS stream_id, day, day > today - %(days)s::int AS is_now, count(*) FILTER (WHERE watched_ms > 0) AS streams,
+       sum(watched_ms)::bigint AS watched_ms, sum(blind_ms)::bigint AS blind_ms
+FROM stream CROSS JOIN LATERAL (
+    SELECT * FROM metrics_daycoverage
+    WHERE stream_id = stream.id AND day > today - %(days)s::int - %(shift)s::int AND day <= today OFFSET 0) covered
+WHERE day > today - %(days)s::int OR day <= today - %(shift)s::int
+GROUP BY 1, 2, 3;
+
+-- name: read_alike_days  days of the period that were watched for nearly as long as the same weekday of the earlier one,
+-- with both: only those are compared
+WITH $given_streams
+SELECT $key AS stream_id, now.day, sum(now.watched_ms)::bigint AS alike_ms, sum(before.watched_ms)::bigint AS alike_before_ms,
+       $alike, $alike_before
+FROM stream CROSS JOIN LATERAL (
+    SELECT * FROM metrics_daycoverage
+    WHERE stream_id = stream.id AND day > today - %(days)s::int AND day <= today AND watched_ms > 0 OFFSET 0) now
+CROSS JOIN LATERAL (
+    SELECT * FROM metrics_daycoverage
+    WHERE stream_id = stream.id AND day = now.day - %(shift)s::int AND watched_ms > 0 OFFSET 0) before
+LEFT JOIN LATERAL (
+    SELECT * FROM metrics_day WHERE stream_id = stream.id AND day = now.day OFFSET 0) ours ON true
+LEFT JOIN LATERAL (
+    SELECT * FROM metrics_day WHERE stream_id = stream.id AND day = now.day - %(shift)s::int OFFSET 0) theirs ON true
+WHERE least(now.watched_ms, before.watched_ms) >= %(alike)s * greatest(now.watched_ms, before.watched_ms)
+GROUP BY 1, 2;
 
 -- name: read_opened  since when each stream is expected to watch in the period, and which opening hours held when;
 -- streams of which both are equal together
