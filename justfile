@@ -286,7 +286,7 @@ bench-scene *arguments:
 bench-data *arguments:
     python -m bench.cost.data {{arguments}}
 
-# How long the overview, a site's numbers and all numbers take with 5,000 streams, and whether they are right. Two minutes.
+# How long the overview, a site's numbers and all numbers take with 5,000 streams, and whether they are right. Four minutes.
 bench-fleet-pages *arguments:
     python -m testkit with-postgresql -- python -m bench.cost.fleet_pages {{arguments}}
 

@@ -3,7 +3,7 @@
 A slot or a block belongs to the local day of its stream in which it begins. Only whole numbers are added up, so that
 adding and subtracting leave nothing behind. A change of a stream's time zone adds up its days again.
 
-Filling is one statement a table: 500,000 slots of 200 streams took 9 seconds on two cores. Writers wait meanwhile.
+Filling is one statement a table. Writers of slots, blocks and coverage wait meanwhile.
 """
 
 import django.db.models.deletion
