@@ -1,5 +1,6 @@
 """Reading a stream's numbers through the data endpoint's own app, in this process: real tokens, real PostgreSQL."""
 
+import asyncio
 import csv
 import io
 import time
@@ -157,9 +158,12 @@ class DataReader:
             "server": ("localhost", 443),
         }
         sent: list[Message] = []
+        requests: list[Message] = [{"type": "http.request", "body": b"", "more_body": False}]
 
         async def receive() -> Message:
-            return {"type": "http.request", "body": b"", "more_body": False}
+            if not requests:
+                await asyncio.Event().wait()  # the client stays: an app that waits for its end is cancelled
+            return requests.pop()
 
         async def send(message: Message) -> None:
             sent.append(message)

@@ -163,15 +163,13 @@ class Installation:
             return cursor.fetchall() if cursor.description else []
 
     def remove_streams(self) -> None:
-        from django.contrib.auth import get_user_model
+        """With their accounts and organisations, as an operator deletes an account."""
+        from onlooker.console.accounts.deletion import erase_account
+        from onlooker.console.accounts.models import Account
 
-        from onlooker.streams.administration import remove_stream
-        from onlooker.streams.models import Stream
-
-        for one in self.streams:
-            for stream in Stream.objects.filter(pk=one.id, removed_at=None):
-                remove_stream(stream)
-            get_user_model().objects.filter(pk=one.owner_id).delete()
+        for account in Account.objects.filter(pk__in=[one.owner_id for one in self.streams]):
+            with acting_as(command_actor()):
+                erase_account(account)
 
 
 def basic_authorization(client_id: str, access_token: str) -> dict[str, str]:

@@ -30,7 +30,7 @@ def reachable_memberships(account: Person) -> QuerySet[Membership]:
     return memberships.filter(Q(organisation__requires_second_factor=False) | Exists(factors))
 
 
-def lacks_required_factor() -> "ExpressionWrapper[BooleanField]":
+def lacks_required_factor() -> "ExpressionWrapper[Q]":
     """As a condition about accounts: an organisation of theirs requires a second factor, and they have none."""
     strict = Membership.objects.filter(account=OuterRef("pk"), organisation__requires_second_factor=True)
     factors = Authenticator.objects.filter(user_id=OuterRef("pk"), type__in=FACTORS)
