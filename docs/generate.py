@@ -174,7 +174,7 @@ def console_routes_section() -> str:
     rows: list[list[object]] = [[f"`{path}`", CONSOLE_ROUTES[name], f"`{name}`"] for name, path in found.items()]
     return (
         "## Routes of the console\n\nPages for people, and a few routes for programs, which return JSON. "
-        "Who has access to what: [the console](../concepts/console.md#members). "
+        "Who has access to what: [the console](../concepts/console.md#organisations). "
         "The last column is the `route` label in [metrics.md](metrics.md) and the `route` in log lines. "
         "`GET /openapi.json` of the console describes its JSON routes as an OpenAPI document.\n\n"
         + table(["path", "what it is for", "route"], rows)
