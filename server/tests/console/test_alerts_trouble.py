@@ -113,7 +113,7 @@ def test_a_death_between_the_mail_and_its_note_repeats_it_a_minute_later(
 ) -> None:
     with monkeypatch.context() as patch:
         die = lambda *given, **named: (_ for _ in ()).throw(KeyboardInterrupt)  # noqa: E731
-        patch.setattr(owner_mails, "_send_due_mail", die)
+        patch.setattr(owner_mails, "_send_due_mails", die)
         with pytest.raises(KeyboardInterrupt):
             send_silence_alerts(at(16))
     assert send_silence_alerts(at(16.5)) == 0, "somebody else may be sending it"

@@ -8,6 +8,7 @@ import pytest
 from django.test import Client
 
 from dashboard_numbers import seen, write
+from memberships import share_stream
 from onlooker.console.accounts.models import Account
 from onlooker.console.checks.comparison import describe_error
 from onlooker.console.checks.count_error import CountError, judge_count
@@ -107,7 +108,7 @@ def test_only_so_many_are_kept(sign_in: SignIn, owner: Account, stream: Stream) 
 def test_a_viewer_sees_the_result_on_the_dashboard_and_no_way_to_the_page(
     sign_in: SignIn, owner: Account, viewer: Account, stream: Stream
 ) -> None:
-    stream.members.create(account=viewer)
+    share_stream(stream, viewer)
     count(sign_in(owner), stream, passed=4, stopped=0, ago=timedelta(minutes=30))
     page_of(sign_in(owner), stream)
     shown = sign_in(viewer).get(f"/streams/{stream.client_id}/dashboard/").content.decode()

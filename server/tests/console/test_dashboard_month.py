@@ -40,7 +40,7 @@ def test_a_month_that_is_nearly_used_up_is_told_with_what_to_do(
         f'<a href="/streams/{stream.client_id}/settings/">Change it to an enterprise stream in its settings</a>' in mine
     )
     assert words in theirs
-    assert "Its owner can ask for an enterprise stream" in theirs
+    assert "An owner of its organisation can ask for an enterprise stream" in theirs
     Usage.objects.filter(month=month_of(time.time())).update(video_s=8639)
     assert 'id="month"' not in show(sign_in(owner), stream).page
 

@@ -146,8 +146,8 @@ def test_revoking_asks_first_and_names_who_did_it(browser: Client, owner: Accoun
     assert renew(key).json()["code"] == "device_revoked"
     entry = AuditEntry.objects.get(action="device.revoked")
     assert entry.actor == f"account:{owner.pk}"
-    assert browser.post(path).status_code == 404, "there is nothing left to revoke"
     assert "player-1 is revoked" in browser.get("/devices/").content.decode()
+    assert browser.post(path).status_code == 404, "there is nothing left to revoke"
     assert "player-1" not in browser.get("/devices/").content.decode()
     assert "revoked" in browser.get("/devices/?revoked=1").content.decode()
     log = browser.get(f"/streams/{said['client_id']}/audit/").content.decode()

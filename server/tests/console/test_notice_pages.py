@@ -7,6 +7,7 @@ from collections.abc import Callable
 import pytest
 from django.test import Client
 
+from memberships import share_stream
 from onlooker.console.accounts.models import Account
 from onlooker.console.notices.conformity import read_sheets
 from onlooker.console.notices.forms import DetailsForm
@@ -136,5 +137,5 @@ def test_record_and_draft_say_that_they_are_no_advice(sign_in: SignIn, owner: Ac
 
 
 def test_a_viewer_finds_no_way_to_them(sign_in: SignIn, viewer: Account, stream: Stream) -> None:
-    stream.members.create(account=viewer)
+    share_stream(stream, viewer)
     assert "/notices/" not in sign_in(viewer).get(f"/streams/{stream.client_id}/").content.decode()

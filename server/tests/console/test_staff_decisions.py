@@ -57,7 +57,7 @@ def test_the_switch_of_a_stream_is_its_owners(door: Client, stream: Stream) -> N
 
 def test_a_disabled_accounts_streams_stop_whatever_its_owner_set(door: Client, stream: Stream, owner: Account) -> None:
     assert is_enabled(stream)
-    assert "its streams refuse all frames" in door.get(page_of(owner)).content.decode()
+    assert "Streams refuse all frames while no owner" in door.get(page_of(owner)).content.decode()
     door.post(page_of(owner), {})
     assert not is_enabled(stream)
     door.post(page_of(owner), {"is_active": "on"})

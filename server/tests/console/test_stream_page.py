@@ -14,6 +14,7 @@ from django.test import Client
 from django.utils import timezone
 from pytest_django.fixtures import Settings
 
+from memberships import share_stream
 from onlooker.console.accounts.models import Account
 from onlooker.console.streams.condition import describe_frames, describe_reason
 from onlooker.console.streams.connection import curl_line, setup_line
@@ -232,7 +233,7 @@ def test_an_agent_that_fell_silent_is_not_believed(sign_in: SignIn, owner: Accou
 def test_what_the_frames_show_now_is_said_to_viewers_too(
     sign_in: SignIn, owner: Account, viewer: Account, stream: Stream
 ) -> None:
-    stream.members.create(account=viewer)
+    share_stream(stream, viewer)
     judge(stream, "")
     assert "Picture Sees since 1 Mar 2026, 14:02:03" in part_of(sign_in, viewer, stream)
     judge(stream, "covered")

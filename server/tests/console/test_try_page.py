@@ -6,6 +6,7 @@ import pytest
 from django.http import HttpResponse
 from django.test import Client
 
+from memberships import share_stream
 from onlooker.console.accounts.models import Account
 from onlooker.streams.administration import create_stream
 from onlooker.streams.models import Stream
@@ -52,7 +53,7 @@ def test_it_has_words_for_whatever_the_gateway_may_refuse(sign_in: SignIn, owner
 
 
 def test_a_viewer_is_not_led_there(sign_in: SignIn, viewer: Account, stream: Stream) -> None:
-    stream.members.create(account=viewer)
+    share_stream(stream, viewer)
     browser = sign_in(viewer)
     assert "/try/" not in browser.get(f"/streams/{stream.client_id}/").content.decode()
     assert browser.get(f"/streams/{stream.client_id}/try/").status_code == 404

@@ -19,6 +19,8 @@ if TYPE_CHECKING:
     from onlooker_client.agent.status.log import AgentLog
 
 CHECK_LIMIT_S = 5.0
+TAKEN_LIMIT_S, TAKEN_PAUSE_S = 10.0, 0.5
+"""A gateway that has just refused a Password may not know of a new one for a second."""
 PAUSE_S = 60.0
 """Between two questions, whatever came of the first."""
 RENEWED = "The server gave this device a new Password."
@@ -50,7 +52,15 @@ def renew_if_refused(config: Config) -> RenewedCredential | None:
         return None
     with suppress(OSError):
         write_credential(config.device_key, renewed)
+    _await_taken(replace(config, access_token=renewed.access_token))
     return renewed
+
+
+def _await_taken(config: Config) -> None:
+    """After the limit the agent itself says what is wrong."""
+    give_up_at = time.monotonic() + TAKEN_LIMIT_S
+    while _is_refused(config) and time.monotonic() < give_up_at:
+        time.sleep(TAKEN_PAUSE_S)
 
 
 def _is_refused(config: Config) -> bool:

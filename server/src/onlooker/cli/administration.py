@@ -161,7 +161,7 @@ def create(
     chosen |= find_place(organisation_id, site_id)
     try:
         with acting_as(command_actor()):
-            made = create_stream(name, owner=account_of(owner), **chosen)
+            made = create_stream(name, owner=None if organisation_id or site_id else account_of(owner), **chosen)
     except RefusedError as error:
         raise click.ClickException(str(error)) from None
     members = {"client_id": str(made.stream.client_id), "access_token": made.access_token}
