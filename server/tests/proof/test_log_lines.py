@@ -9,9 +9,9 @@ import pytest
 
 from onlooker.proof import log_lines
 from onlooker.proof.check import Unchecked
-from onlooker.proof.installation import Answer, Installation, ProofStream
+from onlooker.proof.installation import HttpAnswer, Installation, ProofStream
 from onlooker.proof.log_lines import CHECK, check_logs, judge_log
-from onlooker.proof.places import Place
+from onlooker.proof.places import StoragePlace
 from onlooker.settings import Settings
 
 STREAM = ProofStream(7, "b6b7c0de-0000-4000-8000-000000000007", "access-token-of-the-proof", 9, "proof-9@localhost")
@@ -24,7 +24,7 @@ class LoggedInstallation(Installation):
     lines: list[dict[str, Any]]
     leaks_bodies = False
 
-    def call(self, url: str, *, method: str = "GET", headers: Any = None, body: bytes | None = None) -> Answer:
+    def call(self, url: str, *, method: str = "GET", headers: Any = None, body: bytes | None = None) -> HttpAnswer:
         sent = dict(headers or {})
         line = LINE | {"status": 404, "route": "blob"}
         if request_id := sent.get("X-Request-Id"):
@@ -32,14 +32,17 @@ class LoggedInstallation(Installation):
         if self.leaks_bodies and body:
             line["error"] = body.decode()
         self.lines.append(line)
-        return Answer(404, {}, b"")
+        return HttpAnswer(404, {}, b"")
 
     def bearer_token(self, stream: ProofStream) -> str:
         return "token"
 
-    def places(self) -> list[Place]:
+    def places(self) -> list[StoragePlace]:
         content = "\n".join(json.dumps(line) for line in self.lines).encode()
-        return [Place("logs", lambda _: iter([("up.log", content)] if content else [])), Place("home", self._unread)]
+        return [
+            StoragePlace("logs", lambda _: iter([("up.log", content)] if content else [])),
+            StoragePlace("home", self._unread),
+        ]
 
     def _unread(self, _: list[str]) -> Any:
         raise AssertionError("only logs are read")
@@ -113,13 +116,13 @@ def test_log_without_the_proofs_own_line_is_said_to_be_another(
     installation: LoggedInstallation, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     installation.lines.append(LINE)
-    monkeypatch.setattr(LoggedInstallation, "call", lambda *given, **named: Answer(404, {}, b""))
+    monkeypatch.setattr(LoggedInstallation, "call", lambda *given, **named: HttpAnswer(404, {}, b""))
     finding = check_logs(installation)
     assert finding.ok
     assert "not the whole log" in finding.limits[0]
 
 
 def test_without_a_log_it_can_not_be_checked(installation: LoggedInstallation, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(LoggedInstallation, "call", lambda *given, **named: Answer(404, {}, b""))
+    monkeypatch.setattr(LoggedInstallation, "call", lambda *given, **named: HttpAnswer(404, {}, b""))
     with pytest.raises(Unchecked, match="can't be read"):
         check_logs(installation)

@@ -14,7 +14,7 @@ from onlooker.metrics.rollup import fill_slots
 from onlooker.proof import retention_sweep
 from onlooker.proof.check import Unchecked
 from onlooker.proof.installation import Installation, ProofStream
-from onlooker.proof.places import Place
+from onlooker.proof.places import StoragePlace
 from onlooker.proof.retention_sweep import (
     DEVICES,
     ESTIMATES,
@@ -42,8 +42,10 @@ class SomePlaces:
     def __init__(self) -> None:
         self.contents: dict[str, bytes] = {}
 
-    def places(self) -> list[Place]:
-        return [Place(name, lambda _, name=name: iter([("part", self.contents[name])])) for name in self.contents]
+    def places(self) -> list[StoragePlace]:
+        return [
+            StoragePlace(name, lambda _, name=name: iter([("part", self.contents[name])])) for name in self.contents
+        ]
 
 
 class BareInstallation(Installation):

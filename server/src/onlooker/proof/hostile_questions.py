@@ -20,6 +20,7 @@ from onlooker.proof.questions.rotation import RotatingRandom
 from onlooker.proof.questions.sender import QuestionSender
 from onlooker.proof.questions.tally import DataRequest, DataTally
 from onlooker.proof.questions.wire import ServerAddress
+from onlooker.streams.bearer_tokens import REFETCH_EVERY_S
 from onlooker.streams.rate_limit import RateLimit
 
 if TYPE_CHECKING:
@@ -88,6 +89,7 @@ def prepare_questions(installation: "Installation") -> Questioning:
     mark = partial(mark_stream, settings, begins_ms=begins_ms)
     marked = mark(streams[0], FEW), mark(streams[1], MANY)
     tokens = installation.bearer_token(streams[0]), installation.bearer_token(streams[1])
+    time.sleep(REFETCH_EVERY_S)  # a key that is new may be unknown to the data endpoint until then
     pace = QuestionPace(per_second=settings.data_rate_limit_per_second, burst=settings.data_rate_limit_burst)
     tally = DataTally(data_url=settings.data_url)
     sender = QuestionSender(address_of(installation), marked, tokens, tally, pace.wait)
