@@ -5,7 +5,7 @@ import shutil
 from contextlib import ExitStack
 from pathlib import Path
 
-from bench.journeys.console import staff, steps
+from bench.journeys.console import fleet, staff, steps
 from bench.journeys.console.person import OWNER, PASSWORD, STAFF, JourneySetup, Person
 from bench.lib.browser import Step, open_browser, travel
 from bench.lib.product import ROOT, conclude, concluding, running_product, say
@@ -24,6 +24,10 @@ def steps_of(scene: JourneySetup, owner: Person, viewer: Person, member_of_staff
         ("upgrade with a test card", lambda: steps.upgrade(scene, owner)),
         ("invite a viewer", lambda: steps.invite(scene, owner)),
         ("accept as the viewer", lambda: steps.accept(scene, viewer)),
+        ("enrol devices", lambda: fleet.enrol_devices(scene, owner)),
+        ("replace a device and revoke another", lambda: fleet.end_device(owner)),
+        ("find streams and see their numbers", lambda: fleet.find_streams(owner)),
+        ("change several streams", lambda: fleet.change_streams(owner)),
         ("make a member of the staff", lambda: staff.make_account(scene)),
         ("sign in as staff", lambda: staff.sign_in(member_of_staff, STAFF, PASSWORD)),
         ("set up a second factor", lambda: staff.set_up_second_factor(scene, member_of_staff)),

@@ -152,15 +152,23 @@ def come_with_provider(scene: JourneySetup, colleague: Person, provider: Identit
 
 
 def _sign_in_at_provider(colleague: Person) -> None:
-    colleague.open(f"/sign-in/{ADDRESS}/")
-    colleague.look("organisation-sign-in")
-    colleague.press("Continue to")
+    _go_to_provider(colleague)
     browser = colleague.browser
     colleague.wait(lambda: bool(browser.find_elements(By.NAME, "login")), "the provider's own page")
     browser.find_element(By.NAME, "login").send_keys("alice")
     browser.find_element(By.NAME, "password").send_keys("any")
     browser.find_element(By.CSS_SELECTOR, "button[type=submit]").click()
-    colleague.wait(lambda: browser.current_url.startswith(colleague.console_url), "the way back")
+    _come_back(colleague)
+
+
+def _go_to_provider(colleague: Person) -> None:
+    colleague.open(f"/sign-in/{ADDRESS}/")
+    colleague.look("organisation-sign-in")
+    colleague.press("Continue to")
+
+
+def _come_back(colleague: Person) -> None:
+    colleague.wait(lambda: colleague.browser.current_url.startswith(colleague.console_url), "the way back")
     colleague.forget_other_hosts()
 
 
@@ -181,11 +189,12 @@ def see_streams(scene: JourneySetup, colleague: Person, code_of: Any) -> None:
 
 
 def be_refused(colleague: Person, provider: IdentityProviderProcess) -> None:
-    """After the groups have changed."""
+    """After the groups have changed. The provider remembers who signed in there and asks nothing."""
     provider.put("alice", groups=[])
     colleague.press("Sign out")
     colleague.browser.delete_all_cookies()
-    _sign_in_at_provider(colleague)
+    _go_to_provider(colleague)
+    _come_back(colleague)
     colleague.see("None of your groups")
     colleague.look("refused")
 

@@ -28,6 +28,7 @@ def test_the_address_changes_when_the_link_is_followed(sign_in, mailbox, owner) 
     assert Account.objects.get(pk=owner.pk).email == "owner@example.org"
     browser.post(link_in(mailbox.to(NEW)[0]))
     assert Account.objects.get(pk=owner.pk).email == NEW
+    assert b"E-mail address changed" in browser.get("/accounts/events/").content
     assert list(EmailAddress.objects.values_list("email", "verified", "primary")) == [(NEW, True, True)]
     assert f"from owner@example.org to {NEW}" in text_of(mailbox.to("owner@example.org")[0])
     again = sign_in(None)

@@ -32,6 +32,7 @@ def test_who_follows_the_link_is_in(sign_in, mailbox, db) -> None:
     assert (page.status_code, answer.headers["location"]) == (200, "/streams/")
     assert is_signed_in(browser)
     assert EmailAddress.objects.get(user__email=NEW).verified
+    assert b"E-mail address changed" not in browser.get("/accounts/events/").content, "the first one is no change"
 
 
 def test_a_link_followed_elsewhere_confirms_but_lets_nobody_in(sign_in, mailbox, db) -> None:

@@ -3,6 +3,7 @@
 from datetime import datetime, timedelta
 from typing import Any
 
+from allauth.account.models import EmailAddress
 from allauth.mfa.models import Authenticator
 from django.http import HttpRequest
 from django.utils import timezone
@@ -78,8 +79,12 @@ def note_password_reset(sender: Any, *, request: HttpRequest, user: Account, **_
     note_event(request, user, "password.reset")
 
 
-def note_address_changed(sender: Any, *, request: HttpRequest, user: Account, **_: Any) -> None:
-    note_event(request, user, "address.changed")
+def note_address_changed(
+    sender: Any, *, request: HttpRequest, user: Account, from_email_address: EmailAddress | None, **_: Any
+) -> None:
+    """The first address that an account confirms changes nothing."""
+    if from_email_address:
+        note_event(request, user, "address.changed")
 
 
 def _name(authenticator: Authenticator) -> str:

@@ -31,6 +31,7 @@ from onlooker.streams.organisations import RefusedError
 
 SHOWN = 50
 """Streams that a preview lists; others are counted."""
+HOURS_HELP = "On each stream's own clock, such as mo-fr 09:00-18:30, sa 10:00-16:00."
 KEEP, NONE, SET = "", "none", "set"
 NAMES = {
     "site_id": "Site",
@@ -82,6 +83,7 @@ class BulkForm(PlainForm):
             required=False, choices=[(KEEP, "Leave as it is"), (NONE, "No site"), *offered]
         )
         self.fields["hours"].label = "Hours"
+        self.fields["hours"].help_text = HOURS_HELP
         self.order_fields(["streams", "site"])
 
     def clean(self) -> dict[str, Any]:
