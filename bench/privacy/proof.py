@@ -79,7 +79,7 @@ def run_inside(chosen: argparse.Namespace) -> dict[str, Any]:
         if not report.exists():
             return {"ok": False, "reason": "no report was written", "exit_status": ended.returncode}
         figures = judge(json.loads(ended.stdout.splitlines()[-1]), report, broken=chosen.broken)
-        if chosen.write:
+        if chosen.write and figures["ok"] and not chosen.broken:
             for file in (report, report.with_suffix(".md")):
                 shutil.copy(file, EXAMPLE.with_suffix(file.suffix))
         return figures
@@ -89,7 +89,7 @@ def run_inside(chosen: argparse.Namespace) -> dict[str, Any]:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--broken", choices=BROKEN, help="break this promise on purpose; the proof must fail")
-    parser.add_argument("--write", action="store_true", help="replace the example in docs/reference")
+    parser.add_argument("--write", action="store_true", help="replace the example in docs/reference, if all is well")
     parser.add_argument("--inside", metavar="SERVER", help=argparse.SUPPRESS)
     parser.add_argument("--folder", type=Path, help=argparse.SUPPRESS)
     chosen = parser.parse_args()

@@ -3,6 +3,7 @@
 import logging
 import threading
 from datetime import timedelta
+from pathlib import Path
 
 import jwt
 import pytest
@@ -15,6 +16,8 @@ from onlooker.cli import main
 from onlooker.console.tokens import signing_keys
 from onlooker.console.tokens.models import SigningKey
 from onlooker.console.web import secret_key
+from onlooker.proof.installation import Installation
+from onlooker.settings import Settings, SettingsError
 from token_requests import Camera, get_token
 
 pytest_plugins = ["pages", "cameras"]
@@ -112,6 +115,23 @@ def test_a_key_that_cannot_be_unsealed_is_replaced_and_that_is_logged(
     assert live_kids() == [new, old]
     assert SigningKey.objects.get(kid=old).retires_at is not None
     assert kid_of(get_token(camera)) == new
+
+
+def test_a_proof_with_another_secret_key_is_refused_and_replaces_no_key(
+    camera: Camera, another_secret, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(Installation, "call", lambda *given, **named: None)
+    installation = Installation(Settings(home=str(tmp_path)), tmp_path, print)
+    with pytest.raises(SettingsError, match="Nothing was changed"):  # the console has no key yet
+        installation.require_own_secret_key()
+    assert live_kids() == []
+    kid = kid_of(get_token(camera))
+    installation.require_own_secret_key()
+    another_secret("another secret that is long enough for all the checks there are, too")
+    with pytest.raises(SettingsError, match="Nothing was changed"):
+        installation.require_own_secret_key()
+    assert SigningKey.objects.get().retires_at is None
+    assert live_kids() == [kid]
 
 
 def test_consoles_with_different_secrets_do_not_make_keys_without_end(camera: Camera, another_secret) -> None:

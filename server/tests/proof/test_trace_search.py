@@ -84,6 +84,9 @@ def test_embeddings_are_found() -> None:
         ",".join(f"{value:.3f}" for value in np.linspace(0, 60, 500)).encode(),
         b"\0" * 10_000,
         b"-1.5, 2.5, " * 20,
+        b"",
+        b"\xbf",
+        np.tile(np.array([0.5, -0.5], "<f4"), 31).tobytes(),  # too few
     ],
 )
 def test_other_numbers_are_no_embedding(content: bytes) -> None:

@@ -62,6 +62,7 @@ def prove(file: Path | None, verified: Path | None, as_json: bool, **chosen: Any
         raise click.UsageError(f"There is no check {min(unknown)!r}, only {', '.join(check.id for check in checks)}.")
     checks = [check for check in checks if not chosen["only"] or check.id in chosen["only"]]
     with open_installation(settings, lambda text: click.echo(text, err=True)) as installation:
+        installation.require_own_secret_key()
         installation.log_files += chosen["log_files"]
         installation.agent = chosen["agent"]
         signed = sign_report(run_proof(installation, checks), settings)

@@ -7,7 +7,7 @@ import ssl
 import tempfile
 from base64 import b64encode
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from functools import cached_property
@@ -20,7 +20,7 @@ import psycopg
 from onlooker.audit.actor import acting_as, command_actor
 from onlooker.database import direct_url
 from onlooker.proof.places import Storage
-from onlooker.settings import Settings
+from onlooker.settings import Settings, SettingsError
 from onlooker.up.certificates import authority_file
 
 CALL_LIMIT_S = 60.0
@@ -105,6 +105,24 @@ class Installation:
         """The certificate of the local authority, where there is one."""
         path = authority_file(self.home / "tls")
         return path if path.exists() else None
+
+    def require_own_secret_key(self) -> None:
+        """Refuses a secret key other than the console's, with which the proof would replace the key that signs tokens.
+
+        A console that has signed nothing yet creates its key when it is asked for the public part, at its public
+        address: elsewhere it answers proxies alone.
+        """
+        from onlooker.console.tokens.signing_keys import has_readable_key
+
+        public = f"{self.settings.console_url}/.well-known/jwks.json"
+        with suppress(OSError, http.client.HTTPException):
+            self.call(public)
+        if not has_readable_key():
+            raise SettingsError(
+                "The secret key here opens no key with which this installation signs tokens. Nothing was changed. "
+                "Either it is not the installation's secret key: run this command with the settings of `onlooker up`. "
+                f"Or the console has no such key yet, and could not be asked for one: open {public} once."
+            )
 
     def create_stream(self, **chosen: Any) -> ProofStream:
         """`chosen` are settings of the stream, such as `retention_days=1`."""

@@ -29,8 +29,10 @@ def find_vectors(content: bytes) -> Iterator[str]:
 
 def _find_binary(content: bytes, kind: str) -> int | None:
     size = np.dtype(kind).itemsize
+    if len(content) < LEAST_NUMBERS * size:
+        return None
     for shift in range(size):
-        count = max(0, len(content) - shift) // size
+        count = (len(content) - shift) // size
         values = np.frombuffer(content, kind, offset=shift, count=count)
         with np.errstate(all="ignore"):  # most bytes are no numbers
             small = (np.abs(values) >= SMALLEST) & (np.abs(values) <= LARGEST)

@@ -141,10 +141,11 @@ def send_blob(caller: Caller, services: list[str], picture: bytes, look: Callabl
 
 
 def send_streaming(caller: Caller, services: list[str], picture: bytes) -> Sent:
-    """One long body of pictures, and one long answer."""
+    """One long body of pictures, and one long answer; in a session, without which nobody is followed."""
     sent = Sent("streaming")
     service = _best(services)
-    opened = sent.take(caller.post(f"/services/{service}/1/streams", b"{}", "application/json"), 201)
+    fields = json.dumps({"state": _new_session()}).encode()
+    opened = sent.take(caller.post(f"/services/{service}/1/streams", fields, "application/json"), 201)
     if not opened:
         return sent
     head = f"--myboundary\r\nContent-Type: image/jpeg\r\nContent-Length: {len(picture)}\r\nX-Angus-DataField: image\r\n"
@@ -184,13 +185,17 @@ def send_trial(installation: Installation, services: list[str], picture: bytes) 
     return sent, stream
 
 
+def _new_session() -> dict[str, str]:
+    return {"session_id": str(uuid.uuid4())}
+
+
 def _best(services: list[str]) -> str:
     return SCENE if SCENE in services else services[0]
 
 
 def _send_frames(caller: Caller, service: str, picture: bytes, sent: Sent) -> None:
     """In a session that is not ended, so that its state can be looked at."""
-    fields: dict[str, Any] = {"async": False, "state": {"session_id": str(uuid.uuid4())}}
+    fields: dict[str, Any] = {"async": False, "state": _new_session()}
     for _ in range(SESSION_FRAMES):
         sent.take(caller.post_job(service, picture, **fields, **({"store": True} if service == SCENE else {})), 201)
         sent.frames += 1

@@ -57,6 +57,11 @@ def signing_key() -> tuple[str, PrivateKey]:
     return found
 
 
+def has_readable_key() -> bool:
+    """Whether tokens can be signed without a new key. Changes nothing."""
+    return _find_readable() is not None
+
+
 @transaction.atomic
 def rotate_keys(*, now: bool = False) -> SigningKey:
     """A new key signs from now on; earlier ones verify until their last token has expired, or end now."""
