@@ -20,7 +20,7 @@ from onlooker.migration_check import our_migrations
 from onlooker.settings import Settings
 from testkit import free_ports, migrated_database
 
-BACK_TO = "0004_blocks"
+BACK_TO = "0005_stopped"
 LACKING = "metrics.0006_days"
 BACK = f"""
 from onlooker.cli.administration import open_django

@@ -41,10 +41,10 @@ def recording(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Recording]:
 
 
 def make_stream(recording: Recording) -> tuple[int, dict[str, bytes]]:
-    """With a name, a client_id, a viewer's invitation and a secret's hash that nothing else in the database has."""
+    """With a name, a client_id and a secret's hash that nothing else in the database has."""
     stream_id = recording.create_stream()
     marks = {name: uuid.uuid4() for name in ("client_id", "secret")}
-    name, invited = uuid.uuid4().hex, f"{uuid.uuid4().hex}@example.org"
+    name = uuid.uuid4().hex
     recording.execute(
         "UPDATE streams_stream SET name = %s, client_id = %s WHERE id = %s", name, marks["client_id"], stream_id
     )
@@ -52,16 +52,10 @@ def make_stream(recording: Recording) -> tuple[int, dict[str, bytes]]:
     recording.execute(
         "INSERT INTO streams_accesstoken (stream_id, sha256, created_at) VALUES (%s, %s, now())", stream_id, secret
     )
-    recording.execute(
-        """INSERT INTO members_invitation (id, stream_id, email, invited_at, expires_at)
-           VALUES (gen_random_uuid(), %s, %s, now(), now() + interval '1 day')""",
-        *(stream_id, invited),
-    )
     return stream_id, {
         "name": name.encode(),
         "client_id": marks["client_id"].bytes,
         "secret": secret,
-        "invitation": invited.encode(),
     }
 
 

@@ -20,6 +20,7 @@ from onlooker.slots import SLOT_S
 from onlooker.visits.partitions import Partitions
 from onlooker.visits.retention import delete_expired_of
 from onlooker.visits.writer import VisitWriter
+from onlooker_pipeline.expressions import EXPRESSIONS
 from onlooker_pipeline.visits.visit import Visit
 
 if TYPE_CHECKING:
@@ -35,7 +36,7 @@ FILLED_WITHIN_S = 120.0
 VISIT_COLUMNS = {
     *("stream_id", "began_at", "id", "revision", "ended", "session", "present", "still", "looking", "written_at"),
     *("age", "age_confidence", "gender", "gender_confidence", "confidence"),
-    *("neutral", "happiness", "surprise", "anger", "sadness"),
+    *EXPRESSIONS,
 }
 """Times and estimates: no picture, no position and no name."""
 ON_TIME = ("visits-deleted-on-time", "kept-visits")
