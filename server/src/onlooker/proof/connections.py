@@ -4,6 +4,7 @@ import ipaddress
 import os
 import socket
 import threading
+import time
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
@@ -32,8 +33,9 @@ RUNTIME_LOOKS = 10
 CONFINED = "Seccomp:\t2"
 AMAZON = "amazonaws.com"
 METHOD = (
-    "A connection shorter than 20 ms can be missed, and so can a datagram that is sent without a connected socket. "
-    "`just quiet`, which records every packet of a namespace, misses neither; it runs at each build."
+    "A connection that is shorter than the time between two looks, here up to {longest_ms} ms, can be missed, and so "
+    "can a datagram that is sent without a connected socket. `just quiet`, which records every packet of a namespace, "
+    "misses neither; it runs at each build."
 )
 BY_USER = (
     "This user may not see which process holds a socket. Sockets of the product's user that no visible process holds "
@@ -111,6 +113,9 @@ class SeenSockets:
     """What was seen of the product's sockets."""
 
     looks: int = 0
+    longest_s: float = 0.0
+    """Between two looks, at most: a busy machine is slower than EVERY_S."""
+    looked_at: float | None = None
     calls: Counter[str] = field(default_factory=Counter)
     """Connections to machines that nobody configured, by process and peer; each is counted once."""
     by_user: bool = False
@@ -118,6 +123,11 @@ class SeenSockets:
     """How often a process was seen with the models' runtime loaded and free to open a connection."""
     unseen: bool = False
     """Whether it can't be seen what processes have loaded."""
+
+    def note_look(self, now: float) -> None:
+        self.longest_s = max(self.longest_s, now - (now if self.looked_at is None else self.looked_at))
+        self.looked_at = now
+        self.looks += 1
 
 
 class SocketWatch:
@@ -160,7 +170,7 @@ class SocketWatch:
         first = next(iter(self.processes), None)
         if first is None:
             return
-        self.heard.looks += 1
+        self.heard.note_look(time.monotonic())
         for row in outgoing(read_sockets(first)):
             if not self._allowed.allows(row):
                 self._note(row)
@@ -228,12 +238,14 @@ def check_connections(installation: "Installation") -> Finding:
     names = sorted(set(watch.processes.values()))
     hosts = sorted(configured_hosts(installation.settings))
     return Finding(
-        done=f"Looked at the sockets of {', '.join(names)} every 20 ms while the other checks kept them busy, "
-        f"{heard.looks} times, for peers beyond this machine. Configured are: {', '.join(hosts)}.",
+        done=f"Looked at the sockets of {', '.join(names)} while the other checks kept them busy, {heard.looks} "
+        f"times, at most {heard.longest_s * 1000:.0f} ms apart, for peers beyond this machine. "
+        f"Configured are: {', '.join(hosts)}.",
         found=" ".join(wrong) or "No process opened a connection to a machine that was not configured.",
         ok=not wrong,
         figures={
             "looks": heard.looks,
+            "longest_ms_between_looks": round(heard.longest_s * 1000),
             "processes": len(watch.processes),
             "calls": dict(heard.calls),
             "runtime_loaded_by": dict(heard.runtimes),
@@ -256,7 +268,7 @@ def judge_heard(heard: SeenSockets, *, is_confined: bool) -> list[str]:
 
 
 def _limits(heard: SeenSockets, *, is_confined: bool, as_root: bool) -> tuple[str, ...]:
-    limits = [METHOD]
+    limits = [METHOD.format(longest_ms=round(heard.longest_s * 1000))]
     if heard.by_user:
         limits.append(BY_USER)
     if heard.unseen and not as_root:

@@ -93,8 +93,8 @@ def check_models(installation: "Installation") -> Finding:
     changed = _changed_files(folder)
     broken = (*((IDENTITY,) if unlisted else ()), *((LEARNING,) if changed else ()))
     return Finding(
-        done=f"Read the {len(files)} model files in {folder}, compared each of their outputs, by name and shape, with "
-        "the list in the model's card, and compared the files with the sums of those that were built.",
+        done=f"Read the {len(files)} model files of the models package, compared each of their outputs, by name and "
+        "shape, with the list in the model's card, and compared the files with the sums of those that were built.",
         found=" ".join((*unlisted, *changed)) or _told(kinds),
         ok=not broken,
         figures={"files": len(files), "outputs": kinds, "unlisted": unlisted, "changed": changed},
