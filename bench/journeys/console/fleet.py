@@ -82,10 +82,16 @@ def find_streams(person: Person) -> None:
     person.look("overview-empty")
     person.open("/streams/")
     pick(person, "site", SITE)
-    person.wait(lambda: len(listed(person)) == len(ENROLLED) + 1, "the streams of the site")
+    person.wait(lambda: "site=" in numbers_address(person), "the streams of the site")
+    assert sorted(listed(person)) == [*ENROLLED, "Main entrance"]
     person.follow("Numbers together")
     person.see("3 streams together")
     person.look("numbers-of-a-site")
+
+
+def numbers_address(person: Person) -> str:
+    """Where the link to the numbers of what is found leads."""
+    return str(person.browser.find_element(By.ID, "fleet-numbers").get_attribute("href"))
 
 
 def change_streams(person: Person) -> None:
