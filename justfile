@@ -329,7 +329,6 @@ cell-units:
 edge-arm64 *arguments:
     python -m bench.deployment.arm64 {{arguments}}
 
-# All that people install: release, units, containers, manifests, monitoring, drills; or only the recipes named. Needs root.
 # All that people install, from a clean clone: release, image, units, manifests, monitoring, drills; or the recipes named. Needs root.
 kit *recipes:
     python -m bench.deployment.kit {{recipes}}
