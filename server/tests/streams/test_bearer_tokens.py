@@ -20,7 +20,7 @@ from onlooker.settings import Settings
 from onlooker.streams import bearer_tokens
 from onlooker.streams.administration import remove_stream, rotate_access_token
 from onlooker.streams.bearer_tokens import BearerTokens, read_token
-from onlooker.streams.models import AccessToken, Stream
+from onlooker.streams.models import AccessToken, Membership, Stream
 from token_requests import Camera, get_token
 
 pytest_plugins = ["pages", "cameras"]
@@ -152,6 +152,7 @@ def test_an_unknown_kid_is_looked_for_at_once_but_not_more_than_once_a_second(ca
 def test_an_expired_token_is_told_apart(camera: Camera, check: Check) -> None:
     claims = claims_of(get_token(camera))
     now = int(time.time())
+    Membership.objects.update(created_at=timezone.now() - timedelta(days=1))
     assert refusal(check, sign(claims | {"iat": now - 18_010, "exp": now - 10})) == "expired_jwt"
     assert check(sign(claims | {"iat": now - 17_990, "exp": now + 10}))
 

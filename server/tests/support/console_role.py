@@ -38,13 +38,18 @@ def django_db_setup(django_db_setup: None, django_db_blocker: Any) -> Iterator[N
             make_roles(opened, Logins(prefix, {process: f"postgresql://any:{process}@/" for process in ROLES}))
     role = f"{prefix}_{CONSOLE}"
 
+    wrapper = partial(_as_console, role)
+
     def wrap(connection: Any, **_: Any) -> None:
-        connection.execute_wrappers.append(partial(_as_console, role))
+        """Once, however often it connects: a wrapper within a wrapper would ask for the role again."""
+        if wrapper not in connection.execute_wrappers:
+            connection.execute_wrappers.append(wrapper)
 
     connection_created.connect(wrap, weak=False)
     wrap(connection)
     yield
     connection_created.disconnect(wrap)
+    connection.execute_wrappers.remove(wrapper)
     with psycopg.connect(**known, autocommit=True) as opened:
         names = sql.SQL(", ").join(sql.Identifier(f"{prefix}_{process}") for process in ROLES)
         for statement in ("REASSIGN OWNED BY {} TO CURRENT_USER", "DROP OWNED BY {}", "DROP ROLE {}"):
