@@ -1,1 +1,1 @@
-"""An adversary who asks the data endpoint for everything, and solves for people what it answers."""
+"""An adversary who asks the data endpoint for everything, and solves its answers for sums about few people."""

@@ -28,7 +28,7 @@ MALFORMED = (
     *(ValidationError, AttributeError, LookupError, TypeError, ValueError, ArithmeticError, struct.error),
     *(AssertionError, NotImplementedError, RecursionError),
 )
-"""What the libraries raise for a credential that no browser made."""
+"""What the libraries raise for a credential that no browser made; the last ones are `fido2`'s for unknown keys."""
 NOT_ACCEPTED = "This passkey was not accepted. Try again, or choose another way to sign in."
 NOT_ADDED = "This passkey was not added. Try again with a device that asks for a fingerprint, a face or a PIN."
 _PORTS = {"http": 80, "https": 443}
