@@ -104,7 +104,7 @@ class Camera:
         found: list[float] = []
 
         async def act(pool: Pool) -> None:
-            covered_s, _ = await read_covered(pool, self.stream_id, past_buckets(by_hour, hours.edges, now))
+            covered_s, _ = await read_covered(pool, self.stream_id, past_buckets(by_hour, hours.edges_s, now))
             found.extend(covered_s)
 
         with_pool(self.url, act)

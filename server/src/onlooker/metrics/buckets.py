@@ -4,7 +4,7 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta, timezone
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from itertools import accumulate, chain, pairwise, repeat
 from typing import NamedTuple
 from zoneinfo import ZoneInfo
@@ -37,12 +37,16 @@ class Buckets:
     """In UTC, one more than buckets. The first is the start of its bucket, even if the range begins later."""
     keys: tuple[str, ...]
 
+    @cached_property
+    def edges_s(self) -> list[float]:
+        return [edge.timestamp() for edge in self.edges]
+
 
 @dataclass(frozen=True)
 class Hours:
-    """The hours of a range."""
+    """The hours of a range. A year has thousands: neither datetimes nor keys are made of them."""
 
-    edges: tuple[datetime, ...]
+    edges_s: list[int]
     """As in Buckets."""
     of_week: list[int]
     """The hour of the local week at which each begins, counted from Monday midnight."""
@@ -62,21 +66,18 @@ def page_buckets(query: Query, *, first: int, count: int) -> Buckets:
     starts = _starts_around(query)
     numbers = starts.numbers_of(query)[first : first + count]
     begins = starts.begin(range(numbers.start, numbers.stop + 1))
-    return Buckets(_edges_of(begins), tuple([_key_of(at_s, offset_s) for at_s, offset_s in begins[:-1]]))
+    edges = tuple([datetime.fromtimestamp(at_s, UTC) for at_s, _ in begins])
+    return Buckets(edges, tuple([_key_of(at_s, offset_s) for at_s, offset_s in begins[:-1]]))
 
 
 def all_hours(query: Query) -> Hours:
-    """The hours of the whole range, whatever buckets the query has. A year has thousands, so they get no keys."""
+    """The hours of the whole range, whatever buckets the query has."""
     by_hour = replace(query, time=Time.BY_HOUR)
     starts = _starts_around(by_hour)
     numbers = starts.numbers_of(by_hour)
     begins = starts.begin(range(numbers.start, numbers.stop + 1))
     of_week = [((at_s + offset_s) // HOUR_S + HOURS_BEFORE_1970) % HOURS_A_WEEK for at_s, offset_s in begins[:-1]]
-    return Hours(_edges_of(begins), of_week)
-
-
-def _edges_of(begins: list[tuple[int, int]]) -> tuple[datetime, ...]:
-    return tuple([datetime.fromtimestamp(at_s, UTC) for at_s, _ in begins])
+    return Hours([at_s for at_s, _ in begins], of_week)
 
 
 @lru_cache(maxsize=CACHED_KEYS)

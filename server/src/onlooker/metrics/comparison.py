@@ -3,7 +3,7 @@
 from bisect import bisect_right
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
-from datetime import UTC, datetime
+from datetime import datetime
 from enum import StrEnum
 from itertools import compress, pairwise
 
@@ -180,9 +180,8 @@ class _Clusters:
 
 async def _read_clusters(pool: Pool, query: Query, runs: Sequence[SlotRun], cluster_s: int) -> _Clusters:
     """`runs` are in order. Clusters are cut where compared time begins and ends."""
-    edges = cut_clusters(query, runs, cluster_s)
-    edges_s = tuple(edge.timestamp() for edge in edges)
-    found, exact = await figures_between(pool, replace(query, time=Time.BY_HOUR), edges)
+    edges_s = cut_clusters(query, runs, cluster_s)
+    found, exact = await figures_between(pool, replace(query, time=Time.BY_HOUR), edges_s)
     is_inside = are_inside(edges_s, runs)
     inside = {name: list(compress(rows, is_inside)) for name, rows in found.items()}
     blocks = await blocks_between(pool, query)
@@ -205,13 +204,13 @@ def blocks_inside(blocks: Iterable[BlockFigures], runs: Sequence[SlotRun]) -> li
     return [block for block, place in places if place >= 0 and block.to_s <= runs[place].to_s]
 
 
-def cut_clusters(query: Query, runs: Iterable[SlotRun], cluster_s: int) -> list[datetime]:
+def cut_clusters(query: Query, runs: Iterable[SlotRun], cluster_s: int) -> tuple[float, ...]:
     """The edges of clusters of a range, from its start to its end."""
     begin_s, end_s = query.from_at.timestamp(), query.to_at.timestamp()
     cuts = {edge for run in runs for edge in run if begin_s < edge < end_s}
     first = int(begin_s // cluster_s + 1) * cluster_s
     cuts.update(cut for cut in range(first, int(-(-end_s // 1)), cluster_s) if begin_s < cut < end_s)
-    return [query.from_at, *(datetime.fromtimestamp(cut, UTC) for cut in sorted(cuts)), query.to_at]
+    return (begin_s, *sorted(cuts), end_s)
 
 
 def are_inside(edges_s: Sequence[float], runs: Sequence[SlotRun]) -> list[bool]:

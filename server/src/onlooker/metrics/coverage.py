@@ -62,6 +62,7 @@ class Absence(StrEnum):
 
 
 _ABSENCES = {absence.value: absence for absence in Absence}
+_ORDER = {absence: place for place, absence in enumerate(Absence)}
 
 Missing = dict[Absence | Reason, float]
 """Seconds by why they are missing; refused seconds by reason."""
@@ -195,8 +196,10 @@ def _slots_cut_by(closures: Iterable[Closure]) -> Iterator[datetime]:
 
 def closed_between(from_at: datetime, to_at: datetime, closures: Sequence[Closure]) -> dict[Absence, float]:
     """How many seconds of a period were closed. Closures are in order and do not overlap."""
-    closed = {Absence.NOT_CREATED: 0.0, Absence.CLOSED: 0.0, Absence.DISABLED: 0.0, Absence.QUOTA: 0.0}
     first = bisect_right(closures, from_at, key=lambda closure: closure.to_at)
+    if first == len(closures) or closures[first].from_at >= to_at:
+        return {}
+    closed = {Absence.NOT_CREATED: 0.0, Absence.CLOSED: 0.0, Absence.DISABLED: 0.0, Absence.QUOTA: 0.0}
     for closure in takewhile(lambda closure: closure.from_at < to_at, islice(closures, first, None)):
         closed[closure.absence] += (min(closure.to_at, to_at) - max(closure.from_at, from_at)).total_seconds()
     return closed
@@ -217,11 +220,14 @@ def compute_bucket_coverage(
 
 
 def _fold_reasons(missing: Missing) -> tuple[dict[Absence, float], Reason | None]:
+    """Absences in the order of their declaration, and the reason of most refusals."""
     refused = {why: missing_s for why, missing_s in missing.items() if isinstance(why, Reason)}
-    refused_s = sum(refused.values())
-    seconds = {absence: missing.get(absence, 0.0) for absence in Absence} | {Absence.REFUSED: refused_s}
-    most = max(refused, key=lambda reason: refused[reason]) if refused_s > NOTHING_S else None
-    return {absence: missing_s for absence, missing_s in seconds.items() if missing_s > NOTHING_S}, most
+    seconds = {why: missing_s for why, missing_s in missing.items() if isinstance(why, Absence)}
+    if refused:
+        seconds[Absence.REFUSED] = sum(refused.values())
+    told = sorted((why for why, missing_s in seconds.items() if missing_s > NOTHING_S), key=_ORDER.__getitem__)
+    most = max(refused, key=lambda reason: refused[reason]) if Absence.REFUSED in told else None
+    return {absence: seconds[absence] for absence in told}, most
 
 
 def sum_coverage(coverages: Iterable[BucketCoverage]) -> BucketCoverage:
@@ -242,7 +248,7 @@ def sum_coverage(coverages: Iterable[BucketCoverage]) -> BucketCoverage:
 
 async def read_coverage(pool: Pool, query: Query, buckets: Buckets, *, now: datetime) -> tuple[BucketCoverage, ...]:
     """The coverage of each bucket, inside the range and in the past."""
-    past = past_buckets(query, buckets.edges, now)
+    past = past_buckets(query, buckets.edges_s, now)
     from_at, to_at = past.from_at, past.to_at
     values = {"stream_id": query.stream_id, "from_at": from_at, "to_at": to_at, "now": now}
     async with pool.connection() as connection:
@@ -302,7 +308,7 @@ def _without(closures: Iterable[Closure], others: Sequence[Closure]) -> Iterator
 
 async def read_covered(pool: Pool, stream_id: int, past: PastBuckets) -> tuple[list[float], datetime | None]:
     """Seconds that were covered in each bucket, and since when all are known: never, if the stream is gone."""
-    covered, known_since = [0.0] * (len(past.edges) - 1), None
+    covered, known_since = [0.0] * (len(past.edges_s) - 1), None
     async with pool.connection() as connection:
         for bucket, share, (covered_s,) in await read_hour_sums(connection, WATCHED, stream_id, past):
             if bucket == BESIDE:
@@ -317,7 +323,7 @@ async def read_watched(pool: Pool, query: Query, buckets: Buckets, *, now: datet
 
     Neither the log of states nor refusals change how much was covered. Opening hours change of how much time.
     """
-    past = past_buckets(query, buckets.edges, now)
+    past = past_buckets(query, buckets.edges_s, now)
     covered, known_since = await read_covered(pool, query.stream_id, past)
     if known_since is None or past.from_at < known_since:
         return [one.watched for one in await read_coverage(pool, query, buckets, now=now)]

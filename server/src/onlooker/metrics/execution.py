@@ -3,7 +3,6 @@
 import asyncio
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from datetime import datetime
 from functools import lru_cache
 from operator import add
 from typing import Any
@@ -58,7 +57,7 @@ async def run_query(pool: Pool, query: Query, page: int = 1, *, size: int = PAGE
     is_extended = len(asked) < len(query.metrics)
     counted = tuple(dict.fromkeys((*asked, *figures_needed(query.metrics)))) if is_extended else asked
     counting = replace(query, metrics=counted) if is_extended else query
-    finding = _find(pool, counting, buckets.edges)
+    finding = _find(pool, counting, buckets.edges_s)
     if is_extended:
         found, values = await asyncio.gather(finding, read_extensions(pool, query, buckets))
     else:
@@ -70,23 +69,23 @@ async def run_query(pool: Pool, query: Query, page: int = 1, *, size: int = PAGE
     return Answer(query, page, total, pages, entities, exact)
 
 
-async def count_between(pool: Pool, query: Query, edges: Sequence[datetime]) -> tuple[dict[str, list[int]], bool]:
+async def count_between(pool: Pool, query: Query, edges_s: Sequence[float]) -> tuple[dict[str, list[int]], bool]:
     """Metrics that are plain counts, as lists, and whether they are exact. For thousands of buckets at once."""
-    found = await _find(pool, query, edges)
+    found = await _find(pool, query, edges_s)
     exact = _pop_note(found, query)
     pieces = {name: piece.start for name, _, piece in _pieces_of(query.metrics)}
     nobody = (0,) * (1 + len(pieces))
-    rows = [found.get(number, nobody) for number in range(1, len(edges))]
+    rows = [found.get(number, nobody) for number in range(1, len(edges_s))]
     return {name: [row[place] for row in rows] for name, place in pieces.items()}, exact
 
 
-async def figures_between(pool: Pool, query: Query, edges: Sequence[datetime]) -> tuple[dict[str, list[Figures]], bool]:
+async def figures_between(pool: Pool, query: Query, edges_s: Sequence[float]) -> tuple[dict[str, list[Figures]], bool]:
     """The figures that each metric is computed from, bucket by bucket, without blocks, and whether they are exact."""
-    found = await _find(pool, query, edges, with_blocks=False)
+    found = await _find(pool, query, edges_s, with_blocks=False)
     exact = _pop_note(found, query)
     pieces = {name: piece for name, _, piece in _pieces_of(query.metrics)}
     nobody = (0,) * (1 + sum(piece.stop - piece.start for piece in pieces.values()))
-    rows = [found.get(number, nobody) for number in range(1, len(edges))]
+    rows = [found.get(number, nobody) for number in range(1, len(edges_s))]
     return {name: [row[piece] for row in rows] for name, piece in pieces.items()}, exact
 
 
@@ -113,12 +112,12 @@ async def blocks_between(pool: Pool, query: Query) -> list[BlockFigures]:
     return [BlockFigures(row[0], row[1], {name: row[1:][piece] for name, _, piece in pieces}) for row in rows]
 
 
-async def _find(pool: Pool, query: Query, edges: Sequence[datetime], *, with_blocks: bool = True) -> Found:
+async def _find(pool: Pool, query: Query, edges_s: Sequence[float], *, with_blocks: bool = True) -> Found:
     """In one statement, so of one moment. If the quick statement has no answer, the full one starts over."""
     if not query.metrics:
         return {}
     metrics, by_hour = in_declared_order(query.metrics), query.time is Time.BY_HOUR
-    values = compile_values(query, edges)
+    values = compile_values(query, edges_s)
     async with pool.connection() as connection:
         # A raw cursor takes a statement as it is. Other cursors parse a statement of this length each time.
         cursor = AsyncRawCursor(connection, row_factory=tuple_row)
@@ -126,7 +125,7 @@ async def _find(pool: Pool, query: Query, edges: Sequence[datetime], *, with_blo
             statement = compile_grid_statement(metrics, by_hour=by_hour, with_blocks=with_blocks)
             await cursor.execute(statement, values, prepare=True)
             return _add_up(await cursor.fetchall())
-        if with_blocks and is_quick(query, edges):
+        if with_blocks and is_quick(query, edges_s):
             await cursor.execute(compile_quick_statement(metrics, by_hour=by_hour), values, prepare=True)
             found = _add_up(await cursor.fetchall())
             if NOTE not in found:

@@ -31,13 +31,9 @@ class PastBuckets:
 
     from_at: datetime
     to_at: datetime
-    edges: Sequence[datetime]
+    edges_s: Sequence[float]
     """Of the whole buckets."""
     now: datetime
-
-    @cached_property
-    def edges_s(self) -> list[float]:
-        return [edge.timestamp() for edge in self.edges]
 
     @cached_property
     def cuts_s(self) -> list[float]:
@@ -86,10 +82,11 @@ def _microseconds(seconds: float) -> int:
     return round(seconds * 1_000_000)
 
 
-def past_buckets(query: Query, edges: Sequence[datetime], now: datetime) -> PastBuckets:
-    from_at = max(query.from_at.astimezone(UTC), edges[0])
-    to_at = max(from_at, min(query.to_at.astimezone(UTC), edges[-1], now))
-    return PastBuckets(from_at, to_at, edges, now)
+def past_buckets(query: Query, edges_s: Sequence[float], now: datetime) -> PastBuckets:
+    begin_at, end_at = (datetime.fromtimestamp(edges_s[place], UTC) for place in (0, -1))
+    from_at = max(query.from_at.astimezone(UTC), begin_at)
+    to_at = max(from_at, min(query.to_at.astimezone(UTC), end_at, now))
+    return PastBuckets(from_at, to_at, edges_s, now)
 
 
 def _compile(name: str) -> bytes:

@@ -87,7 +87,7 @@ async def read_quality_and_changes(
     pool: Pool, query: Query, buckets: Buckets, *, now: datetime
 ) -> tuple[list[BucketQuality], list[QualityChange]]:
     """And what changed inside the range; a version that was there from its beginning is no change."""
-    past = past_buckets(query, buckets.edges, now)
+    past = past_buckets(query, buckets.edges_s, now)
     values = {"stream_id": query.stream_id, "from_at": past.from_at, "to_at": past.to_at}
     async with pool.connection() as connection:
         found = await _read_buckets(connection, query, buckets, now=now)
@@ -112,7 +112,7 @@ async def _read_buckets(
     connection: AsyncConnection[DictRow], query: Query, buckets: Buckets, *, now: datetime
 ) -> list[BucketQuality]:
     # On the grid the running slot is not told: its faces would say when somebody came.
-    past = past_buckets(query, buckets.edges, slot_of(now) if query.grid else now)
+    past = past_buckets(query, buckets.edges_s, slot_of(now) if query.grid else now)
     parts: list[list[QualityPart]] = [[] for _ in buckets.keys]
     if past.from_at < past.to_at:
         for bucket, share, sums in await read_hour_sums(connection, QUALITY, query.stream_id, past):

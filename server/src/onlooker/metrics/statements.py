@@ -7,7 +7,7 @@ about people in groups is added from blocks: neither rows nor visits of grouped 
 """
 
 from collections.abc import Iterable, Sequence
-from datetime import datetime
+from datetime import UTC, datetime
 from functools import lru_cache
 from math import ceil, floor
 from typing import Any
@@ -188,24 +188,25 @@ def _name_of_largest(columns: tuple[str, ...]) -> str:
     return f"CASE WHEN {columns[0]} IS NULL THEN '{UNKNOWN}' {' '.join(cases)} ELSE '{columns[-1]}' END"
 
 
-def is_quick(query: Query, edges: Sequence[datetime]) -> bool:
+def is_quick(query: Query, edges_s: Sequence[float]) -> bool:
     """Whether the roll-up alone is likely to do: a page from the middle of a range, with no edge inside a slot."""
-    inside = query.from_at < edges[0] and edges[-1] < query.to_at
-    return inside and not any(edge.minute % SLOT_MINUTES or edge.second for edge in edges)
+    inside = query.from_at.timestamp() < edges_s[0] and edges_s[-1] < query.to_at.timestamp()
+    return inside and not any(edge_s % SLOT_S for edge_s in edges_s)
 
 
-def compile_values(query: Query, edges: Sequence[datetime]) -> tuple[Any, ...]:
+def compile_values(query: Query, edges_s: Sequence[float]) -> tuple[Any, ...]:
     """In the order of VALUES; the last of the edges is the end of the last bucket."""
-    edges_s = [*[floor(edge.timestamp()) for edge in edges[:-1]], ceil(edges[-1].timestamp())]
-    inside_s = edges_s[edges[0] <= query.from_at : len(edges_s) - (edges[-1] >= query.to_at)]
+    begin_at, end_at = (datetime.fromtimestamp(edges_s[place], UTC) for place in (0, -1))
+    whole_s = [*map(floor, edges_s[:-1]), ceil(edges_s[-1])]
+    inside_s = whole_s[begin_at <= query.from_at : len(whole_s) - (end_at >= query.to_at)]
     return (
         Int8(query.stream_id),
         query.from_at,
         query.to_at,
-        max(query.from_at, edges[0]),
-        min(query.to_at, edges[-1]),
-        len(edges) - 1,
-        as_array(edges_s),
+        max(query.from_at, begin_at),
+        min(query.to_at, end_at),
+        len(edges_s) - 1,
+        as_array(whole_s),
         as_array([edge_s - edge_s % SLOT_S for edge_s in inside_s if edge_s % SLOT_S]),
     )
 

@@ -121,10 +121,10 @@ async def read_report(pool: Pool, stream_id: int, period: Period, *, now: dateti
     ) = await asyncio.gather(
         run_query(pool, whole),
         read_comparison(pool, replace(whole, metrics=COMPARED), before, now=now),
-        count_between(pool, by_hour, hours.edges),
+        count_between(pool, by_hour, hours.edges_s),
         asyncio.gather(
             read_coverage(pool, whole, buckets, now=now),
-            read_covered(pool, stream_id, past_buckets(by_hour, hours.edges, now)),
+            read_covered(pool, stream_id, past_buckets(by_hour, hours.edges_s, now)),
         ),
         read_coverage(pool, whole_before, all_buckets(whole_before), now=now),
         asyncio.gather(
@@ -143,7 +143,7 @@ async def read_report(pool: Pool, stream_id: int, period: Period, *, now: dateti
         share_before=watched_share(watched_before),
         is_watched=is_watched,
         is_before_stream=not is_watched and set(watched.missing) == {Absence.NOT_CREATED},
-        points=draw_points(buckets, covered, sum_hours(counts, hours.edges, buckets), changes),
+        points=draw_points(buckets, covered, sum_hours(counts, hours.edges_s, buckets), changes),
         week=draw_week(hours.of_week, counts["passing_by"], covered_s),
         quality=quality,
         exact=total.exact and is_exact,
@@ -202,9 +202,9 @@ def find_gap(watched: BucketCoverage) -> Absence | None:
     return None if main is Absence.UNKNOWN else main
 
 
-def sum_hours(counts: Mapping[str, list[int]], hours: Sequence[datetime], buckets: Buckets) -> dict[str, list[int]]:
+def sum_hours(counts: Mapping[str, list[int]], hours_s: Sequence[int], buckets: Buckets) -> dict[str, list[int]]:
     """The buckets' counts, from the counts of hours given by their edges. Buckets may reach beyond the hours."""
-    cuts = [0, *(bisect_left(hours, edge) for edge in buckets.edges[1:-1]), len(hours) - 1]
+    cuts = [0, *(bisect_left(hours_s, edge_s) for edge_s in buckets.edges_s[1:-1]), len(hours_s) - 1]
     return {name: [sum(values[first:after]) for first, after in pairwise(cuts)] for name, values in counts.items()}
 
 
