@@ -35,6 +35,7 @@ def django_db_setup(django_db_setup: None, django_db_blocker: Any) -> Iterator[N
         known = _connection_values()
         prefix = str(known["dbname"])
         with psycopg.connect(**known, autocommit=True) as opened:
+            assert _is_superuser(opened), "Tests need a superuser of PostgreSQL: they create roles."
             make_roles(opened, Logins(prefix, {process: f"postgresql://any:{process}@/" for process in ROLES}))
     role = f"{prefix}_{CONSOLE}"
 
@@ -73,15 +74,19 @@ def grant_again() -> None:
 def _as_console(role: str, execute: Callable[..., Any], *call: Any) -> Any:
     """`call` is Django's: the statement, its values, whether they are many, and the context."""
     raw = call[-1]["connection"].connection
-    if raw is None or not _is_of_the_console():
+    if raw is None:
         return execute(*call)
-    with suppress(psycopg.Error):  # the transaction has failed, and the statement will
-        raw.execute(sql.SQL("SET ROLE {}").format(sql.Identifier(role)))
-    try:
-        return execute(*call)
-    finally:
-        with suppress(psycopg.Error):
-            raw.execute("RESET ROLE")
+    is_console = _is_of_the_console()
+    if is_console == _is_superuser(raw):  # the roles differ in that, too
+        switch = sql.SQL("SET ROLE {}").format(sql.Identifier(role)) if is_console else sql.SQL("RESET ROLE")
+        with suppress(psycopg.Error):  # the transaction has failed, and the statement will
+            raw.execute(switch)
+    return execute(*call)
+
+
+def _is_superuser(raw: psycopg.Connection[Any]) -> bool:
+    """As the server reports whenever it changes, with a rollback too: asking costs nothing."""
+    return raw.info.parameter_status("is_superuser") == "on"
 
 
 def _is_of_the_console() -> bool:
