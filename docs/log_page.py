@@ -35,6 +35,7 @@ FIELDS = {
     "filled": ("number", "Share of a bucket's disk that is used, 0 to 1."),
     "instance": ("string", "One run of a worker."),
     "job": ("string", "The id of a job."),
+    "key": ("integer", "Number of an organisation's key."),
     "kid": ("string", "The id of a signing key."),
     "kind": ("string", "A kind of e-mail, or of a stream."),
     "lag_s": ("number", "By how much the standby lags."),

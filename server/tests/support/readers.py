@@ -156,7 +156,7 @@ class Reader:
 
         return self._runner.run(run())
 
-    def ask(self, stream: Watched, path: str = PATH, **parameters: Any) -> httpx2.Response:
+    def ask(self, stream: Watched, path: str = PATH, /, **parameters: Any) -> httpx2.Response:
         """With a good token."""
         return self.request("GET", path, params=parameters, headers=self.bearing(stream))
 
