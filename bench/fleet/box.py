@@ -53,7 +53,7 @@ class EventCounts(io.TextIOBase):
                 said = json.loads(line)
                 with self._lock:
                     self.events[said["event"]] += 1
-                    self.newest[said["event"]] = str(said.get("text", said.get("message", "")))[:200]
+                    self.newest[said["event"]] = str(said["message"])[:200]
         return len(text)
 
 

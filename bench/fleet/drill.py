@@ -17,9 +17,7 @@ SITES = ("North", "South")
 SITE_SETTINGS = {"log_level": "warning"}
 """Of the second site: who is moved there gets another document."""
 CHANGE: dict[str, Any] = {"quality": 70}
-REVOKED_EVENT = "revoked"
 LOOK_EVERY_S = 5.0
-STILL_S = 20.0
 
 
 @dataclass(frozen=True)
@@ -178,7 +176,7 @@ class FleetDrill:
 
     def _told(self, names: list[str]) -> int:
         said = self.boxes.order("report", names) if names else {}
-        return sum(bool(one["events"].get(REVOKED_EVENT) or "revoked" in one["ended"]) for one in said.values())
+        return sum(any("revoked" in text for text in (one["ended"], *one["newest"].values())) for one in said.values())
 
     def _await(self, what: str, right: Callable[[Row], bool], wanted: int) -> int:
         return self._poll(lambda: count_states(self.stack, right), wanted, what, self.plan.limit_s)

@@ -89,18 +89,6 @@ def begin_day(scene: JourneySetup, person: CountedPerson) -> None:
 
 def create_code(scene: JourneySetup, person: CountedPerson) -> None:
     """A template, a site and one code for all devices."""
-    person.follow("Create your first stream")
-    person.fill("Name", "Workshop")
-    person.tick("place", "public")
-    person.tick("preset", "counts")
-    person.press("Create stream")
-    person.see("Copy this Password now")
-    person.follow("People")
-    person.follow("Create site")
-    person.fill("Name", SITE)
-    person.look("create-site")
-    person.press("Create site")
-    person.see(f"Site {SITE} created")
     person.follow("Devices")
     person.look("no-devices")
     person.follow("Create code")
@@ -111,6 +99,14 @@ def create_code(scene: JourneySetup, person: CountedPerson) -> None:
     person.look("create-template")
     person.press("Create template")
     person.see(f"Template {TEMPLATE} created")
+    person.follow("People")
+    person.follow("Create site")
+    person.fill("Name", SITE)
+    person.look("create-site")
+    person.press("Create site")
+    person.see(f"Site {SITE} created")
+    person.follow("Devices")
+    person.follow("Create code")
     person.fill("How many devices", str(DEVICES))
     person.pick("site", SITE)
     person.look("create-code")
@@ -150,10 +146,11 @@ def await_live(scene: JourneySetup) -> None:
 def look_at_fleet(person: CountedPerson) -> None:
     """The list, the fleet by condition, and the streams that came to be."""
     person.follow("Devices")
-    person.see(f"{SITE} 50")
+    person.see(f"{SITE} {DEVICES}", "Works")
     person.look("devices")
-    person.follow("Fleet")
-    person.see(str(DEVICES))
+    person.follow("fleet")
+    for table in ("#by-condition", "#by-configuration"):
+        person.wait(lambda table=table: str(DEVICES) in person.text(table), f"{DEVICES} devices in {table}")
     person.look("fleet")
     person.follow("Streams")
     person.see(f"{SITE} 1")
