@@ -5,6 +5,7 @@ import io
 import json
 import os
 import threading
+import time
 from collections import Counter
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -21,11 +22,12 @@ from onlooker_client.config import Config, load_config
 from onlooker_client.device.command_options import plan_computing
 from onlooker_client.device.journal import Journal
 from onlooker_client.enrolment import command
-from onlooker_client.errors import ConfigError, OnlookerError
+from onlooker_client.errors import ConfigError, LinkError, NotNow, OnlookerError
 from onlooker_client.terminal import Terminal
 
 CAPTURE_FPS = 0.5
 STOP_LIMIT_S = 30.0
+ENROL_TRIES, ENROL_PAUSE_S = 10, 3.0
 WAITING_AT_MOST = 100_000
 
 
@@ -82,10 +84,15 @@ class Box:
         self.folder.mkdir(parents=True)
         os.environ["STATE_DIRECTORY"] = str(self.folder)
         words = ["enrol", code, "--server", self.place.console_url, "--ca", self.place.ca_file]
-        try:
-            command.run(build_parser().parse_args([*words, "--config", str(self.folder / "client.json")]))
-        except OnlookerError as error:
-            return str(error)
+        arguments = build_parser().parse_args([*words, "--config", str(self.folder / "client.json")])
+        for left in reversed(range(ENROL_TRIES)):
+            try:
+                command.run(arguments)
+                break
+            except OnlookerError as error:
+                if not left or not isinstance(error, (LinkError, NotNow)):
+                    return str(error)
+            time.sleep(ENROL_PAUSE_S)  # a console with much to do: the same command again, as people do
         self.client_id = self._read_config().client_id or ""
         return ""
 
