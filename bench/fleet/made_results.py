@@ -16,7 +16,7 @@ from onlooker_client.device.computed_frame import ComputedFrame, FrameQualityCou
 WATCHED_S = 1.0
 """That a frame counts; no frame counts more."""
 FRAME_EVERY_S = 10.0
-"""The camera gives more pictures, as a real one does: one that gave none for 5 seconds would count as blind."""
+"""Between two that count. The camera gives more: one without a picture for 5 seconds would count as blind."""
 EARLY_S = 0.5
 """By which a picture may be, so that a beat is not missed."""
 ROUND = 4
@@ -78,6 +78,12 @@ class MadeSession:
             state=json.dumps({"step": self.step, "began_ms": self.began_ms}).encode(),
         )
 
+    def skipped(self, at_ms: int) -> ComputedFrame:
+        """An answer that counts nothing: an agent without one for 5 seconds would call itself offline."""
+        number, phase = divmod(self.step, ROUND)
+        people = [self.results.visit_id(number)] if phase in (1, 2) else []
+        return ComputedFrame(at_ms, {"entities": {person: {} for person in people}})
+
     def _visit(self, visit_id: str, revision: int, at_ms: int) -> dict[str, Any]:
         present = [[self.began_ms, max(at_ms, self.began_ms + 1)]]
         self.results.visits[visit_id] = revision
@@ -116,19 +122,20 @@ class MadeComputation:
         """It is ready."""
 
     def refusal(self, now: float) -> Drop | None:
-        is_early = now < self._next_at
-        return Drop.BUSY if is_early or self._is_closed or self._session.results.is_quiet else None
+        return Drop.BUSY if self._is_closed else None
 
     def busy_s(self, now: float) -> float:
         return 0.0
 
     def compute(self, pixels: Any, at_s: float) -> None:
-        at_ms = round(at_s * 1000)
-        self._next_at = time.monotonic() + FRAME_EVERY_S - EARLY_S
+        at_ms, now = round(at_s * 1000), time.monotonic()
         with self._lock:
             if self._is_closed:  # nothing stores it any more, so it must not count as made
                 self._on_frame(ComputedFrame(at_ms, refused="failed"))
+            elif self._session.results.is_quiet or now < self._next_at:
+                self._on_frame(self._session.skipped(at_ms))
             else:
+                self._next_at = now + FRAME_EVERY_S - EARLY_S
                 self._on_frame(self._session.frame(at_ms))
 
     def close(self, *, source_ended: bool = False) -> list[ComputedFrame]:
