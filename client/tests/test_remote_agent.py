@@ -198,7 +198,8 @@ def test_computing_without_the_packages_is_refused(
 
 
 def test_a_camera_that_gives_no_pictures_is_rolled_back(console: SmallConsole, tmp_path: Path) -> None:
-    with running(console, tmp_path) as run:
+    options = RemoteOptions(trial_s=12.0, every_s=1.0, first_s=0.5)  # that it gives none is noticed after 5 s
+    with running(console, tmp_path, options=options) as run:
         run.await_answers(5)
         etag = console.set(source=BLIND)
         console.await_state(etag, "trying")

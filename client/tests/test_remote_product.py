@@ -1,4 +1,4 @@
-"""Enrolled devices at the real console and gateway: health arrives, configurations are applied, refused, rolled back."""
+"""Devices at the real console and gateway: health arrives, configurations are applied, refused, rolled back."""
 
 import io
 import json
@@ -60,7 +60,7 @@ class EnrolledDevice:
             lambda: self.config,
             BASE,
             AgentLog(Terminal.of(self.log), as_json=True),
-            remote=RemoteOptions(folder / "state", trial_s=6.0, every_s=1.0, first_s=0.5),
+            remote=RemoteOptions(folder / "state", trial_s=12.0, every_s=1.0, first_s=0.5),
             open_source=MadeCamera,
         )
 
