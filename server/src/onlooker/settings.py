@@ -280,6 +280,9 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
         _about("Who may create an account: open (everybody) or closed (staff only).", pattern="^(open|closed)$"),
     ] = "open"
     streams_per_account: Annotated[int, _about("Streams that one organisation may create in the console.", ge=1)] = 100
+    api_requests_per_minute: Annotated[
+        int, _about("Requests that one key may send to the management interface, at each console.", ge=1)
+    ] = 600
     email_url: Annotated[
         str,
         _about(

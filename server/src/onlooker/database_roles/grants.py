@@ -124,6 +124,7 @@ GRANTS: dict[str, dict[str, str]] = {
         "usersessions_usersession": OWN,
         # Streams, and who may see them.
         "alerts_blindcamera": OWN,
+        "api_idempotentrequest": OWN,
         "alerts_silence": OWN,
         "checks_cameracheck": OWN,
         "devices_device": OWN,

@@ -20,6 +20,7 @@ urlpatterns = [
     path("", include("onlooker.console.members.urls")),
     path("", include("onlooker.console.tokens.urls")),
     path("devices/", include("onlooker.console.devices.urls")),
+    path("api/v1/", include("onlooker.console.api.urls")),
     path("billing/", include("onlooker.console.billing.urls")),
     path("", include("onlooker.console.sign_in.urls")),
     path("accounts/", include("onlooker.console.accounts.urls")),
