@@ -14,6 +14,8 @@ class Code(StrEnum):
     MISSING_TOKEN = "missing_token"  # noqa: S105
     INVALID_JWT = "invalid_jwt"
     EXPIRED_JWT = "expired_jwt"
+    INVALID_KEY = "invalid_key"
+    MISSING_SCOPE = "missing_scope"
     QUOTA_EXCEEDED = "quota_exceeded"
     STREAM_DISABLED = "stream_disabled"
     STREAM_CLOSED = "stream_closed"
@@ -45,6 +47,8 @@ KINDS: dict[Code, ProblemKind] = {
     Code.MISSING_TOKEN: ProblemKind(401, "No token"),
     Code.INVALID_JWT: ProblemKind(401, "A token that is not valid"),
     Code.EXPIRED_JWT: ProblemKind(401, "A token that has expired"),
+    Code.INVALID_KEY: ProblemKind(401, "A key that is not valid"),
+    Code.MISSING_SCOPE: ProblemKind(403, "The key lacks the scope"),
     Code.QUOTA_EXCEEDED: ProblemKind(403, "The stream has used up its month"),
     Code.STREAM_DISABLED: ProblemKind(403, "The stream is disabled"),
     Code.STREAM_CLOSED: ProblemKind(403, "The stream is closed at this time"),

@@ -16,6 +16,7 @@ from onlooker.cli.backup import backup, restore
 from onlooker.cli.bus import bus
 from onlooker.cli.database import apply_migrations, database
 from onlooker.cli.device import device
+from onlooker.cli.key import key
 from onlooker.cli.organisations import organisation
 from onlooker.cli.proof import prove
 from onlooker.cli.secrets import secrets
@@ -169,6 +170,7 @@ for command in (
     stream,
     device,
     organisation,
+    key,
     audit,
     keys,
     account,

@@ -38,6 +38,7 @@ CHORES = (
     Chore("onlooker.console.members.invitations.delete_expired_invitations", every_s=600),
     Chore("onlooker.devices.enrolment_codes.delete_past_codes", every_s=3600),
     Chore("onlooker.console.api.idempotent_requests.delete_past_requests", every_s=600),
+    Chore("onlooker.keys.keys.delete_past_keys", every_s=3600),
     Chore("onlooker.audit.entries.end_past_entries", every_s=3600),
     Chore("onlooker.console.accounts.security_events.end_past_events", every_s=3600),
     Chore("onlooker.console.accounts.deletion.delete_expired_sessions", every_s=3600),

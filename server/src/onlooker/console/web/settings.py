@@ -41,6 +41,7 @@ INSTALLED_APPS = [
     "onlooker.audit.apps.AuditConfig",
     "onlooker.streams.apps.StreamsConfig",
     "onlooker.devices.apps.DevicesConfig",
+    "onlooker.keys.apps.KeysConfig",
     "onlooker.gateway.apps.GatewayConfig",
     "onlooker.visits.apps.VisitsConfig",
     "onlooker.metrics.apps.MetricsConfig",
