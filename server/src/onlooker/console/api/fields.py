@@ -1,7 +1,7 @@
 """Fields of bodies: what a person may choose, checked as forms check it; absent fields of a change."""
 
 from collections.abc import Callable
-from typing import Annotated, Any, TypeVar
+from typing import Annotated, Any, Literal, TypeVar
 
 import msgspec
 from msgspec import UNSET, Meta, UnsetType
@@ -32,6 +32,13 @@ GroupsOf = Annotated[
 AlertMinutes = Annotated[int, Meta(ge=0, le=LONGEST_SILENCE_MINUTES, description="0: never")]
 TagNames = Annotated[list[Annotated[str, Meta(max_length=LONGEST_TAG)]], Meta(max_length=TAGS_AT_MOST)]
 Search = Annotated[str, Meta(max_length=LONGEST_SEARCH, description="Part of a name")]
+
+KindWord = Literal["developer", "enterprise"]
+ComputeWord = Literal["server", "device"]
+RoleWord = Literal["owner", "manager", "analyst", "viewer"]
+KeyRoleWord = Literal["manager", "owner"]
+ScopeWord = Literal["numbers", "manage", "enrol", "frames"]
+"""As the tables have them: Django's choices are no enumerations for msgspec."""
 
 Value = TypeVar("Value")
 Checked = TypeVar("Checked")

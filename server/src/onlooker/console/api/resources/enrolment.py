@@ -11,6 +11,7 @@ from onlooker.audit.actor import acting_as
 from onlooker.console.api.caller import Caller, require_number
 from onlooker.console.api.fields import (
     UNSET,
+    ComputeWord,
     Hours,
     Input,
     Number,
@@ -29,7 +30,6 @@ from onlooker.devices.models import MOST_DEVICES, DeviceTemplate, EnrolmentCode
 from onlooker.errors import bad_request, not_found
 from onlooker.streams.business_hours import check_hours
 from onlooker.streams.choices import StreamChoice
-from onlooker.streams.models import ComputePlace
 from onlooker.streams.options import check_time_zone
 from onlooker.streams.presets import USUAL, CameraPlace, Preset
 
@@ -54,7 +54,7 @@ class NewTemplateBody(Input, frozen=True):
     place: CameraPlace = CameraPlace.PUBLIC
     preset: Preset = USUAL
     notice_given: Annotated[bool, Meta(description="Whether the people in front of the cameras are told")] = False
-    compute: ComputePlace = ComputePlace.SERVER
+    compute: ComputeWord = "server"
     time_zone: TimeZone = "UTC"
     hours: Hours = ""
     source: Text = "0"
@@ -140,7 +140,7 @@ def create_template(call: Call[NewTemplateBody, Nothing]) -> TemplateBody:
     require_none(choice.find_preset_refusals())
     name = check_field("name", check_template_name, body.name)
     source = check_field("source", check_source, body.source)
-    chosen = choice.template_settings() | {"compute": body.compute.value}
+    chosen = choice.template_settings() | {"compute": body.compute}
     with acting_as(call.caller.actor):
         made = enrolment_codes.create_template(
             call.caller.organisation, name, chosen, source=source, is_notice_given=body.notice_given

@@ -1,7 +1,7 @@
 """Keys: a key creates none that could do more than itself."""
 
 from datetime import timedelta
-from typing import Annotated
+from typing import Annotated, cast
 from uuid import UUID
 
 from django.db.models import QuerySet
@@ -9,16 +9,16 @@ from msgspec import Meta
 
 from onlooker.audit.actor import acting_as
 from onlooker.console.api.caller import Caller, require_number
-from onlooker.console.api.fields import Input, Number, Output, Text
+from onlooker.console.api.fields import Input, KeyRoleWord, Number, Output, ScopeWord, Text
 from onlooker.console.api.operation import Call, Nothing, OptionalTime, Time, write_moment, write_moment_or_null
 from onlooker.console.api.pages import Page, PageQuery, read_page
 from onlooker.errors import Code, Problem, bad_request, not_found
 from onlooker.keys import keys
 from onlooker.keys.keys import LONGEST_LIFE, REACH_AT_MOST
 from onlooker.keys.models import OrganisationKey, Scope
-from onlooker.streams.models import MemberRole, Stream
+from onlooker.streams.models import Stream
 
-Role = Annotated[str, Meta(pattern="^(manager|owner)$", description="What it acts as where it manages")]
+Role = Annotated[KeyRoleWord, Meta(description="What it acts as where it manages")]
 
 
 class KeyBody(Output, frozen=True):
@@ -27,7 +27,7 @@ class KeyBody(Output, frozen=True):
     id: int
     name: str
     beginning: Annotated[str, Meta(description="Its first characters")]
-    scopes: list[Scope]
+    scopes: list[ScopeWord]
     role: Role
     reaches_all: Annotated[bool, Meta(description="false: the sites and streams below alone")]
     sites: list[int]
@@ -42,8 +42,8 @@ class NewKeyBody(Input, frozen=True):
     """A key that does not exist yet."""
 
     name: Text
-    scopes: Annotated[list[Scope], Meta(min_length=1, max_length=len(Scope))]
-    role: Role = MemberRole.MANAGER.value
+    scopes: Annotated[list[ScopeWord], Meta(min_length=1, max_length=len(Scope))]
+    role: Role = "manager"
     sites: Annotated[list[Number], Meta(max_length=REACH_AT_MOST)] = []
     streams: Annotated[list[UUID], Meta(max_length=REACH_AT_MOST)] = []
     life_days: Annotated[float, Meta(gt=0, le=LONGEST_LIFE.days)] | None = None
@@ -72,8 +72,8 @@ def write_key(key: OrganisationKey) -> KeyBody:
         id=key.pk,
         name=key.name,
         beginning=key.beginning,
-        scopes=[Scope(scope) for scope in key.scopes],
-        role=key.role,
+        scopes=cast(list[ScopeWord], key.scopes),
+        role=cast(KeyRoleWord, key.role),
         reaches_all=key.reaches_all,
         sites=sorted(link.site_id for link in key.site_links.all()),
         streams=sorted(str(link.stream.client_id) for link in key.stream_links.all()),

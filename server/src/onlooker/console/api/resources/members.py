@@ -1,6 +1,6 @@
 """Members and invitations: as a key's role may, as on the page of the organisation."""
 
-from typing import Annotated
+from typing import Annotated, cast
 
 from django.db.models import QuerySet
 from msgspec import Meta
@@ -8,7 +8,7 @@ from msgspec import Meta
 from onlooker.audit.actor import acting_as
 from onlooker.console.accounts.models import Account
 from onlooker.console.api.caller import Caller, require_number
-from onlooker.console.api.fields import UNSET, Input, Number, Output, SearchQuery, UnsetType
+from onlooker.console.api.fields import UNSET, Input, Number, Output, RoleWord, SearchQuery, UnsetType
 from onlooker.console.api.operation import Call, Nothing, Time, write_moment
 from onlooker.console.api.pages import Page, PageQuery, read_page
 from onlooker.console.billing.subscriptions import check_payer
@@ -39,7 +39,7 @@ class MemberBody(Output, frozen=True):
 
     id: int
     email: str
-    role: MemberRole
+    role: RoleWord
     sites: Annotated[list[int], Meta(description="What a viewer sees")]
     created_at: Time
 
@@ -47,7 +47,7 @@ class MemberBody(Output, frozen=True):
 class MemberChange(Input, frozen=True):
     """Another role, or other sites of a viewer."""
 
-    role: MemberRole | UnsetType = UNSET
+    role: RoleWord | UnsetType = UNSET
     sites: SiteNumbers | UnsetType = UNSET
 
 
@@ -56,7 +56,7 @@ class InvitationBody(Output, frozen=True):
 
     id: str
     email: str
-    role: MemberRole
+    role: RoleWord
     sites: list[int]
     invited_at: Time
     expires_at: Time
@@ -68,7 +68,7 @@ class NewInvitationsBody(Input, frozen=True):
     emails: Annotated[
         list[Annotated[str, Meta(max_length=LONGEST_ADDRESS)]], Meta(min_length=1, max_length=ADDRESSES_AT_ONCE)
     ]
-    role: MemberRole
+    role: RoleWord
     sites: SiteNumbers = []
 
 
@@ -95,7 +95,7 @@ def write_member(member: Membership) -> MemberBody:
     return MemberBody(
         id=member.pk,
         email=member.account.email,
-        role=MemberRole(member.role),
+        role=cast(RoleWord, member.role),
         sites=sorted(link.site_id for link in member.site_links.all()),
         created_at=write_moment(member.created_at),
     )
@@ -113,7 +113,7 @@ def read_member(call: Call[Nothing, Nothing]) -> MemberBody:
 def change_membership(call: Call[MemberChange, Nothing]) -> MemberBody:
     caller, body = call.caller, call.body
     member = _find_member(caller, call.path["member_id"])
-    role = MemberRole(member.role) if isinstance(body.role, UnsetType) else body.role
+    role = MemberRole(member.role if isinstance(body.role, UnsetType) else body.role)
     _require_grantable(caller, MemberRole(member.role), role)
     if isinstance(body.sites, UnsetType):
         sites = list(Site.objects.filter(viewer_links__membership=member))
@@ -150,7 +150,7 @@ def write_invitation(invitation: Invitation) -> InvitationBody:
     return InvitationBody(
         id=str(invitation.pk),
         email=invitation.email,
-        role=MemberRole(invitation.role),
+        role=cast(RoleWord, invitation.role),
         sites=sorted(link.site_id for link in invitation.site_links.all()),
         invited_at=write_moment(invitation.invited_at),
         expires_at=write_moment(invitation.expires_at),
@@ -164,12 +164,13 @@ def list_invitations(call: Call[Nothing, PageQuery]) -> Page[InvitationBody]:
 
 def invite_members(call: Call[NewInvitationsBody, Nothing]) -> SentInvitationsBody:
     caller, body = call.caller, call.body
-    _require_grantable(caller, body.role)
+    role = MemberRole(body.role)
+    _require_grantable(caller, role)
     sites = caller.chosen_sites(body.sites)
-    _require_sites(body.role, sites)
+    _require_sites(role, sites)
     inviter = Account.objects.filter(pk=caller.key.created_by_id).first()
     try:
-        new = NewInvitation(caller.organisation, check_addresses(body.emails), body.role, sites)
+        new = NewInvitation(caller.organisation, check_addresses(body.emails), role, sites)
         check_invitation(new)
         count_mails(call.request, new, sender=caller.actor)
         sent = create_invitations(new, invited_by=inviter, actor=caller.actor)

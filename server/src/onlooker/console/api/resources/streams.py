@@ -14,9 +14,11 @@ from onlooker.console.api.caller import Caller
 from onlooker.console.api.fields import (
     UNSET,
     AlertMinutes,
+    ComputeWord,
     GroupsOf,
     Hours,
     Input,
+    KindWord,
     Number,
     Output,
     RetentionDays,
@@ -39,7 +41,7 @@ from onlooker.streams.administration import create_stream, remove_stream, rotate
 from onlooker.streams.bulk_changes import BulkChange, apply_changes, plan_changes
 from onlooker.streams.business_hours import check_hours
 from onlooker.streams.choices import StreamChoice, find_change_refusals
-from onlooker.streams.models import ComputePlace, Stream, StreamKind, Usage
+from onlooker.streams.models import Stream, StreamKind, Usage
 from onlooker.streams.options import EnterpriseAccess, check_name, check_time_zone, enterprise_access
 from onlooker.streams.presets import USUAL, CameraPlace, Preset
 
@@ -57,14 +59,14 @@ class StreamBody(Output, frozen=True):
 
     client_id: Annotated[str, Meta(description="Its Login")]
     name: str
-    kind: StreamKind
+    kind: KindWord
     enabled: bool
     site: Annotated[int | None, Meta(description="Where it stands")]
     tags: list[str]
     time_zone: str
     hours: str
     place: CameraPlace
-    compute: ComputePlace
+    compute: ComputeWord
     reads_faces: bool
     reads_age: bool
     reads_gender: bool
@@ -94,12 +96,12 @@ class NewStreamBody(Input, frozen=True):
     place: CameraPlace = CameraPlace.PUBLIC
     preset: Annotated[Preset, Meta(description="What is computed of people")] = USUAL
     notice_given: Annotated[bool, Meta(description="Whether the people in front of the camera are told")] = False
-    kind: StreamKind | UnsetType = UNSET
+    kind: KindWord | UnsetType = UNSET
     site: Number | None = None
     tags: TagNames = []
     time_zone: TimeZone | UnsetType = UNSET
     hours: Hours = ""
-    compute: ComputePlace = ComputePlace.SERVER
+    compute: ComputeWord = "server"
 
 
 class CreatedStreamBody(Output, frozen=True):
@@ -113,14 +115,14 @@ class StreamChange(Input, frozen=True):
     """What changes; what is not named stays."""
 
     name: Text | UnsetType = UNSET
-    kind: StreamKind | UnsetType = UNSET
+    kind: KindWord | UnsetType = UNSET
     enabled: bool | UnsetType = UNSET
     site: Number | UnsetType | None = UNSET
     tags: TagNames | UnsetType = UNSET
     time_zone: TimeZone | UnsetType = UNSET
     hours: Hours | UnsetType = UNSET
     place: CameraPlace | UnsetType = UNSET
-    compute: ComputePlace | UnsetType = UNSET
+    compute: ComputeWord | UnsetType = UNSET
     reads_faces: bool | UnsetType = UNSET
     reads_age: bool | UnsetType = UNSET
     reads_gender: bool | UnsetType = UNSET
@@ -222,12 +224,12 @@ def create_a_stream(call: Call[NewStreamBody, Nothing]) -> CreatedStreamBody:
     return CreatedStreamBody(stream=find_stream(caller, created.stream.client_id), access_token=created.access_token)
 
 
-def _find_kind(body: NewStreamBody) -> StreamKind:
+def _find_kind(body: NewStreamBody) -> str:
     """As the console's form has it: enterprise where nobody pays, else developer."""
     is_free = enterprise_access(settings.ONLOOKER, is_staff=False) is EnterpriseAccess.CHOICE
     if isinstance(body.kind, UnsetType):
         return StreamKind.ENTERPRISE if is_free else StreamKind.DEVELOPER
-    if body.kind is StreamKind.ENTERPRISE and not is_free:
+    if body.kind == StreamKind.ENTERPRISE and not is_free:
         raise Problem(Code.CONFLICT, KIND_NOT_CHOSEN)
     return body.kind
 
@@ -265,7 +267,7 @@ def _set_tags(caller: Caller, stream: Stream, tags: tuple[str, ...]) -> None:
     apply_changes(planned, actor=caller.actor, quota_s=settings.ONLOOKER.developer_quota_s)
 
 
-def _check_kind(stream: Stream, kind: StreamKind) -> None:
+def _check_kind(stream: Stream, kind: str) -> None:
     is_free = enterprise_access(settings.ONLOOKER, is_staff=False) is EnterpriseAccess.CHOICE
     if kind != stream.kind and (not is_free or has_subscription(stream)):
         raise Problem(Code.CONFLICT, "The kind of this stream is paid for in the console, or set by staff.")
