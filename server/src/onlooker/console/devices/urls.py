@@ -2,7 +2,7 @@
 
 from django.urls import path
 
-from onlooker.console.devices import agent_requests, pages
+from onlooker.console.devices import agent_requests, configuration_requests, pages
 
 urlpatterns = [
     path("", pages.list_devices, name="devices"),
@@ -14,4 +14,6 @@ urlpatterns = [
     path("<uuid:device_id>/replace/", pages.show_replacement, name="device-replace"),
     path("enrol/", agent_requests.enrol, name="device-enrol"),
     path("credential/", agent_requests.renew, name="device-credential"),
+    path("configuration/", configuration_requests.show_configuration, name="device-configuration"),
+    path("health/", configuration_requests.take_health, name="device-health"),
 ]
