@@ -149,6 +149,12 @@ class _Sentence:
             "code.ended": lambda: f"Enrolment code {self.details['code']} ended.",
             "template.created": lambda: f"Template {self.details['name']} for devices created.",
             "template.removed": lambda: f"Template {self.details['name']} for devices removed.",
+            "webhook.created": lambda: f"Webhook {self._webhook()} created.",
+            "webhook.changed": lambda: f"Webhook {self._webhook()} changed: {self._listed(self.details['changes'])}.",
+            "webhook.secret_replaced": lambda: f"The secret of webhook {self._webhook()} replaced.",
+            "webhook.disabled": lambda: f"Webhook {self._webhook()} disabled: {self.details['reason']}.",
+            "webhook.enabled": lambda: f"Webhook {self._webhook()} enabled.",
+            "webhook.removed": lambda: f"Webhook {self._webhook()} deleted.",
             "stream.tagged": self._tags,
             "visits.erased": lambda: f"Visits {self._range()} erased.",
         }.get(action)
@@ -184,6 +190,9 @@ class _Sentence:
     def _device(self) -> str:
         number, name = self.details["device"], self.details["name"]
         return f"{number} ({name})" if name else str(number)
+
+    def _webhook(self) -> str:
+        return f"{self.details['webhook']} ({self.details['host']})"
 
     def _new_code(self) -> str:
         number, devices = self.details["code"], self.details["devices"]

@@ -40,6 +40,7 @@ INSTALLED_APPS = [
     "onlooker.audit.apps.AuditConfig",
     "onlooker.streams.apps.StreamsConfig",
     "onlooker.devices.apps.DevicesConfig",
+    "onlooker.webhooks.apps.WebhooksConfig",
     "onlooker.gateway.apps.GatewayConfig",
     "onlooker.visits.apps.VisitsConfig",
     "onlooker.metrics.apps.MetricsConfig",
