@@ -293,6 +293,20 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
         ),
     ] = ""
     email_from: Annotated[str, _about("Sender of e-mails.")] = "Onlooker <onlooker@localhost>"
+    webhooks_allow_private: Annotated[
+        str,
+        _about(
+            "Networks inside, separated by commas, that webhooks may be sent to, such as 10.20.0.0/16; empty: none "
+            "(docs/guides/webhooks.md)."
+        ),
+    ] = ""
+    webhooks_authority_file: Annotated[
+        str,
+        _about(
+            "Certificates (PEM) of authorities that receivers of webhooks may have theirs from, besides those that "
+            "the system trusts."
+        ),
+    ] = ""
     stripe_secret_key: Annotated[
         str, _about("Stripe's secret key; empty: no billing, see ONLOOKER_ENTERPRISE_WITHOUT_BILLING.", secret=True)
     ] = ""

@@ -166,6 +166,9 @@ GRANTS: dict[str, dict[str, str]] = {
         "streams_tag": OWN,
         "tokens_failure": OWN,
         "tokens_signingkey": OWN,
+        "webhooks_delivery": OWN,
+        "webhooks_endpoint": OWN,
+        "webhooks_endpointsecret": OWN,
         # What was done: it only grows.
         "audit_chain": "SELECT",
         "audit_organisationchain": "SELECT",

@@ -168,6 +168,12 @@ class _Sentence:
             "key.sites": lambda: f"Key {self.details['key']} is for the sites {', '.join(self.details['names'])}.",
             "key.streams": lambda: f"Key {self.details['key']} is for the streams {', '.join(self.details['names'])}.",
             "key.revoked": lambda: f"Key {self.details['key']} ({self.details['name']}) revoked.",
+            "webhook.created": lambda: f"Webhook {self._webhook()} created.",
+            "webhook.changed": lambda: f"Webhook {self._webhook()} changed: {self._listed(self.details['changes'])}.",
+            "webhook.secret_replaced": lambda: f"The secret of webhook {self._webhook()} replaced.",
+            "webhook.disabled": lambda: f"Webhook {self._webhook()} disabled: {self.details['reason']}.",
+            "webhook.enabled": lambda: f"Webhook {self._webhook()} enabled.",
+            "webhook.removed": lambda: f"Webhook {self._webhook()} deleted.",
             "stream.tagged": self._tags,
             "visits.erased": lambda: f"Visits {self._range()} erased.",
         }.get(action)
@@ -210,6 +216,9 @@ class _Sentence:
         if self.details["changes"]:
             return f"Device {self._device()} set: {self._listed(self.details['changes'])}."
         return f"Device {self._device()} has the settings of template {_value(self.details['template'])}."
+
+    def _webhook(self) -> str:
+        return f"{self.details['webhook']} ({self.details['host']})"
 
     def _new_code(self) -> str:
         number, devices = self.details["code"], self.details["devices"]

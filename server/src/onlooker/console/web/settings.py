@@ -42,6 +42,7 @@ INSTALLED_APPS = [
     "onlooker.streams.apps.StreamsConfig",
     "onlooker.devices.apps.DevicesConfig",
     "onlooker.keys.apps.KeysConfig",
+    "onlooker.webhooks.apps.WebhooksConfig",
     "onlooker.gateway.apps.GatewayConfig",
     "onlooker.visits.apps.VisitsConfig",
     "onlooker.metrics.apps.MetricsConfig",

@@ -17,6 +17,7 @@ urlpatterns = [
     path("streams/", include("onlooker.console.notices.urls")),
     path("notice/<slug:key>/", show_public_page, name="notice"),
     path("organisations/", include("onlooker.console.organisations.urls")),
+    path("organisations/", include("onlooker.console.webhooks.urls")),
     path("", include("onlooker.console.members.urls")),
     path("", include("onlooker.console.tokens.urls")),
     path("devices/", include("onlooker.console.devices.urls")),
