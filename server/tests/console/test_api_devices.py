@@ -63,3 +63,29 @@ def test_templates_are_checked_as_on_the_page(manager: ApiProgram) -> None:
     assert manager.refusal("POST", "templates", {"name": "Y"}) == (400, "bad_request")  # nobody is told
     assert manager.refusal("POST", "enrolment-codes", {"template": 4711}) == (400, "bad_request")
     assert manager.send("DELETE", f"templates/{template['id']}").status_code == 204
+
+
+def test_devices_are_set_by_template_site_and_device_and_many_at_once(manager: ApiProgram, owner: Account) -> None:
+    site = Site.objects.create(organisation=organisation_of(owner), name="Lyon")
+    template = manager.do("POST", "templates", {"name": "Window", "preset": "counts"})
+    made = manager.do("POST", "enrolment-codes", {"template": template["id"], "site": site.pk, "devices": 3})
+    boxes = [enrolled(made["code"])["device"] for _ in range(3)]
+    manager.do("PATCH", f"templates/{template['id']}", {"device_settings": {"fps": 2, "quality": 50}})
+    told = manager.do("PATCH", f"sites/{site.pk}", {"device_settings": {"fps": 3}, "address": "1 rue X"})
+    assert (told["device_settings"], told["address"]) == ({"fps": 3}, "1 rue X")
+    device = manager.do("PATCH", f"devices/{boxes[0]}", {"settings": {"quality": 60}})
+    assert (device["settings"], device["configuration"]["state"]) == ({"quality": 60}, "new")
+    offered = manager.do("GET", f"devices/{boxes[0]}/configuration")
+    assert (offered["settings"]["fps"], offered["settings"]["quality"]) == (3, 60)
+    assert offered["versions"][0]["version"] == offered["version"]
+    assert offered["versions"][0]["by"].startswith("key:")
+    body = {"select": {"site": site.pk}, "settings": {"fps": 5}}
+    shown = manager.do("POST", "device-configurations", body | {"preview": True})
+    assert (shown["selected"], shown["changed"]) == (3, 3)
+    assert shown["items"][0]["settings"] == {"fps": {"before": 3, "after": 5}}
+    assert manager.do("POST", "device-configurations", body) == shown | {"preview": False}
+    assert manager.do("GET", f"devices/{boxes[2]}/configuration")["settings"]["fps"] == 5
+    assert manager.do("GET", f"devices/{boxes[2]}/health") == {"items": []}
+    for wrong in ({"fps": 1000}, {"colour": "red"}):
+        assert manager.refusal("PATCH", f"devices/{boxes[0]}", {"settings": wrong}) == (400, "bad_request")
+        assert manager.refusal("POST", "device-configurations", body | {"settings": wrong}) == (400, "bad_request")

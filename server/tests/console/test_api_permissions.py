@@ -10,8 +10,6 @@ import pytest
 from django.db import transaction
 from django.http import HttpResponse
 from django.utils import timezone
-from onlooker.keys.keys import create_key, revoke_key
-from onlooker.keys.models import OrganisationKey
 
 from api_programs import ALL_SCOPES, ApiProgram, program_of
 from enrolments import code_of
@@ -19,7 +17,10 @@ from memberships import invite_to, share_stream, site_of
 from onlooker.console.accounts.models import Account
 from onlooker.console.api.operation import Operation
 from onlooker.console.api.operations import OPERATIONS
+from onlooker.console.webhooks.endpoints import create_endpoint, send_test
 from onlooker.devices.models import Device
+from onlooker.keys.keys import create_key, revoke_key
+from onlooker.keys.models import OrganisationKey
 from onlooker.streams.administration import NewStream, create_stream
 from onlooker.streams.models import MemberRole, Organisation, Stream
 from onlooker.streams.organisations import organisation_of
@@ -73,6 +74,7 @@ MATRIX = {
     "GET templates": row("manage enrol"),
     "POST templates": WHOLE,
     "GET templates/<int:template_id>": row("manage enrol", other=MISSING),
+    "PATCH templates/<int:template_id>": WHOLE_ONE,
     "DELETE templates/<int:template_id>": WHOLE_ONE,
     "GET enrolment-codes": row("manage enrol"),
     "POST enrolment-codes": row("manage enrol", elsewhere=NAMED, other=NAMED),
@@ -83,6 +85,20 @@ MATRIX = {
     "GET devices/<uuid:device_id>": row("manage enrol", elsewhere=MISSING, other=MISSING),
     "POST devices/<uuid:device_id>/revoke": ONE,
     "POST devices/<uuid:device_id>/replacement": row("manage enrol", elsewhere=MISSING, other=MISSING),
+    "PATCH devices/<uuid:device_id>": ONE,
+    "GET devices/<uuid:device_id>/configuration": ONE,
+    "POST devices/<uuid:device_id>/configuration/again": ONE,
+    "GET devices/<uuid:device_id>/health": ONE,
+    "POST device-configurations": NAMING,
+    "GET webhooks": WHOLE,
+    "POST webhooks": WHOLE,
+    "GET webhooks/<int:webhook_id>": WHOLE_ONE,
+    "PATCH webhooks/<int:webhook_id>": WHOLE_ONE,
+    "DELETE webhooks/<int:webhook_id>": WHOLE_ONE,
+    "POST webhooks/<int:webhook_id>/test": WHOLE_ONE,
+    "POST webhooks/<int:webhook_id>/secret": WHOLE_ONE,
+    "GET webhooks/<int:webhook_id>/deliveries": WHOLE_ONE,
+    "POST webhooks/<int:webhook_id>/deliveries/<int:delivery_id>/replay": WHOLE_ONE,
     "GET members": WHOLE,
     "GET members/<int:member_id>": WHOLE_ONE,
     "PATCH members/<int:member_id>": WHOLE_ONE,
@@ -170,6 +186,8 @@ def api_world(owner: Account, stranger: Account) -> ApiWorld:
         "invitation_id": str(invite_to(stream, "new@example.org").pk),
         "key_id": str(create_key(organisation_of(owner), "Other", ["numbers"]).key.pk),
     }
+    webhook = create_endpoint(organisation_of(owner), "https://example.org/events").endpoint
+    paths |= {"webhook_id": str(webhook.pk), "delivery_id": str(send_test(webhook).pk)}
     bodies = {
         "POST streams": {"name": "New", "preset": "counts", "site": site.pk},
         "POST streams/bulk": {"select": {"streams": [str(stream.client_id)]}, "change": {"add_tags": ["window"]}},
@@ -178,6 +196,10 @@ def api_world(owner: Account, stranger: Account) -> ApiWorld:
         "POST enrolment-codes": {"template": code.template_id, "site": site.pk},
         "POST invitations": {"emails": ["more@example.org"], "role": "viewer", "sites": [site.pk]},
         "POST keys": {"name": "Less", "scopes": ["manage"]},
+        "PATCH templates/<int:template_id>": {"device_settings": {"fps": 2}},
+        "PATCH devices/<uuid:device_id>": {"settings": {"fps": 2}},
+        "POST device-configurations": {"select": {"devices": [str(device.device_id)]}, "settings": {"fps": 2}},
+        "POST webhooks": {"url": "https://example.org/hook"},
     }
     return ApiWorld(created, paths, bodies, make_programs(created, other_place, stranger))
 

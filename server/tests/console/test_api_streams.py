@@ -6,7 +6,7 @@ import msgspec
 import pytest
 
 from api_programs import ApiProgram, program_of
-from onlooker.audit.models import Entry
+from onlooker.audit.models import AuditEntry
 from onlooker.console.accounts.models import Account
 from onlooker.streams.administration import create_stream
 from onlooker.streams.credentials import hash_access_token
@@ -47,7 +47,7 @@ def test_what_a_key_did_is_in_the_audit_log_as_the_keys(manager: ApiProgram, own
     created = manager.do("POST", "streams", {"name": "Window", "preset": "counts"})
     manager.do("PATCH", f"streams/{created['stream']['client_id']}", {"name": "Door"})
     stream = Stream.objects.get()
-    actors = set(Entry.objects.filter(stream_id=stream.pk).values_list("actor", flat=True))
+    actors = set(AuditEntry.objects.filter(stream_id=stream.pk).values_list("actor", flat=True))
     key = organisation_of(owner).keys.get()
     assert actors == {f"key:{key.pk}"}
 

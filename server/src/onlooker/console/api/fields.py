@@ -7,6 +7,7 @@ import msgspec
 from msgspec import UNSET, Meta, UnsetType
 
 from onlooker.console.api.pages import PageQuery
+from onlooker.devices.device_settings import SETTINGS
 from onlooker.errors import bad_request
 from onlooker.streams.bulk_changes import LONGEST_TAG, TAGS_AT_MOST, parse_tags
 from onlooker.streams.models import LONGEST_RETENTION_DAYS, LONGEST_SILENCE_MINUTES
@@ -31,6 +32,9 @@ GroupsOf = Annotated[
 ]
 AlertMinutes = Annotated[int, Meta(ge=0, le=LONGEST_SILENCE_MINUTES, description="0: never")]
 TagNames = Annotated[list[Annotated[str, Meta(max_length=LONGEST_TAG)]], Meta(max_length=TAGS_AT_MOST)]
+SettingChanges = Annotated[
+    dict[str, Any], Meta(max_length=len(SETTINGS), description="By name; null takes a setting away at this level")
+]
 Search = Annotated[str, Meta(max_length=LONGEST_SEARCH, description="Part of a name")]
 
 KindWord = Literal["developer", "enterprise"]

@@ -6,6 +6,7 @@ from onlooker.console.api.fields import SearchQuery
 from onlooker.console.api.operation import Handler, Operation, Reach
 from onlooker.console.api.pages import Page, PageQuery
 from onlooker.console.api.resources import (
+    device_configuration,
     devices,
     enrolment,
     keys,
@@ -15,6 +16,7 @@ from onlooker.console.api.resources import (
     sites,
     stream_changes,
     streams,
+    webhooks,
 )
 from onlooker.keys.models import Scope
 from onlooker.streams.models import MemberRole
@@ -159,6 +161,14 @@ _ENROLMENT = (
         enrolment.TemplateBody,
         scopes=_ENROL,
     ),
+    _patch(
+        "templates/<int:template_id>",
+        "Set the devices that have a template",
+        enrolment.change_template,
+        enrolment.TemplateBody,
+        body=enrolment.TemplateChange,
+        reach=_WHOLE,
+    ),
     _delete(
         "templates/<int:template_id>",
         "Remove a template; its codes end",
@@ -229,6 +239,99 @@ _DEVICES = (
         scopes=_ENROL,
     ),
 )
+_CONFIGURATION = (
+    _patch(
+        "devices/<uuid:device_id>",
+        "Set a device",
+        device_configuration.change_device,
+        devices.DeviceBody,
+        body=device_configuration.DeviceChange,
+    ),
+    _get(
+        "devices/<uuid:device_id>/configuration",
+        "What a device is offered, and its versions",
+        device_configuration.read_configuration,
+        device_configuration.ConfigurationBody,
+    ),
+    _post(
+        "devices/<uuid:device_id>/configuration/again",
+        "Offer what was refused or rolled back again",
+        device_configuration.offer_configuration_again,
+        device_configuration.ConfigurationBody,
+    ),
+    _get(
+        "devices/<uuid:device_id>/health",
+        "A day of a device, minute by minute",
+        device_configuration.read_health,
+        device_configuration.HealthDay,
+    ),
+    _post(
+        "device-configurations",
+        "Set many devices, or preview that",
+        device_configuration.configure_devices,
+        device_configuration.ConfigurationAnswer,
+        body=device_configuration.ConfigurationRequest,
+        is_atomic=False,
+    ),
+)
+_WEBHOOKS = (
+    _get(
+        "webhooks",
+        "List webhooks",
+        webhooks.list_webhooks,
+        Page[webhooks.WebhookBody],
+        query=PageQuery,
+        reach=_WHOLE,
+    ),
+    _post(
+        "webhooks",
+        "Create a webhook",
+        webhooks.create_webhook,
+        webhooks.CreatedWebhookBody,
+        body=webhooks.NewWebhookBody,
+        status=201,
+        reach=_WHOLE,
+    ),
+    _get("webhooks/<int:webhook_id>", "Read a webhook", webhooks.read_webhook, webhooks.WebhookBody, reach=_WHOLE),
+    _patch(
+        "webhooks/<int:webhook_id>",
+        "Change, enable or disable a webhook",
+        webhooks.change_webhook,
+        webhooks.WebhookBody,
+        body=webhooks.WebhookChange,
+        reach=_WHOLE,
+    ),
+    _delete("webhooks/<int:webhook_id>", "Remove a webhook", webhooks.remove_webhook, reach=_WHOLE),
+    _post(
+        "webhooks/<int:webhook_id>/test",
+        "Send a test event",
+        webhooks.send_test_event,
+        webhooks.DeliveryBody,
+        reach=_WHOLE,
+    ),
+    _post(
+        "webhooks/<int:webhook_id>/secret",
+        "Replace the secret; both sign for a day",
+        webhooks.replace_webhook_secret,
+        webhooks.NewSecretBody,
+        reach=_WHOLE,
+    ),
+    _get(
+        "webhooks/<int:webhook_id>/deliveries",
+        "What was sent, the newest first",
+        webhooks.list_deliveries,
+        Page[webhooks.DeliveryBody],
+        query=PageQuery,
+        reach=_WHOLE,
+    ),
+    _post(
+        "webhooks/<int:webhook_id>/deliveries/<int:delivery_id>/replay",
+        "Send an event again",
+        webhooks.replay_delivery,
+        webhooks.DeliveryBody,
+        reach=_WHOLE,
+    ),
+)
 _PEOPLE = (
     _get("members", "List members", members.list_members, Page[members.MemberBody], query=SearchQuery, reach=_WHOLE),
     _get("members/<int:member_id>", "Read a member", members.read_member, members.MemberBody, reach=_WHOLE),
@@ -291,9 +394,10 @@ CHAPTERS: dict[str, tuple[Operation, ...]] = {
     "Streams": _STREAMS,
     "Sites": _SITES,
     "Enrolment": _ENROLMENT,
-    "Devices": _DEVICES,
+    "Devices": (*_DEVICES, *_CONFIGURATION),
     "People": _PEOPLE,
     "Keys": _KEYS,
+    "Webhooks": _WEBHOOKS,
     "Numbers": _NUMBER_READING,
 }
 """All operations, as the reference has them."""

@@ -7,7 +7,7 @@ import msgspec
 from msgspec import Meta
 
 from onlooker.console.api.caller import Caller
-from onlooker.console.api.fields import UNSET, Input, Number, Output, UnsetType, said_in
+from onlooker.console.api.fields import UNSET, Input, Number, Output, SettingChanges, UnsetType, said_in
 from onlooker.console.api.operation import Call, Nothing, OptionalTime, Time, write_moment, write_moment_or_null
 from onlooker.console.api.resources.devices import DeviceBody, find_device
 from onlooker.console.api.resources.stream_changes import BeforeAfter
@@ -20,7 +20,6 @@ from onlooker.devices.bulk_configuration import (
     select_devices,
 )
 from onlooker.devices.configuration import document_for, offer_again, set_device_settings
-from onlooker.devices.device_settings import SETTINGS
 from onlooker.devices.health import HealthMinute, read_day
 from onlooker.devices.models import DeviceConfiguration
 from onlooker.errors import Code, Problem, bad_request
@@ -29,11 +28,6 @@ VERSIONS_SHOWN = 50
 NAMED_AT_MOST = 5000
 """A body has room for so many."""
 NOTHING_SELECTED = "Select devices: by `devices`, `site` or `tag`, or all of them with `all`."
-
-SettingChanges = Annotated[
-    dict[str, Any],
-    Meta(max_length=len(SETTINGS), description="By name; null takes a setting away at this level"),
-]
 
 
 class DeviceChange(Input, frozen=True):

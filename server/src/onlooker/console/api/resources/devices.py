@@ -1,9 +1,10 @@
 """Devices: the boxes with an agent."""
 
 from datetime import datetime, timedelta
-from typing import Annotated
+from typing import Annotated, Any
+from uuid import UUID
 
-from django.db.models import Q, QuerySet
+from django.db.models import OuterRef, Q, QuerySet, Subquery
 from msgspec import Meta
 
 from onlooker.audit.actor import acting_as
@@ -14,8 +15,17 @@ from onlooker.console.api.pages import Page, read_page
 from onlooker.console.api.resources.enrolment import CreatedCodeBody, LifeDays, write_new_code
 from onlooker.devices.enrolment import revoke_device
 from onlooker.devices.enrolment_codes import REPLACEMENT_LIFE, create_replacement
-from onlooker.devices.models import Device
-from onlooker.errors import Code, Problem
+from onlooker.devices.models import Device, DeviceConfiguration
+from onlooker.errors import Code, Problem, not_found
+
+
+class ConfigurationState(Output, frozen=True):
+    """What a device made of its newest version."""
+
+    version: int
+    etag: str
+    state: Annotated[str, Meta(description="new, trying, applied, refused or rolled_back")]
+    reason: Annotated[str, Meta(description="As the device says")]
 
 
 class DeviceBody(Output, frozen=True):
@@ -31,6 +41,9 @@ class DeviceBody(Output, frozen=True):
     enrolled_at: Time
     seen_at: Time
     revoked_at: OptionalTime
+    condition: Annotated[str, Meta(description="Of its picture, as it last reported; empty: not yet")]
+    settings: Annotated[dict[str, Any], Meta(description="Its own; see its configuration for what comes out")]
+    configuration: Annotated[ConfigurationState | None, Meta(description="Its newest version")]
 
 
 class DeviceQuery(SearchQuery, frozen=True, forbid_unknown_fields=True, kw_only=True):
@@ -48,7 +61,10 @@ class ReplacementBody(Input, frozen=True):
 
 
 def find_last_sight(device: Device) -> tuple[str, datetime]:
-    """Version and time. What its agent reports to the gateway every minute is newer than what the console saw."""
+    """Version and time, by the newest of what it said to the console and what it reports every minute."""
+    status = getattr(device, "status", None)
+    if status and status.reported_at >= device.seen_at:
+        return status.version or device.version, status.reported_at
     report = getattr(device.stream, "agent_condition", None)
     if report is None or device.revoked_at or report.received_at < device.seen_at:
         return device.version, device.seen_at
@@ -56,7 +72,17 @@ def find_last_sight(device: Device) -> tuple[str, datetime]:
 
 
 def with_details(rows: QuerySet[Device]) -> QuerySet[Device]:
-    return rows.select_related("stream__agent_condition")
+    newest = DeviceConfiguration.objects.filter(device=OuterRef("pk")).order_by("-version")
+    return rows.select_related("stream__agent_condition", "status").annotate(
+        **{f"newest_{name}": Subquery(newest.values(name)[:1]) for name in ("version", "etag", "state", "reason")}
+    )
+
+
+def find_device(caller: Caller, device_id: UUID) -> DeviceBody:
+    found = with_details(caller.devices()).filter(device_id=device_id).first()
+    if found is None:
+        raise not_found("device")
+    return write_device(found)
 
 
 def write_device(device: Device) -> DeviceBody:
@@ -72,6 +98,21 @@ def write_device(device: Device) -> DeviceBody:
         enrolled_at=write_moment(device.enrolled_at),
         seen_at=write_moment(seen_at),
         revoked_at=write_moment_or_null(device.revoked_at),
+        condition=device.status.condition if hasattr(device, "status") else "",
+        settings=device.settings,
+        configuration=_write_configuration(device),
+    )
+
+
+def _write_configuration(device: Any) -> ConfigurationState | None:
+    """Of a device that `with_details` has found."""
+    if device.newest_version is None:
+        return None
+    return ConfigurationState(
+        version=device.newest_version,
+        etag=device.newest_etag,
+        state=device.newest_state,
+        reason=device.newest_reason,
     )
 
 
@@ -92,7 +133,7 @@ def list_devices(call: Call[Nothing, DeviceQuery]) -> Page[DeviceBody]:
 
 
 def read_device(call: Call[Nothing, Nothing]) -> DeviceBody:
-    return write_device(call.caller.device(call.path["device_id"]))
+    return find_device(call.caller, call.path["device_id"])
 
 
 def revoke_a_device(call: Call[Nothing, Nothing]) -> DeviceBody:
@@ -101,8 +142,7 @@ def revoke_a_device(call: Call[Nothing, Nothing]) -> DeviceBody:
     if device.revoked_at is None:
         with acting_as(call.caller.actor):
             revoke_device(device)
-        device.refresh_from_db()
-    return write_device(device)
+    return find_device(call.caller, device.device_id)
 
 
 def replace_device(call: Call[ReplacementBody, Nothing]) -> CreatedCodeBody:

@@ -16,6 +16,7 @@ from onlooker.console.api.fields import (
     Input,
     Number,
     Output,
+    SettingChanges,
     Text,
     TimeZone,
     UnsetType,
@@ -25,6 +26,7 @@ from onlooker.console.api.fields import (
 from onlooker.console.api.operation import Call, Nothing, OptionalTime, Time, write_moment, write_moment_or_null
 from onlooker.console.api.pages import Page, PageQuery, read_page
 from onlooker.devices import enrolment_codes
+from onlooker.devices.configuration import set_template_settings
 from onlooker.devices.enrolment_codes import LONGEST_LIFE, NewCode, check_source, check_template_name
 from onlooker.devices.models import MOST_DEVICES, DeviceTemplate, EnrolmentCode
 from onlooker.errors import bad_request, not_found
@@ -43,8 +45,15 @@ class TemplateBody(Output, frozen=True):
     name: str
     source: Annotated[str, Meta(description="Camera of the agent")]
     settings: Annotated[dict[str, Any], Meta(description="Of the stream that each device creates")]
+    device_settings: Annotated[dict[str, Any], Meta(description="Of the device; those of site and device go before")]
     notice_given_at: OptionalTime
     created_at: Time
+
+
+class TemplateChange(Input, frozen=True):
+    """What changes of a template; devices that have it follow."""
+
+    device_settings: SettingChanges
 
 
 class NewTemplateBody(Input, frozen=True):
@@ -115,6 +124,7 @@ def write_template(template: DeviceTemplate) -> TemplateBody:
         name=template.name,
         source=template.source,
         settings=template.settings,
+        device_settings=template.device_settings,
         notice_given_at=write_moment_or_null(template.notice_given_at),
         created_at=write_moment(template.created_at),
     )
@@ -146,6 +156,14 @@ def create_template(call: Call[NewTemplateBody, Nothing]) -> TemplateBody:
             call.caller.organisation, name, chosen, source=source, is_notice_given=body.notice_given
         )
     return write_template(made)
+
+
+def change_template(call: Call[TemplateChange, Nothing]) -> TemplateBody:
+    template, by = find_template(call.caller, call.path["template_id"]), call.caller.actor
+    check_field(
+        "device_settings", lambda named: set_template_settings(template, named, by=by), call.body.device_settings
+    )
+    return write_template(find_template(call.caller, template.pk))
 
 
 def remove_template(call: Call[Nothing, Nothing]) -> None:

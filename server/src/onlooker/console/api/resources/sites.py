@@ -12,14 +12,17 @@ from onlooker.console.api.fields import (
     Input,
     Output,
     SearchQuery,
+    SettingChanges,
     Text,
     TimeZone,
     UnsetType,
+    check_field,
     check_fields,
     said_in,
 )
 from onlooker.console.api.operation import Call, Nothing
 from onlooker.console.api.pages import Page, read_page
+from onlooker.devices.configuration import set_site_settings
 from onlooker.streams import sites
 from onlooker.streams.business_hours import check_hours
 from onlooker.streams.models import Site
@@ -38,6 +41,7 @@ class SiteBody(Output, frozen=True):
     time_zone: str
     hours: str
     streams: Annotated[int, Meta(description="How many stand there")]
+    device_settings: Annotated[dict[str, Any], Meta(description="Of the devices there; a device's own go before")]
 
 
 class NewSiteBody(Input, frozen=True):
@@ -56,10 +60,11 @@ class SiteChange(Input, frozen=True):
     address: SiteAddress | UnsetType = UNSET
     time_zone: TimeZone | UnsetType = UNSET
     hours: Hours | UnsetType = UNSET
+    device_settings: SettingChanges | UnsetType = UNSET
 
 
 def with_counts(rows: QuerySet[Site]) -> QuerySet[Site]:
-    return rows.annotate(live=Count("streams", filter=Q(streams__removed_at=None)))
+    return rows.select_related("device_settings").annotate(live=Count("streams", filter=Q(streams__removed_at=None)))
 
 
 def write_site(site: Site) -> SiteBody:
@@ -71,6 +76,7 @@ def write_site(site: Site) -> SiteBody:
         time_zone=site.time_zone,
         hours=site.hours,
         streams=site.streams.filter(removed_at=None).count() if live is None else live,
+        device_settings=site.device_settings.settings if hasattr(site, "device_settings") else {},
     )
 
 
@@ -90,8 +96,15 @@ def create_site(call: Call[NewSiteBody, Nothing]) -> SiteBody:
 
 def change_site(call: Call[SiteChange, Nothing]) -> SiteBody:
     site = call.caller.site(call.path["site_id"])
+    values = _checked(said_in(call.body))
+    device_settings = values.pop("device_settings", {})
     with acting_as(call.caller.actor):
-        return write_site(sites.change_site(site, _checked(said_in(call.body))))
+        sites.change_site(site, values)
+        if device_settings:
+            check_field(
+                "device_settings", lambda named: set_site_settings(site, named, by=call.caller.actor), device_settings
+            )
+    return write_site(call.caller.site(site.pk))
 
 
 def remove_site(call: Call[Nothing, Nothing]) -> None:
