@@ -20,6 +20,14 @@ PROBLEMS = {
         "`username`. The error does not say which is wrong.",
         "Check all of them. A rotated `access_token` ends after its grace period.",
     ),
+    "invalid_key": (
+        "The [key](../guides/keys.md) is unknown, was revoked or has expired. The error does not say which.",
+        "Create another one in the console, on the organisation's page under Keys.",
+    ),
+    "missing_scope": (
+        "The key is valid, and has no scope for this request.",
+        "`detail` names the scope. Create a key that has it.",
+    ),
     "quota_exceeded": (
         "A developer stream has used up its monthly quota of computed video. `resets_at` is the start of the next "
         "month.",
@@ -47,7 +55,7 @@ PROBLEMS = {
     ),
     "not_found": (
         "The service, version, job, blob, session or feed does not exist, is past its retention, or belongs to another "
-        "stream. Also returned for routes that a trial token can't use.",
+        "stream. Also returned for routes that a trial token can't use, and for a stream that a key does not reach.",
         "Check the URL. Follow the URLs in the responses.",
     ),
     "method_not_allowed": ("The resource does not support this method.", "The `Allow` header lists the methods."),
@@ -288,6 +296,9 @@ CONSOLE_ROUTES = {
     "organisation-audit-file": "The same as a file: JSON lines, or CSV with `form=csv`",
     "member": "Change a member's role or sites; managers those of analysts and viewers",
     "member-remove": "POST: remove a member",
+    "organisation-keys": "The keys of an organisation: scopes, reach, last use, end; for owners and managers",
+    "key-new": "Create a key; the response shows it, once",
+    "key-revoke": "Revoke a key; asks first",
     "site-new": "Create a site, and say which streams stand there",
     "site": "Change a site",
     "site-remove": "POST: delete a site; its streams stay",

@@ -53,6 +53,7 @@ _REMOVALS = tuple(
     for table, column in (
         ("devices_device", "stream_id"),
         ("devices_enrolmentcode", "stream_id"),
+        ("keys_keystream", "stream_id"),
         ("streams_accesstoken", "stream_id"),
         ("streams_coverage", "stream_id"),
         ("streams_refusal", "stream_id"),

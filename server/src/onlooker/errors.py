@@ -14,14 +14,18 @@ class Code(StrEnum):
     MISSING_TOKEN = "missing_token"  # noqa: S105
     INVALID_JWT = "invalid_jwt"
     EXPIRED_JWT = "expired_jwt"
+    INVALID_KEY = "invalid_key"
+    MISSING_SCOPE = "missing_scope"
     QUOTA_EXCEEDED = "quota_exceeded"
     STREAM_DISABLED = "stream_disabled"
     STREAM_CLOSED = "stream_closed"
     ENROLMENT_REFUSED = "enrolment_refused"
     DEVICE_REVOKED = "device_revoked"
+    FORBIDDEN = "forbidden"
     NOT_FOUND = "not_found"
     METHOD_NOT_ALLOWED = "method_not_allowed"
     REQUEST_TIMEOUT = "request_timeout"
+    CONFLICT = "conflict"
     TOO_LARGE = "too_large"
     UNSUPPORTED_MEDIA_TYPE = "unsupported_media_type"
     BAD_REQUEST = "bad_request"
@@ -43,14 +47,18 @@ KINDS: dict[Code, ProblemKind] = {
     Code.MISSING_TOKEN: ProblemKind(401, "No token"),
     Code.INVALID_JWT: ProblemKind(401, "A token that is not valid"),
     Code.EXPIRED_JWT: ProblemKind(401, "A token that has expired"),
+    Code.INVALID_KEY: ProblemKind(401, "A key that is not valid"),
+    Code.MISSING_SCOPE: ProblemKind(403, "The key lacks the scope"),
     Code.QUOTA_EXCEEDED: ProblemKind(403, "The stream has used up its month"),
     Code.STREAM_DISABLED: ProblemKind(403, "The stream is disabled"),
     Code.STREAM_CLOSED: ProblemKind(403, "The stream is closed at this time"),
     Code.ENROLMENT_REFUSED: ProblemKind(403, "The code does not let this device in"),
     Code.DEVICE_REVOKED: ProblemKind(403, "The device was revoked"),
+    Code.FORBIDDEN: ProblemKind(403, "The key does not allow this"),
     Code.NOT_FOUND: ProblemKind(404, "Not found"),
     Code.METHOD_NOT_ALLOWED: ProblemKind(405, "Method not allowed"),
     Code.REQUEST_TIMEOUT: ProblemKind(408, "The request took too long to arrive"),
+    Code.CONFLICT: ProblemKind(409, "A limit, a rule or another request is in the way"),
     Code.TOO_LARGE: ProblemKind(413, "Too large"),
     Code.UNSUPPORTED_MEDIA_TYPE: ProblemKind(415, "Unsupported media type"),
     Code.BAD_REQUEST: ProblemKind(400, "Bad request"),

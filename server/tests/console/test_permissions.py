@@ -14,10 +14,12 @@ from django.test import Client
 from django.urls import URLPattern, URLResolver, get_resolver
 
 from enrolments import code_of
-from memberships import invite_to, share_stream, site_of
+from memberships import invite_to, organisation_with, share_stream, site_of
 from onlooker.console.accounts.models import Account
 from onlooker.console.members.models import Invitation
 from onlooker.devices.models import Device, EnrolmentCode
+from onlooker.keys.keys import create_key
+from onlooker.keys.models import OrganisationKey
 from onlooker.streams.administration import create_stream
 from onlooker.streams.models import MemberRole, Membership, Site, Stream
 
@@ -83,6 +85,9 @@ MATRIX = {
     "organisations/<int:organisation_id>/leave/": ANY_MEMBER,
     "organisations/<int:organisation_id>/audit/": MANAGER,
     "organisations/<int:organisation_id>/audit/file/": MANAGER,
+    "organisations/<int:organisation_id>/keys/": MANAGER,
+    "organisations/<int:organisation_id>/keys/new/": MANAGER,
+    "organisations/<int:organisation_id>/keys/<int:key_id>/revoke/": MANAGER,  # owners' keys: test_key_pages
     "organisations/<int:organisation_id>/members/<int:membership_id>/": MANAGER,
     "organisations/<int:organisation_id>/members/<int:membership_id>/remove/": MANAGER,
     "organisations/<int:organisation_id>/sites/new/": MANAGER,
@@ -95,6 +100,8 @@ MATRIX = {
     "api-token-authstream": OPEN,
     ".well-known/jwks.json": OPEN,
     "openapi.json": OPEN,
+    "api/v1/": OPEN,
+    "api/v1/openapi.json": OPEN,
     "devices/": SIGNED_IN,  # each sees those of the organisations that they manage; test_device_pages
     "devices/codes/new/": DEVICE_MANAGER,
     "devices/codes/<int:code_id>/end/": MANAGER,
@@ -191,7 +198,13 @@ def routes(patterns: list[Any], prefix: str = "") -> Iterator[str]:
 
 
 ROUTES = sorted(set(routes(get_resolver().url_patterns)))
-PAGES = [route for route in ROUTES if not route.startswith("staff/")]
+API_PAGES = ("api/v1/", "api/v1/openapi.json")
+"""The other routes of the management interface know keys alone: test_api_permissions."""
+PAGES = [
+    route
+    for route in ROUTES
+    if not route.startswith("staff/") and (route in API_PAGES or not route.startswith("api/v1/"))
+]
 STAFF_PAGES = [route for route in ROUTES if route.startswith("staff/")]
 
 
@@ -205,6 +218,7 @@ class World:
     invitation: Invitation
     device: Device
     code: EnrolmentCode
+    key: OrganisationKey
     people: dict[str, Account | None]
 
     def path(self, route: str) -> str:
@@ -217,6 +231,7 @@ class World:
             "device_id": str(self.device.device_id),
             "code_id": str(self.code.pk),
             "template_id": str(self.code.template_id),
+            "key_id": str(self.key.pk),
         }
         route = re.sub(r"\^|\$", "", route)
         route = route.replace("(?P<uidb36>[0-9A-Za-z]+)-(?P<key>.+)", "1-key").replace("(?P<key>[-:\\w]+)", "key")
@@ -254,7 +269,8 @@ def world(owner: Account, viewer: Account, stranger: Account, staff: Account, se
     member = share_stream(stream, make_account("member@example.org"))
     code = code_of(owner).code
     device = Device.objects.create(stream=stream, code=code, key_sha256=bytes(32))
-    return World(stream, member, site_of(stream), invite_to(stream, "new@example.org"), device, code, people)
+    key = create_key(organisation_with(stream), "Program", ["numbers"]).key
+    return World(stream, member, site_of(stream), invite_to(stream, "new@example.org"), device, code, key, people)
 
 
 def verdict(answer: HttpResponse) -> str:
@@ -331,3 +347,4 @@ def test_the_owner_finds_everything_as_it_was_after_everybody_else_has_tried(
     assert Site.objects.filter(pk=world.site.pk).exists()
     assert Invitation.objects.filter(pk=world.invitation.pk).exists()
     assert world.stream.access_tokens.filter(expires_at=None).count() == 1
+    assert OrganisationKey.objects.filter(revoked_at=None).get() == world.key

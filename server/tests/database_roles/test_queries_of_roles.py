@@ -43,6 +43,7 @@ FILES = {
     "fleet_list": FLEET_QUERIES | {"list_fleet": compile_list(Order())},
     "audit": load_queries("onlooker.audit"),
     "devices": load_queries("onlooker.devices"),
+    "keys": load_queries("onlooker.keys"),
     "migrations": {"applied": APPLIED},
 }
 FORGETTING = ("lock_progress", "forget_blocks", "forget_blocks_of")
@@ -52,6 +53,7 @@ SENT: dict[str, dict[str, tuple[str, ...]]] = {
         "migrations": ("applied",),
         "streams": ("find_stream", "put_condition", *METERS, *DEVICES),
         "devices": ("list_revoked",),
+        "keys": ("note_uses",),
         "gateway": (
             *("count_waiting", "accept_job", "find_job", "remove_job", "waiting_in_session"),
             *("add_blob", "find_blob", "remove_blob"),
@@ -84,6 +86,7 @@ SENT: dict[str, dict[str, tuple[str, ...]]] = {
         "migrations": ("applied",),
         "audit": ("note_reading",),
         "streams": ("find_bearer", "list_public_keys"),
+        "keys": ("find_key_bearer", "note_uses"),
         "coverage": tuple(FILES["coverage"]),
         "comparison": tuple(FILES["comparison"]),
         "in_view": tuple(FILES["in_view"]),

@@ -64,7 +64,7 @@ def test_every_part_has_a_name_and_a_description() -> None:
 
 def test_the_length_of_a_slot_stands_in_no_file_of_queries() -> None:
     assert {"slot": f"interval '{SLOT.seconds // 60} minutes'", "slot_s": str(SLOT_S)} == SLOT_IN_SQL
-    for package in ("audit", "gateway", "streams", "visits", "metrics", "console"):
+    for package in ("audit", "devices", "keys", "gateway", "streams", "visits", "metrics", "console"):
         for file in resources.files(f"onlooker.{package}").iterdir():
             folder = [file] if file.is_file() else file.iterdir()
             for one in folder:

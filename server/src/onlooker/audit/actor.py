@@ -20,6 +20,11 @@ def staff_actor(account_id: int) -> str:
     return f"staff:{account_id}"
 
 
+def key_actor(key_id: int) -> str:
+    """A program with a key of an organisation."""
+    return f"key:{key_id}"
+
+
 def command_actor() -> str:
     """Somebody at the command line, by the name that the system has for them."""
     try:

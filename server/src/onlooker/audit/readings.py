@@ -23,8 +23,8 @@ class ReadingKind:
 
     stream_id: int
     actor: str
-    password: int
-    """The number of the Password that the token was issued for."""
+    password: int | None
+    """The number of the Password that the token was issued for; None where a key was shown."""
     kind: str
     """`page`, `table` or `comparison`."""
 
@@ -72,7 +72,8 @@ class ReadingLog:
                 logged.from_at, logged.to_at, logged.entries = wide_from, wide_to, logged.entries + 1
 
     async def _write(self, kind: ReadingKind, from_at: datetime, to_at: datetime) -> None:
-        about = {"kind": kind.kind, "password": kind.password, "from": moment_text(from_at), "to": moment_text(to_at)}
+        with_what = {} if kind.password is None else {"password": kind.password}
+        about = {"kind": kind.kind, **with_what, "from": moment_text(from_at), "to": moment_text(to_at)}
         values = {"stream_id": kind.stream_id, "actor": kind.actor, "action": READ, "detail": json.dumps(about)}
         async with self._pool.connection() as connection:
             await connection.execute(_queries["note_reading"], values)

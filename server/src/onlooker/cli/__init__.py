@@ -16,10 +16,12 @@ from onlooker.cli.backup import backup, restore
 from onlooker.cli.bus import bus
 from onlooker.cli.database import apply_migrations, database
 from onlooker.cli.device import device
+from onlooker.cli.key import key
 from onlooker.cli.organisations import organisation
 from onlooker.cli.proof import prove
 from onlooker.cli.secrets import secrets
 from onlooker.cli.sign_in import sign_in
+from onlooker.cli.webhook import webhook
 from onlooker.settings import Settings, SettingsError, describe_settings, read_settings
 from onlooker_pipeline.model_runtime import ModelsUnavailable
 
@@ -169,10 +171,12 @@ for command in (
     stream,
     device,
     organisation,
+    key,
     audit,
     keys,
     account,
     sign_in,
+    webhook,
     secrets,
     bus,
     database,

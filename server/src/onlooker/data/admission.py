@@ -1,15 +1,19 @@
-"""Admission to the data endpoint: the token, the stream's rate, and what a refusal counts."""
+"""Admission to the data endpoint: the token or the key, the stream's rate, and what a refusal counts."""
 
 import logging
+from collections.abc import Awaitable, Callable
+from functools import partial
 
 from starlette.datastructures import Headers
 from starlette.types import Scope
 
 from onlooker.data import counters
 from onlooker.data.context import DataContext
+from onlooker.data.query import STREAM, read_parameters
 from onlooker.errors import Code
+from onlooker.keys.bearer_keys import shows_key
 from onlooker.logs import fields
-from onlooker.streams.bearer_tokens import read_token
+from onlooker.streams.bearer_tokens import Bearer, read_token
 
 log = logging.getLogger(__name__)
 
@@ -22,12 +26,19 @@ class DataAdmission:
         self._open_paths = open_paths
 
     async def admit(self, scope: Scope, headers: Headers) -> None:
-        """Check token and rate."""
+        """Check token or key, and rate."""
         if scope["path"] in self._open_paths:
             return
-        bearer = scope["bearer"] = await self._context.bearers.check(read_token(headers.get("authorization")))
+        check = scope["check_again"] = self._choose_check(scope, read_token(headers.get("authorization")))
+        bearer = scope["bearer"] = await check()
         scope["stream_id"] = bearer.stream_id
         self._context.rates.take(bearer.stream_id)
+
+    def _choose_check(self, scope: Scope, token: str) -> Callable[[], Awaitable[Bearer]]:
+        if not shows_key(token):
+            return partial(self._context.bearers.check, token)
+        stream = read_parameters(scope["query_string"], (STREAM,)).get(STREAM)
+        return partial(self._context.bearer_keys.check, token, stream)
 
 
 def note_refusal(scope: Scope, code: Code, broken: bool) -> None:

@@ -89,6 +89,7 @@ async def run_data(settings: Settings) -> None:
         background = [
             group.create_task(watch_database(context.pool, context.checks, context.clock)),
             group.create_task(context.clock.run(context.pool)),
+            group.create_task(context.key_uses.run()),
             group.create_task(serve_monitoring(settings, lambda: context.checks, context.clock.facts)),
         ]
         log.info("data endpoint ready", extra=fields(url=settings.data_url))

@@ -11,6 +11,8 @@ from onlooker.audit.readings import ReadingLog
 from onlooker.clock_check import ClockCheck
 from onlooker.database import Pool, open_pool
 from onlooker.errors import overloaded
+from onlooker.keys.bearer_keys import BearerKeys
+from onlooker.keys.key_uses import KeyUses
 from onlooker.settings import Settings
 from onlooker.standby import NumbersPool, open_numbers_pool
 from onlooker.streams.bearer_tokens import Bearer, BearerTokens
@@ -77,9 +79,11 @@ class DataContext:
 
     settings: Settings
     pool: Pool
-    """For tokens and health."""
+    """For tokens, keys and health."""
     numbers: NumbersPool
     bearers: BearerTokens
+    bearer_keys: BearerKeys
+    key_uses: KeyUses
     rates: RateLimit
     concurrent_queries: ConcurrentQueries
     readings: ReadingLog
@@ -96,17 +100,22 @@ async def open_context(settings: Settings) -> AsyncIterator[DataContext]:
         open_pool(settings, size=RESERVED_CONNECTIONS) as pool,
         open_numbers_pool(settings, size=connections) as numbers,
     ):
-        yield DataContext(
+        key_uses = KeyUses(pool)
+        context = DataContext(
             settings=settings,
             pool=pool,
             numbers=numbers,
             bearers=BearerTokens(pool, issuer=settings.console_url),
+            bearer_keys=BearerKeys(pool, key_uses),
+            key_uses=key_uses,
             rates=RateLimit(per_second=settings.data_rate_limit_per_second, burst=settings.data_rate_limit_burst),
             concurrent_queries=ConcurrentQueries(min(settings.data_requests_limit, connections)),
             readings=ReadingLog(pool),
             clock=ClockCheck(settings),
             checks={"database": False, "clock": True},
         )
+        yield context
+        await key_uses.flush()
 
 
 def context_of(request: Request) -> DataContext:

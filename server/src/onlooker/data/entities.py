@@ -1,6 +1,7 @@
 """`GET /api/1/entities`: a page of buckets with the metrics that were asked for."""
 
 import hashlib
+from collections.abc import Mapping
 from dataclasses import replace
 from functools import partial
 from typing import Any
@@ -11,8 +12,8 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from onlooker.data.comparison import COMPARISON_PARAMETERS, comparison_members, parse_comparison
-from onlooker.data.context import context_of
-from onlooker.data.query import compare_limited, note_reading, read_parameters, read_query, run_limited
+from onlooker.data.context import bearer_of, context_of
+from onlooker.data.query import STREAM, compare_limited, note_reading, read_parameters, read_query, run_limited
 from onlooker.metrics.execution import Answer
 from onlooker.metrics.query import Query
 
@@ -27,7 +28,9 @@ async def show_entities(request: Request) -> Response:
     query, page = read_query(request, parameters)
     before = parse_comparison(parameters, query) if parameters.keys() & COMPARISON_PARAMETERS else None
     answer = await run_limited(context, query, page, note=partial(note_reading, context, request, query, "page"))
-    members = members_of(answer, data_url=context.settings.data_url)
+    bearer = bearer_of(request)
+    named = {} if bearer.key_id is None else {STREAM: str(bearer.client_id)}
+    members = members_of(answer, data_url=context.settings.data_url, named=named)
     if before and page == 1:
         earlier = replace(query, from_at=before.from_at, to_at=before.to_at)
         note = partial(note_reading, context, request, earlier, "comparison")
@@ -51,8 +54,8 @@ def _names(header: str, tag: str) -> bool:
     return tag.removeprefix("W/") in given or given == ["*"]
 
 
-def members_of(answer: Answer, *, data_url: str) -> dict[str, Any]:
-    """The members of the body, in the order of the interface."""
+def members_of(answer: Answer, *, data_url: str, named: Mapping[str, str] = {}) -> dict[str, Any]:
+    """The members of the body, in the order of the interface; `named` is what the next page's URL has besides."""
     query = answer.query
     members = {
         "entities": answer.entities,
@@ -62,12 +65,12 @@ def members_of(answer: Answer, *, data_url: str) -> dict[str, Any]:
         "total_results": answer.total_results,
         "nb_of_pages": answer.nb_of_pages,
         "page": answer.page,
-        "next_page": _next_page(answer, data_url),
+        "next_page": _next_page(answer, data_url, named),
     }
     return members if answer.exact else members | {"exact": False}
 
 
-def _next_page(answer: Answer, data_url: str) -> str:
+def _next_page(answer: Answer, data_url: str, named: Mapping[str, str]) -> str:
     """A complete URL with all parameters, so that all pages are of the same range and zone."""
     if answer.page >= answer.nb_of_pages:
         return ""
@@ -79,6 +82,7 @@ def _next_page(answer: Answer, data_url: str) -> str:
         "time": query.time.value,
         "tz": query.zone.key,
         "page": answer.page + 1,
+        **named,
     }
     return f"{data_url}{PATH}?{urlencode(parameters)}"
 

@@ -1,6 +1,7 @@
 """The data endpoint's OpenAPI document, made from the routes and the metrics."""
 
 from onlooker.data.comparison_schema import COMPARISON, comparison_parameters
+from onlooker.data.query import STREAM
 from onlooker.errors import KINDS, Code
 from onlooker.http.openapi import (
     TEXT,
@@ -72,13 +73,38 @@ _WAIT = {"Retry-After": header_schema("Seconds to wait", {"type": "integer"})}
 _CHALLENGE = {"WWW-Authenticate": header_schema("Bearer", TEXT)}
 _HEADERS = {
     Code.MISSING_TOKEN: _CHALLENGE,
+    Code.MISSING_SCOPE: _CHALLENGE,
     Code.RATE_LIMITED: _WAIT,
     Code.OVERLOADED: _WAIT,
     Code.METHOD_NOT_ALLOWED: {"Allow": header_schema("The methods there are", TEXT)},
 }
-_REFUSALS = (Code.BAD_REQUEST, Code.MISSING_TOKEN, Code.RATE_LIMITED, Code.OVERLOADED)
+_REFUSALS = (
+    *(Code.BAD_REQUEST, Code.MISSING_TOKEN, Code.MISSING_SCOPE, Code.NOT_FOUND),
+    *(Code.RATE_LIMITED, Code.OVERLOADED),
+)
 _REFUSALS_OF_ALL = (Code.METHOD_NOT_ALLOWED, Code.INTERNAL_ERROR)
 _TAG = {"ETag": header_schema("Names this answer, for If-None-Match", TEXT)}
+
+_TOKEN_SCHEME: Schema = {
+    "type": "http",
+    "scheme": "bearer",
+    "bearerFormat": "JWT",
+    "description": "A token of one stream, from the console's token endpoint.",
+}
+_KEY_SCHEME: Schema = {
+    "type": "http",
+    "scheme": "bearer",
+    "bearerFormat": "onl_...",
+    "description": "A key of an organisation with scope `numbers`. The parameter `stream` says which stream.",
+}
+_STREAM_PARAMETER: Schema = {
+    "name": STREAM,
+    "in": "query",
+    "description": "With a key: the client_id of the stream, required. With a token it is ignored: that is for one "
+    "stream.",
+    "schema": TEXT | {"format": "uuid"},
+    "example": "0f5b1c7e-6d0a-4c8e-9b1f-2f6d3c1a7e55",
+}
 
 _COUNT: Schema = {"type": "integer", "minimum": 0}
 _MEAN: Schema = {"type": ["number", "null"], "minimum": 0}
@@ -169,7 +195,7 @@ def describe_data(routes: tuple[RouteRow, ...], data_url: str) -> Schema:
         data_url,
         paths={row.path: {row.method.lower(): _operation(row, answers.get(row.handler.__name__))} for row in routes},
         schemas={"Entities": ENTITIES},
-        security={"token": {"type": "http", "scheme": "bearer", "bearerFormat": "JWT"}},
+        security={"token": _TOKEN_SCHEME, "key": _KEY_SCHEME},
     )
 
 
@@ -202,6 +228,7 @@ def _parameters(operation: str) -> list[Schema]:
         _query("to_date", f"Where it ends; {_ZONE_RULE}. Now if omitted", _MOMENT),
         _query("time", "How the range is cut into buckets", time),
         _query("tz", "Time zone of the buckets, an IANA name; the stream's own if omitted", zone),
+        _STREAM_PARAMETER,
     ]
     if operation == "show_entities":
         parameters.append(_query("page", "Which page of 50 buckets", page))

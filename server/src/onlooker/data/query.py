@@ -24,6 +24,8 @@ from onlooker.streams.bearer_tokens import Bearer
 QUERY_LIMIT_BYTES = 8 * 1024
 GRACE_S = 1.0
 """A healthy database ends a statement by itself; one that hangs does not."""
+STREAM = "stream"
+"""Which stream; with a key alone. A token is for one, and others name a parameter so for reasons of their own."""
 PARAMETERS = ("metrics", "from_date", "to_date", "time", "tz", "page", *COMPARISON_PARAMETERS)
 
 Found = TypeVar("Found")
@@ -31,7 +33,7 @@ Note = Callable[[], Awaitable[None]]
 """Notes in the audit log what is about to be read."""
 
 
-def read_parameters(query_string: bytes) -> dict[str, str]:
+def read_parameters(query_string: bytes, known: tuple[str, ...] = PARAMETERS) -> dict[str, str]:
     """The known parameters, each at most once; others are ignored, since historic clients send some."""
     if len(query_string) > QUERY_LIMIT_BYTES:
         raise bad_request(f"The query of a URL may have {QUERY_LIMIT_BYTES} bytes. Send a shorter one.")
@@ -45,13 +47,13 @@ def read_parameters(query_string: bytes) -> dict[str, str]:
     for name, value in pairs:
         if name in found:
             raise bad_request(f"`{name}` is there twice. Send it once.")
-        if name in PARAMETERS:
+        if name in known:
             found[name] = value
     return found
 
 
 def read_query(request: Request, parameters: Mapping[str, str]) -> tuple[Query, int]:
-    """The query and the page that a request asks for; the stream is always that of its token."""
+    """The query and the page that a request asks for; the stream is the one that it was admitted to."""
     bearer = bearer_of(request)
     return parse_query(
         parameters,
@@ -65,7 +67,7 @@ def read_query(request: Request, parameters: Mapping[str, str]) -> tuple[Query, 
 async def note_reading(context: DataContext, request: Request, query: Query, kind: str) -> None:
     """Into the audit log, before it is read."""
     bearer: Bearer = request.scope["bearer"]
-    reading = ReadingKind(query.stream_id, f"account:{bearer.user_id}", bearer.credential, kind)
+    reading = ReadingKind(query.stream_id, bearer.actor, bearer.credential, kind)
     await context.readings.note(reading, query.from_at, query.to_at, now=datetime.now(UTC))
 
 

@@ -18,7 +18,6 @@ from onlooker.errors import bad_request
 from onlooker.metrics.buckets import count_buckets
 from onlooker.metrics.execution import Answer
 from onlooker.metrics.extensions import CARRIED
-from onlooker.streams.bearer_tokens import read_token
 
 HEADERS = CACHING | {"Content-Disposition": 'attachment; filename="entities.csv"'}
 MEDIA_TYPE = "text/csv; charset=utf-8; header=present"
@@ -51,10 +50,10 @@ async def show_table(request: Request) -> Response:
 
 async def _chunks(request: Request, first: Answer, asked: tuple[str, ...]) -> AsyncIterator[str]:
     """The text of one page after another. An error in between breaks the connection: half a table is no answer."""
-    context, token = context_of(request), read_token(request.headers.get("authorization"))
+    context, check_again = context_of(request), request.scope["check_again"]
     yield as_csv([table_header(first, asked)]) + as_csv(table_rows(first, asked))
     for page in range(2, first.nb_of_pages + 1):
-        await context.bearers.check(token)  # a slow reader may read for hours; its token may expire meanwhile
+        await check_again()  # a slow reader may read for hours; its token or key may end meanwhile
         yield as_csv(table_rows(await run_limited(context, first.query, page, wait_s=WAIT_LIMIT_S), asked))
 
 

@@ -10,6 +10,14 @@ PROCESSES = (GATEWAY, DISPATCHER, RECORDER, CONSOLE, DATA)
 ROLES = (MIGRATIONS, *PROCESSES)
 
 OWN = "SELECT, INSERT, UPDATE, DELETE"
+_KEYS = {
+    "keys_keysite": "SELECT (key_id, site_id)",
+    "keys_keystream": "SELECT (key_id, stream_id)",
+    "keys_organisationkey": (
+        "SELECT (id, organisation_id, sha256, scopes, reaches_all, expires_at, used_at, revoked_at), UPDATE (used_at)"
+    ),
+}
+"""Of those who check keys."""
 
 GRANTS: dict[str, dict[str, str]] = {
     GATEWAY: {
@@ -18,6 +26,7 @@ GRANTS: dict[str, dict[str, str]] = {
         "django_migrations": "SELECT (app, name)",
         "gateway_blob": "SELECT, INSERT, DELETE",
         "gateway_job": "SELECT, INSERT, DELETE",
+        **_KEYS,
         "streams_accesstoken": "SELECT (stream_id, sha256, is_trial, expires_at)",
         "streams_agentcondition": "SELECT, INSERT, UPDATE",
         "streams_blindness": "SELECT, INSERT, UPDATE",
@@ -29,8 +38,9 @@ GRANTS: dict[str, dict[str, str]] = {
         "streams_refusal": "SELECT, INSERT, UPDATE",
         "streams_statechange": "SELECT, INSERT",
         "streams_stream": (
-            "SELECT (id, client_id, kind, enabled, organisation_id, owner_id, removed_at, retention_days, time_zone,"
-            " reads_age, reads_gender, reads_expression, reads_faces, compute, hours, hours_since, groups_of)"
+            "SELECT (id, client_id, kind, enabled, organisation_id, owner_id, site_id, removed_at, retention_days,"
+            " time_zone, reads_age, reads_gender, reads_expression, reads_faces, compute, hours, hours_since,"
+            " groups_of)"
         ),
         "streams_usage": "SELECT, INSERT, UPDATE",
     },
@@ -73,6 +83,7 @@ GRANTS: dict[str, dict[str, str]] = {
         "audit_entry": "INSERT (stream_id, actor, action, detail)",
         "accounts_account": "SELECT (id, is_active)",
         "django_migrations": "SELECT (app, name)",
+        **_KEYS,
         "metrics_block": "SELECT",
         "metrics_coveragehour": "SELECT",
         "metrics_qualityhour": "SELECT",
@@ -124,6 +135,7 @@ GRANTS: dict[str, dict[str, str]] = {
         "usersessions_usersession": OWN,
         # Streams, and who may see them.
         "alerts_blindcamera": OWN,
+        "api_idempotentrequest": OWN,
         "alerts_silence": OWN,
         "checks_cameracheck": OWN,
         "devices_device": OWN,
@@ -134,6 +146,9 @@ GRANTS: dict[str, dict[str, str]] = {
         "devices_devicetemplate": OWN,
         "devices_enrolmentcode": OWN,
         "devices_sitedevicesettings": OWN,
+        "keys_keysite": OWN,
+        "keys_keystream": OWN,
+        "keys_organisationkey": OWN,
         "members_invitation": OWN,
         "members_invitationsite": OWN,
         "notices_noticedetails": OWN,
@@ -151,6 +166,9 @@ GRANTS: dict[str, dict[str, str]] = {
         "streams_tag": OWN,
         "tokens_failure": OWN,
         "tokens_signingkey": OWN,
+        "webhooks_delivery": OWN,
+        "webhooks_endpoint": OWN,
+        "webhooks_endpointsecret": OWN,
         # What was done: it only grows.
         "audit_chain": "SELECT",
         "audit_organisationchain": "SELECT",

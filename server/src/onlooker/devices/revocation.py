@@ -1,7 +1,8 @@
-"""Tells a gateway of devices that were revoked, so that their credentials end at once and not with a cache."""
+"""Tells a gateway of devices and keys that were revoked, so that they end at once and not with a cache."""
 
 import asyncio
 import logging
+from typing import Any
 
 from onlooker.database import DATABASE_FAILED, Pool, load_queries
 from onlooker.logs import fields
@@ -22,7 +23,7 @@ class RevocationWatch:
     def __init__(self, pool: Pool, credentials: Credentials) -> None:
         self._pool = pool
         self._credentials = credentials
-        self._known: set[int] = set()
+        self._known: set[tuple[str, int]] = set()
         self._has_failed = False
 
     async def run(self) -> None:
@@ -32,7 +33,7 @@ class RevocationWatch:
                 self._has_failed = False
             except DATABASE_FAILED as error:
                 if not self._has_failed:
-                    log.warning("revoked devices can't be read", extra=fields(error=type(error).__name__))
+                    log.warning("revoked devices and keys can't be read", extra=fields(error=type(error).__name__))
                 self._known, self._has_failed = set(), True
             await asyncio.sleep(CHECK_EVERY_S)
 
@@ -41,7 +42,14 @@ class RevocationWatch:
             cursor = await connection.execute(_queries["list_revoked"], {"window_s": WINDOW_S})
             rows = await cursor.fetchall()
         for row in rows:
-            if row["id"] not in self._known:
-                self._credentials.forget(row["client_id"])
-                log.info("device revoked", extra=fields(device=row["id"]))
-        self._known = {row["id"] for row in rows}
+            if (row["kind"], row["id"]) not in self._known:
+                self._forget(row)
+        self._known = {(row["kind"], row["id"]) for row in rows}
+
+    def _forget(self, row: dict[str, Any]) -> None:
+        if row["kind"] == "device":
+            self._credentials.forget(row["client_id"])
+            log.info("device revoked", extra=fields(device=row["id"]))
+        else:
+            self._credentials.forget_key(row["id"])
+            log.info("key revoked", extra=fields(key=row["id"]))

@@ -36,6 +36,7 @@ from onlooker.gateway.stream_limits import (
     SessionTurns,
     SharedRoom,
 )
+from onlooker.keys.key_uses import KeyUses
 from onlooker.settings import Settings
 from onlooker.streams.credentials import Credentials, StreamRecord
 from onlooker.streams.rate_limit import RateLimit
@@ -148,6 +149,7 @@ async def open_context(settings: Settings) -> AsyncIterator[GatewayContext]:
         shared = stack.enter_context(open_shared_state(settings))
         bus = engine.bus
         sessions, replicated = SessionBucket(bus, settings), settings.bus_replicas > 1
+        key_uses = KeyUses(pool)
         results = Bucket(bus, RESULTS, shards=settings.bucket_shards, from_leader=replicated)
         context = GatewayContext(
             settings=settings,
@@ -155,7 +157,9 @@ async def open_context(settings: Settings) -> AsyncIterator[GatewayContext]:
             bus=bus,
             pool=pool,
             clock=clock,
-            credentials=Credentials(pool, remember_s=settings.credential_cache_s, table=shared.rates),
+            credentials=Credentials(
+                pool, remember_s=settings.credential_cache_s, table=shared.rates, note_key=key_uses.note
+            ),
             rates=RateLimit(
                 per_second=settings.rate_limit_per_second, burst=settings.rate_limit_burst, table=shared.rates
             ),
@@ -186,7 +190,8 @@ async def open_context(settings: Settings) -> AsyncIterator[GatewayContext]:
             from onlooker.gateway.traces import trace_requests
 
             trace_requests(context.turns, context.results)
-        loops = (context.meters.run(), clock.run(pool), RevocationWatch(pool, context.credentials).run())
+        watch = RevocationWatch(pool, context.credentials)
+        loops = (context.meters.run(), clock.run(pool), watch.run(), key_uses.run())
         running = [start_background_task(loop) for loop in loops]
         try:
             yield context
@@ -195,6 +200,7 @@ async def open_context(settings: Settings) -> AsyncIterator[GatewayContext]:
                 task.cancel()
             await asyncio.wait(running)
             await context.meters.flush()
+            await key_uses.flush()
 
 
 def readiness(context: GatewayContext) -> dict[str, bool]:

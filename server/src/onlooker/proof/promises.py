@@ -50,6 +50,7 @@ _SIGNED_IN = (
     ("account-token-requests", "failed token requests"),
     ("account-invitation", "an invitation"),
     ("account-membership", "a membership"),
+    ("account-key", "a key of an organisation"),
     ("account-audit-log", "the audit log of a stream"),
     ("account-notices", "what an owner enters for notices"),
     ("account-stripe-ids", "with billing: Stripe's ids"),

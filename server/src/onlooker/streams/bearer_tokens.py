@@ -40,17 +40,23 @@ class Claims(msgspec.Struct, frozen=True):
 
 @dataclass(frozen=True)
 class Bearer:
-    """An account that may see the numbers of a stream."""
+    """Who may see the numbers of a stream: an account with a token, or a program with a key."""
 
     stream_id: int
     client_id: UUID
     time_zone: str
     grid: bool
     """Whether ranges are rounded to slots."""
-    user_id: int
-    username: str
-    credential: int
-    """The number of the access token that the token was issued for."""
+    user_id: int | None = None
+    username: str = ""
+    credential: int | None = None
+    """The number of the access token that the token was issued for; None with a key."""
+    key_id: int | None = None
+
+    @property
+    def actor(self) -> str:
+        """As the audit log names it."""
+        return f"account:{self.user_id}" if self.key_id is None else f"key:{self.key_id}"
 
 
 class PublicKeys:
@@ -141,7 +147,10 @@ def read_token(header: str | None) -> str:
     """The token of an Authorization header."""
     scheme, _, token = (header or "").partition(" ")
     if scheme.lower() != "bearer" or not token.strip():
-        detail = "Send `Authorization: Bearer <token>`. The console's token endpoint gives tokens."
+        detail = (
+            "Send `Authorization: Bearer <token>`. The console's token endpoint gives tokens; a key with scope "
+            "`numbers` may stand in the place of one."
+        )
         raise Problem(Code.MISSING_TOKEN, detail, headers={"WWW-Authenticate": "Bearer"})
     return token.strip()
 

@@ -49,6 +49,12 @@ class BoundedCache(Generic[Key, Value]):
         if key in self._reading:
             self._outdated.add(key)
 
+    def drop_where(self, is_dropped: Callable[[Value], bool]) -> None:
+        """All of a kind. What is being read now may be of this kind and of before: none of it is kept."""
+        for key in [key for key, known in self._known.items() if is_dropped(known.value)]:
+            del self._known[key]
+        self._outdated.update(self._reading)
+
     async def get(self, key: Key, read: Callable[[], Awaitable[Value]], *, remember_s: float | None = None) -> Value:
         known = self._known.get(key)
         if known and known.age_s < (self._remember_s if remember_s is None else remember_s):

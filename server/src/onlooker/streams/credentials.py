@@ -1,10 +1,11 @@
-"""Checking a stream's client_id and access_token, with a cache."""
+"""Checking a stream's client_id and access_token, or a key in the place of that, with a cache."""
 
 import hashlib
 import hmac
 import secrets
 import time
 import uuid
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 from onlooker.database import Pool, load_queries
@@ -54,11 +55,19 @@ class StreamRecord:
     """How many people are told about together, at least."""
     is_trial: bool = False
     """Whether it was opened with a trial token: nothing that it sends may be stored."""
+    key_hashes: tuple[bytes, ...] = ()
+    """Of its organisation's keys that may send for it."""
+    key_numbers: tuple[int, ...] = ()
+    """In the same order."""
+    key_id: int | None = None
+    """Which of them it was opened with."""
 
     def opened_with(self, given: bytes) -> "StreamRecord | None":
-        """The record, if this is the hash of one of its valid tokens."""
+        """The record, if this is the hash of one of its valid tokens or keys."""
         if _is_among(given, self.token_hashes):
             return self
+        if _is_among(given, self.key_hashes):
+            return replace(self, key_id=self.key_numbers[self.key_hashes.index(given)])
         return replace(self, is_trial=True) if _is_among(given, self.trial_hashes) else None
 
 
@@ -81,8 +90,17 @@ def hash_access_token(access_token: str) -> bytes:
 class Credentials:
     """Checks credentials. Failures are cached too, and the cache is bounded."""
 
-    def __init__(self, pool: Pool, *, remember_s: float, table: Table | None = None) -> None:
+    def __init__(
+        self,
+        pool: Pool,
+        *,
+        remember_s: float,
+        table: Table | None = None,
+        note_key: Callable[[int], None] = lambda _: None,
+    ) -> None:
+        """`note_key` is told of each use of a key."""
         self._pool = pool
+        self._note_key = note_key
         self._cache: BoundedCache[uuid.UUID, StreamRecord | None] = BoundedCache(
             size=CACHE_SIZE, remember_s=remember_s, stale_limit_s=STALE_LIMIT_S
         )
@@ -100,11 +118,17 @@ class Credentials:
         if opened is None and self._cache.age_s(key) >= RECHECK_S and not self._rechecks.wait_s(ALL_STREAMS):
             record = await self._cache.get(key, lambda: self._read(key), remember_s=RECHECK_S)
             opened = record.opened_with(given) if record else None
+        if opened and opened.key_id is not None:
+            self._note_key(opened.key_id)
         return opened
 
     def forget(self, client_id: uuid.UUID) -> None:
         """One of its tokens ended before its time: none is taken any more without asking the database."""
         self._cache.drop(client_id)
+
+    def forget_key(self, key_id: int) -> None:
+        """A key ended: the streams that it reached are read again."""
+        self._cache.drop_where(lambda record: record is not None and key_id in record.key_numbers)
 
     async def _read(self, client_id: uuid.UUID) -> StreamRecord | None:
         async with self._pool.connection() as connection:
@@ -114,5 +138,5 @@ class Credentials:
             row = await cursor.fetchone()
         if row is None:
             return None
-        hashes = {name: tuple(row[name]) for name in ("token_hashes", "trial_hashes")}
-        return StreamRecord(**row | hashes)
+        lists = {name: tuple(row[name]) for name in ("token_hashes", "trial_hashes", "key_hashes", "key_numbers")}
+        return StreamRecord(**row | lists)

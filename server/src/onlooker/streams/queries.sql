@@ -1,4 +1,4 @@
--- name: find_stream  a stream by its client_id, with its live tokens, this month's use and the state the log has
+-- name: find_stream  a stream by its client_id, with its live tokens and keys, this month's use and the state the log has
 -- It computes while its organisation has an active owner.
 SELECT stream.id, stream.kind,
        stream.enabled AND EXISTS (SELECT FROM streams_membership membership JOIN accounts_account owner ON owner.id = membership.account_id
@@ -10,13 +10,22 @@ SELECT stream.id, stream.kind,
        stream.compute, coalesce(usage.video_s, 0) AS video_s,
        (SELECT change.state FROM streams_statechange change
         WHERE change.stream_id = stream.id ORDER BY change.id DESC LIMIT 1) AS logged_state,
-       tokens.hashes AS token_hashes, tokens.trial_hashes
+       tokens.hashes AS token_hashes, tokens.trial_hashes, keys.hashes AS key_hashes, keys.numbers AS key_numbers
 FROM streams_stream stream
 CROSS JOIN LATERAL (
     SELECT coalesce(array_agg(token.sha256) FILTER (WHERE NOT token.is_trial), '{}') AS hashes,
            coalesce(array_agg(token.sha256) FILTER (WHERE token.is_trial), '{}') AS trial_hashes
     FROM streams_accesstoken token
     WHERE token.stream_id = stream.id AND (token.expires_at IS NULL OR token.expires_at > now())) tokens
+CROSS JOIN LATERAL (
+    SELECT coalesce(array_agg(key.sha256 ORDER BY key.id), '{}') AS hashes,
+           coalesce(array_agg(key.id ORDER BY key.id), '{}') AS numbers
+    FROM keys_organisationkey key
+    WHERE key.organisation_id = stream.organisation_id AND 'frames' = ANY(key.scopes)
+      AND key.revoked_at IS NULL AND (key.expires_at IS NULL OR key.expires_at > now())
+      AND (key.reaches_all
+           OR EXISTS (SELECT FROM keys_keystream link WHERE link.key_id = key.id AND link.stream_id = stream.id)
+           OR EXISTS (SELECT FROM keys_keysite link WHERE link.key_id = key.id AND link.site_id = stream.site_id))) keys
 LEFT JOIN streams_usage usage
        ON usage.stream_id = stream.id AND usage.month = %(month)s
 WHERE stream.client_id = %(client_id)s AND stream.removed_at IS NULL;

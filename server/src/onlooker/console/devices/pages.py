@@ -23,6 +23,7 @@ from onlooker.devices.enrolment_codes import (
     create_template,
     end_code,
     open_codes,
+    remove_template,
 )
 from onlooker.devices.models import Device, DeviceTemplate
 from onlooker.streams.models import Organisation, Site
@@ -159,7 +160,7 @@ def remove_device_template(request: PersonRequest, template_id: int) -> HttpResp
     rows = DeviceTemplate.objects.filter(organisation__in=managed_organisations(request.user))
     template = get_object_or_404(rows, pk=min(template_id, LARGEST_NUMBER - 1))
     with acting_as(account_actor(request.user.pk)):
-        template.delete()
+        remove_template(template)
     messages.success(request, f"Template {template.name} removed. Codes for it no longer work.")
     return redirect("devices")
 

@@ -1,8 +1,8 @@
-"""URLs of organisations, their members and their sites."""
+"""URLs of organisations, their members, their sites and their keys."""
 
 from django.urls import path
 
-from onlooker.console.organisations import audit_log, page, people, sites
+from onlooker.console.organisations import audit_log, key_pages, page, people, sites
 
 _ONE = "<int:organisation_id>/"
 
@@ -14,6 +14,9 @@ urlpatterns = [
     path(f"{_ONE}leave/", people.leave_organisation, name="organisation-leave"),
     path(f"{_ONE}audit/", audit_log.show_organisation_log, name="organisation-audit"),
     path(f"{_ONE}audit/file/", audit_log.download_organisation_log, name="organisation-audit-file"),
+    path(f"{_ONE}keys/", key_pages.list_keys, name="organisation-keys"),
+    path(f"{_ONE}keys/new/", key_pages.create_organisation_key, name="key-new"),
+    path(f"{_ONE}keys/<int:key_id>/revoke/", key_pages.revoke_organisation_key, name="key-revoke"),
     path(f"{_ONE}members/<int:membership_id>/", people.change_membership, name="member"),
     path(f"{_ONE}members/<int:membership_id>/remove/", people.remove_membership, name="member-remove"),
     path(f"{_ONE}sites/new/", sites.create_site, name="site-new"),

@@ -94,13 +94,15 @@ class _Addresses:
             return self.account(name)
         if kind == "staff":
             return f"{self.account(name)}, as staff"
-        if kind == "command":
-            return f"{name or 'somebody'}, at the command line"
-        if kind == "device":
-            return f"Device {name}"
-        if kind == "code":
-            return f"A device with enrolment code {name}"
-        return {"billing": "Billing", "chore": "The server itself"}.get(kind, f"Database role {name}")
+        named = {
+            "command": f"{name or 'somebody'}, at the command line",
+            "device": f"Device {name}",
+            "code": f"A device with enrolment code {name}",
+            "key": f"A program with key {name}",
+            "billing": "Billing",
+            "chore": "The server itself",
+        }
+        return named.get(kind, f"Database role {name}")
 
 
 @dataclass(frozen=True)
@@ -162,6 +164,16 @@ class _Sentence:
             "code.ended": lambda: f"Enrolment code {self.details['code']} ended.",
             "template.created": lambda: f"Template {self.details['name']} for devices created.",
             "template.removed": lambda: f"Template {self.details['name']} for devices removed.",
+            "key.created": self._new_key,
+            "key.sites": lambda: f"Key {self.details['key']} is for the sites {', '.join(self.details['names'])}.",
+            "key.streams": lambda: f"Key {self.details['key']} is for the streams {', '.join(self.details['names'])}.",
+            "key.revoked": lambda: f"Key {self.details['key']} ({self.details['name']}) revoked.",
+            "webhook.created": lambda: f"Webhook {self._webhook()} created.",
+            "webhook.changed": lambda: f"Webhook {self._webhook()} changed: {self._listed(self.details['changes'])}.",
+            "webhook.secret_replaced": lambda: f"The secret of webhook {self._webhook()} replaced.",
+            "webhook.disabled": lambda: f"Webhook {self._webhook()} disabled: {self.details['reason']}.",
+            "webhook.enabled": lambda: f"Webhook {self._webhook()} enabled.",
+            "webhook.removed": lambda: f"Webhook {self._webhook()} deleted.",
             "stream.tagged": self._tags,
             "visits.erased": lambda: f"Visits {self._range()} erased.",
         }.get(action)
@@ -192,6 +204,8 @@ class _Sentence:
 
     def _reading(self) -> str:
         kind = KINDS.get(self.details["kind"], self.details["kind"])
+        if "password" not in self.details:
+            return f"Numbers {self._range()} read {kind}, with a key."
         return f"Numbers {self._range()} read {kind}, with a token of Password {self.details['password']}."
 
     def _device(self) -> str:
@@ -203,9 +217,18 @@ class _Sentence:
             return f"Device {self._device()} set: {self._listed(self.details['changes'])}."
         return f"Device {self._device()} has the settings of template {_value(self.details['template'])}."
 
+    def _webhook(self) -> str:
+        return f"{self.details['webhook']} ({self.details['host']})"
+
     def _new_code(self) -> str:
         number, devices = self.details["code"], self.details["devices"]
         return f"Enrolment code {number} created for {devices} device{'s' if devices > 1 else ''}."
+
+    def _new_key(self) -> str:
+        told = self.details
+        words = [f"for {', '.join(told['scopes'])}", f"as {told['role']}"]
+        words += ["of all streams"] if told["all"] else []
+        return f"Key {told['key']} ({told['name']}) created {' '.join(words)}, until {self._moment('ends')}."
 
     def _account(self) -> str:
         return self.people.account(self.details["account"])

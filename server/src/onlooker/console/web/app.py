@@ -34,6 +34,7 @@ from onlooker.logs import fields
 from onlooker.monitoring import serve_monitoring, stop_signal
 from onlooker.settings import Settings
 from onlooker.standby import NumbersPool, open_numbers_pool
+from onlooker.webhooks.outgoing_post import Outbound, open_outbound
 
 log = logging.getLogger(__name__)
 
@@ -71,6 +72,7 @@ async def run_console(settings: Settings) -> None:
     require_secret_key(settings)
     require_billing_settings(settings)
     require_agent_packages(settings)
+    outbound = open_outbound(settings)
     _share_connections(settings)
     listeners = open_listeners(settings, https="console_https_port", http="console_http_port")
     checks, clock = {"database": False, "clock": True}, ClockCheck(settings)
@@ -91,6 +93,7 @@ async def run_console(settings: Settings) -> None:
             group.create_task(_watch_database(checks, clock)),
             group.create_task(clock.run(primary)),
             group.create_task(run_chores(settings, may_run=lambda: clock.is_right)),
+            group.create_task(_deliver_webhooks(outbound, clock)),
             group.create_task(serve_monitoring(settings, lambda: checks, clock.facts)),
         ]
         log.info("console ready", extra=fields(url=settings.console_url))
@@ -108,6 +111,12 @@ def _share_connections(settings: Settings) -> None:
     database: dict[str, Any] = django_settings.DATABASES["default"]
     database["OPTIONS"]["pool"] = {"min_size": 1, "max_size": settings.database_pool_size, "timeout": 5}
     watch_pool(cast(Any, connection).pool)
+
+
+async def _deliver_webhooks(outbound: Outbound, clock: ClockCheck) -> None:
+    from onlooker.console.webhooks.deliverer import Deliverer  # its tables need Django, which build_app sets up
+
+    await Deliverer(outbound).run(may_run=lambda: clock.is_right)
 
 
 async def _watch_database(checks: dict[str, bool], clock: ClockCheck) -> None:
