@@ -9,7 +9,7 @@ from onlooker.console.accounts.models import Account
 from onlooker.console.streams.access import managed_organisations
 from onlooker.devices.models import Device
 
-__all__ = ["managed_device", "managed_devices", "managed_organisations"]
+__all__ = ["any_device", "managed_device", "managed_devices", "managed_organisations"]
 
 
 def managed_devices(account: Account) -> QuerySet[Device]:
@@ -21,3 +21,9 @@ def managed_device(account: Account, device_id: UUID) -> Device:
     """A device that the account may revoke, or Http404."""
     rows = managed_devices(account).select_related("stream__site", "stream__organisation")
     return get_object_or_404(rows, device_id=device_id, revoked_at=None)
+
+
+def any_device(account: Account, device_id: UUID) -> Device:
+    """A device that the account may look at, also one that is revoked; or Http404."""
+    rows = managed_devices(account).select_related("stream__site", "stream__organisation", "template", "status")
+    return get_object_or_404(rows, device_id=device_id)
