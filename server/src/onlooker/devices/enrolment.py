@@ -13,6 +13,7 @@ from django.utils import timezone
 
 from onlooker.audit.actor import acting_as
 from onlooker.devices.code_text import possible_hashes, read_code
+from onlooker.devices.configuration import Level, write_versions
 from onlooker.devices.models import Device, DeviceCredential, DeviceTemplate, EnrolmentCode
 from onlooker.streams.administration import create_stream
 from onlooker.streams.credentials import hash_access_token, new_access_token
@@ -138,18 +139,27 @@ def _require_open(code: EnrolmentCode) -> None:
 
 
 def _enrol(code: EnrolmentCode, device_key: str, facts: DeviceFacts) -> IssuedCredential:
+    before = _newest_device(code.stream_id) if code.stream_id else None
     stream = _take_over(code.stream_id) if code.stream_id else _create_stream(code)
     code.devices += 1
     code.save(update_fields=["devices"])
     device = Device.objects.create(
         stream=stream,
         code=code,
+        template_id=before.template_id if before else code.template_id,
+        settings=before.settings if before else {},
         key_sha256=hash_key(device_key),
         name=facts.name,
         machine=facts.machine,
         version=facts.version,
     )
+    write_versions([device.pk], Level.ENROLMENT)
     return _issue(device, facts)
+
+
+def _newest_device(stream_id: int) -> Device | None:
+    """Whose settings the box takes over that replaces it."""
+    return Device.objects.filter(stream=stream_id).order_by("-pk").first()
 
 
 def _take_over(stream_id: int) -> Stream:
