@@ -10,7 +10,7 @@ from django.http import HttpResponse
 from django.shortcuts import redirect, render
 from django.utils import timezone
 
-from onlooker.audit.actor import account_actor, acting_as
+from onlooker.audit.actor import account_actor
 from onlooker.console.accounts.page_access import PersonRequest, signed_in
 from onlooker.console.dashboard.presentation import format_duration
 from onlooker.console.devices.access import any_device, managed_device
@@ -30,13 +30,14 @@ from onlooker.console.devices.settings_form import (
     Inherited,
     label_setting,
     show_setting,
+    tell_versions,
 )
 from onlooker.console.streams.audit_log import name_actors
 from onlooker.devices.configuration import offer_again, set_device_settings
+from onlooker.devices.device_settings import Level
 from onlooker.devices.health import read_day
 from onlooker.devices.models import Device, DeviceConfiguration, DeviceStatus, SiteDeviceSettings
 from onlooker.streams.business_hours import zone_of
-from onlooker.streams.organisations import RefusedError
 
 VERSIONS_SHOWN = 20
 LEVELS = {
@@ -173,17 +174,11 @@ def change_device(request: PersonRequest, device_id: UUID) -> HttpResponse:
     """The device's own settings; an empty field leaves what its template, its site and its stream say."""
     device = managed_device(request.user, device_id)
     data = request.POST if request.method == "POST" else None
-    form = DeviceSettingsForm("device", device.settings, inherited_settings(device), data)
+    form = DeviceSettingsForm(Level.DEVICE, device.settings, inherited_settings(device), data)
     if form.is_valid():
-        actor = account_actor(request.user.pk)
-        try:
-            with acting_as(actor):
-                set_device_settings(device, form.settings, by=actor)
-        except (RefusedError, ValueError) as error:
-            form.add_error(None, str(error))
-        else:
-            messages.success(request, f"{device} saved. It applies its settings within a minute, if it is online.")
-            return redirect("device", device_id)
+        changed = set_device_settings(device, form.settings, by=account_actor(request.user.pk))
+        messages.success(request, f"{device} saved. {tell_versions(changed)}")
+        return redirect("device", device_id)
     return render(request, "devices/settings.html", {"device": device, "form": form})
 
 
@@ -191,10 +186,6 @@ def change_device(request: PersonRequest, device_id: UUID) -> HttpResponse:
 def offer_version_again(request: PersonRequest, device_id: UUID) -> HttpResponse:
     """The version that the device refused, as its next one: what stood in its way may be gone."""
     device = managed_device(request.user, device_id)
-    actor = account_actor(request.user.pk)
-    with acting_as(actor):
-        offer_again(device, by=actor)
-    messages.success(request, f"{device} is offered its newest settings again.")
+    if offer_again(device, by=account_actor(request.user.pk)):
+        messages.success(request, f"{device} is offered its newest settings again.")
     return redirect("device", device_id)
-
-

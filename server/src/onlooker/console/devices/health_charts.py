@@ -22,6 +22,7 @@ _MARKS = ("passing-by", "female", "heat-5", "senior-female")
 """Of the stylesheet's charts."""
 OTHER_MARK = "unknown"
 NO_VALUE = "\N{EN DASH}"
+NO_REPORT = "No report in the last 24 hours."
 
 Pair = tuple[float, float]
 
@@ -137,7 +138,9 @@ def as_data(keys: list[str], charts: Iterable[HealthChart]) -> dict[str, Any]:
 
 def _chart_frames(buckets: Sequence[list[HealthMinute]]) -> HealthChart:
     values = [_mean([minute.answered_s for minute in bucket]) for bucket in buckets]
-    trouble = "" if any(value is not None for value in values) else "No report in the last 24 hours."
+    trouble = "" if any(value is not None for value in values) else NO_REPORT
+    if trouble and any(buckets):
+        trouble = "Frames are counted from the second report on."
     series = [Series("Answered", _MARKS[0], values)]
     return HealthChart("frames", "Frames a second", "answered ones", "a second", series, trouble=trouble)
 
@@ -156,7 +159,7 @@ def _chart_drops(buckets: Sequence[list[HealthMinute]]) -> HealthChart:
         series.append(Series("Other reasons", OTHER_MARK, _amounts(counted, buckets, others)))
     trouble = "" if whole.total() else "No frame was dropped."
     if not any(buckets):
-        trouble = "No report in the last 24 hours."
+        trouble = NO_REPORT
     return HealthChart("drops", "Dropped frames", "in a quarter of an hour, by reason", "", series, trouble=trouble)
 
 
@@ -179,7 +182,7 @@ def _chart_reading(reading: _Reading, buckets: Sequence[list[HealthMinute]]) -> 
         [Series(reading.heading, _MARKS[0], values)],
         is_range=True,
         from_zero=reading.from_zero,
-        trouble="" if any(values) else (reading.missing if any(buckets) else "No report in the last 24 hours."),
+        trouble="" if any(values) else (reading.missing if any(buckets) else NO_REPORT),
     )
 
 

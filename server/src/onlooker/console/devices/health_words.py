@@ -51,6 +51,10 @@ _STATES = {
     "no_camera": "The device can't open its camera. Check the camera's cable and power.",
     "no_frame": "The camera is connected but gives no pictures. Restart it.",
     "degraded": "Some frames can't be computed. Look at the dropped frames below.",
+    "closed": "Outside the opening hours nothing is sent or computed.",
+    "starting": "Its agent has just started.",
+    "stopping": "Its agent was told to stop.",
+    "moved": "The camera was turned, and learns its new view.",
 }
 CONFIGURATION_STATES = {
     "applied": "Applied",
@@ -116,19 +120,17 @@ def explain_status(status: DeviceStatus | None, now: datetime) -> list[Finding]:
         return [Finding("never", CONDITIONS["never"], words)]
     if status.reported_at < now - SILENT_AFTER:
         return [Finding("silent", CONDITIONS["silent"], GONE.format(_for(now - status.reported_at)))]
-    found = [*_explain_camera(status, condition_of(status, now)), *_explain_machine(status.health)]
+    found = [*_explain_camera(condition_of(status, now)), *_explain_machine(status.health)]
     return found or [Finding("live", CONDITIONS["fine"], "The camera gives pictures, and they are answered.")]
 
 
-def _explain_camera(status: DeviceStatus, condition: str) -> Iterator[Finding]:
-    if condition in PROBLEMS:
-        known = _STATES.get(condition) or describe_reason(condition)
-        words = known or f"The agent says {condition.replace('_', ' ')}. Look at its log on the device."
-        yield Finding(sign_of(condition), name_condition(condition), words)
-    elif condition == "closed":
-        yield Finding("never", CONDITIONS["closed"], "Outside the opening hours nothing is sent or computed.")
-    elif condition in ("starting", "stopping"):
-        yield Finding("never", name_condition(condition), "Its agent starts or stops just now.")
+def _explain_camera(condition: str) -> Iterator[Finding]:
+    """A newer agent may know conditions that nobody here has heard of."""
+    if condition == "fine":
+        return
+    known = _STATES.get(condition) or describe_reason(condition)
+    words = known or f"The agent says {condition.replace('_', ' ')}. Look at its log on the device."
+    yield Finding(sign_of(condition), name_condition(condition), words)
 
 
 def _explain_machine(health: Mapping[str, Any]) -> Iterator[Finding]:
