@@ -28,9 +28,10 @@ INSERT INTO devices_devicehealth
        (device_id, slot, at, uptime_s, state, condition, grabbed, answered, dropped, light, temperature_c, disk_free_mb,
         disk_total_mb, memory_mb, clock_off_s, latency_ms, kbytes_s)
 SELECT device.id, extract(epoch FROM minute.at)::bigint / 60 %% 1440, minute.at, 60 * number, 'running', 'fine',
-       300 * number, 297 * number, jsonb_build_object('busy', number * 2, 'timed_out', number, 'unreachable', number / 9),
-       90 + 80 * sin(number / 230.0), 48 + 9 * sin(number / 200.0), 21000 - number, 29000, 160, 0.3 * sin(number / 90.0),
-       80 + number %% 37, 210
+       300 * number, 297 * number,
+       jsonb_build_object('busy', number * 2, 'timed_out', number, 'unreachable', number / 9),
+       90 + 80 * sin(number / 230.0), 48 + 9 * sin(number / 200.0), 21000 - number, 29000, 160,
+       0.3 * sin(number / 90.0), 80 + number %% 37, 210
 FROM devices_device device,
      LATERAL (SELECT number, date_trunc('minute', now()) - make_interval(mins => 1440 - number) AS at
               FROM generate_series(1, 1438) AS number WHERE number NOT BETWEEN 500 AND 560) minute
@@ -38,7 +39,9 @@ WHERE device.name = %s
 ON CONFLICT DO NOTHING"""
 """A day with an hour in which no report came."""
 _DRAWN = """
-return [...document.querySelectorAll("figure.chart")].every(({ dataset }) => ["yes", "empty"].includes(dataset.drawn))"""
+const figures = [...document.querySelectorAll("figure.chart")];
+return figures.every(({ dataset }) => ["yes", "empty"].includes(dataset.drawn));
+"""
 
 
 def report(scene: JourneySetup, name: str, **changes: Any) -> None:

@@ -80,7 +80,7 @@ def many_devices(owner: Account, count: int) -> Site:
     site, now = site_of(owner), timezone.now()
     organisation = organisation_of(owner)
     streams = Stream.objects.bulk_create(
-        Stream(name=f"Lyon {number}", organisation=organisation, site=site, owner=owner) for number in range(count)
+        Stream(name=f"Lyon {number}", organisation=organisation, site=site) for number in range(count)
     )
     devices = Device.objects.bulk_create(
         Device(stream=stream, key_sha256=number.to_bytes(32, "big"), name=f"player-{number}")

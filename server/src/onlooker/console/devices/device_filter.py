@@ -16,6 +16,8 @@ from onlooker.devices.models import Device
 
 LONGEST_WORDS = 100
 LONGEST_VALUE = 40
+_VERSIONS = ("status__version", "stream__agent_condition__version")
+"""Where agents say what they are: to the console, and to the gateway."""
 NO_VERSION = "none"
 """In an address: the agent did not say which it is, or there is no version of a configuration."""
 
@@ -79,9 +81,8 @@ def with_judgement(devices: QuerySet[Device], now: datetime | None = None) -> Qu
         default=F("status__state"),
         output_field=CharField(),
     )
-    version = Coalesce(
-        NullIf("status__version", Value("")), NullIf("stream__agent_condition__version", Value("")), "version"
-    )
+    said = [NullIf(column, Value(""), output_field=CharField()) for column in _VERSIONS]
+    version = Coalesce(*said, "version", output_field=CharField())
     return with_configuration_state(devices).annotate(agent_version=version, device_condition=condition)
 
 
