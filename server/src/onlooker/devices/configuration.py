@@ -43,7 +43,12 @@ NOTHING_SET = Document(0, {}, "0-44136fa3")
 def document_for(device: Device) -> Document:
     """What is offered now. A change that brought no version yet brings it here."""
     write_versions([device.pk], Level.STREAM)
-    versions = DeviceConfiguration.objects.filter(device=device).order_by("-version")
+    return offered_document(device.pk)
+
+
+def offered_document(device_id: int) -> Document:
+    """The newest version, or the last one that was applied where the device could not live with that."""
+    versions = DeviceConfiguration.objects.filter(device=device_id).order_by("-version")
     offered = versions.first()
     if offered and offered.state in FAILED_STATES:
         offered = versions.filter(state=ConfigurationState.APPLIED).first()
@@ -55,7 +60,7 @@ def newest_version(device: Device) -> DeviceConfiguration | None:
     return DeviceConfiguration.objects.filter(device=device).order_by("-version").first()
 
 
-def with_configuration_state(devices: QuerySet[Device]) -> QuerySet[Device]:
+def with_configuration_state(devices: QuerySet[Device]) -> QuerySet[Any]:
     """With `newest_version` and its `configuration_state`, `configuration_reason`; None before a device has any."""
     newest = DeviceConfiguration.objects.filter(device=OuterRef("pk")).order_by("-version")
     return devices.annotate(
@@ -102,9 +107,10 @@ def choose_template(device: Device, template: DeviceTemplate | None, *, by: str)
     if template and template.organisation_id != device.stream.organisation_id:
         raise ValueError("Template and device belong to different organisations.")
     with acting_as(by):
-        Device.objects.filter(pk=device.pk).update(template=template)
+        before = newest_version(device)
+        Device.objects.filter(pk=device.pk).update(template=template)  # a trigger writes the version
         device.template = template
-        return write_versions([device.pk], Level.TEMPLATE)
+        return int(newest_version(device) != before)
 
 
 def offer_again(device: Device, *, by: str) -> int:
@@ -126,8 +132,8 @@ def report_configuration(device_id: int, etag: str, state: str, reason: str) -> 
     if state == ConfigurationState.APPLIED:
         about["applied_at"] = now
     with acting_as(f"device:{device_id}"):
-        row = DeviceConfiguration.objects.filter(device=device_id, etag=etag).exclude(state=state)
-        return bool(row.update(**about))
+        rows = DeviceConfiguration.objects.filter(device=device_id, etag=etag)
+        return bool(rows.exclude(state=state, reason=about["reason"]).update(**about))
 
 
 def write_versions(devices: list[int], level: Level) -> int:

@@ -1,5 +1,6 @@
 """What a device can be set to from here, at which level, and within which limits."""
 
+import math
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from enum import StrEnum
@@ -63,7 +64,7 @@ def _number(value: Any) -> float:
         number = float(value)
     except (ValueError, OverflowError):
         raise ValueError("must be a number.") from None
-    if number != number or number in (float("inf"), float("-inf")):
+    if not math.isfinite(number):
         raise ValueError("must be a number.")
     return number
 

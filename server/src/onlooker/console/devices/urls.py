@@ -4,6 +4,7 @@ from django.urls import path
 
 from onlooker.console.devices import (
     agent_requests,
+    configuration_requests,
     device_page,
     fleet_page,
     pages,
@@ -27,4 +28,6 @@ urlpatterns = [
     path("<uuid:device_id>/replace/", pages.show_replacement, name="device-replace"),
     path("enrol/", agent_requests.enrol, name="device-enrol"),
     path("credential/", agent_requests.renew, name="device-credential"),
+    path("configuration/", configuration_requests.show_configuration, name="device-configuration"),
+    path("health/", configuration_requests.take_health, name="device-health"),
 ]

@@ -151,6 +151,19 @@ class _Sentence:
             "numbers.exported": lambda: f"Numbers {self._range()} downloaded from the dashboard.",
             "device.enrolled": lambda: f"Device {self._device()} enrolled.",
             "device.revoked": lambda: f"Device {self._device()} revoked.",
+            "device.configured": self._device_settings,
+            "device.configuration_refused": lambda: (
+                f"Device {self._device()} refused version {self.details['version']}: {self.details['reason']}"
+            ),
+            "device.configuration_rolled_back": lambda: (
+                f"Device {self._device()} rolled version {self.details['version']} back: {self.details['reason']}"
+            ),
+            "template.configured": lambda: (
+                f"Template {self.details['name']} for devices changed: {self._listed(self.details['changes'])}."
+            ),
+            "site.configured": lambda: (
+                f"Devices of site {self.details['name']} set: {self._listed(self.details['changes'])}."
+            ),
             "replacement.created": lambda: f"Enrolment code {self.details['code']} created, to replace the device.",
             "code.created": self._new_code,
             "code.ended": lambda: f"Enrolment code {self.details['code']} ended.",
@@ -191,6 +204,11 @@ class _Sentence:
     def _device(self) -> str:
         number, name = self.details["device"], self.details["name"]
         return f"{number} ({name})" if name else str(number)
+
+    def _device_settings(self) -> str:
+        if self.details["changes"]:
+            return f"Device {self._device()} set: {self._listed(self.details['changes'])}."
+        return f"Device {self._device()} has the settings of template {_value(self.details['template'])}."
 
     def _new_code(self) -> str:
         number, devices = self.details["code"], self.details["devices"]

@@ -24,6 +24,7 @@ from onlooker.console.event_streams import EventStreams
 from onlooker.console.tokens.json_views import TOKEN_PATHS, allow_all_origins
 from onlooker.console.web.address_rate_limit import OPEN_AREAS, AddressRateLimit
 from onlooker.console.web.chores import run_chores
+from onlooker.console.web.device_rate_limit import DeviceRateLimit
 from onlooker.console.web.health import is_database_there
 from onlooker.console.web.request_limits import RequestLimits
 from onlooker.console.web.secret_key import require_secret_key
@@ -59,7 +60,8 @@ def build_app(settings: Settings, numbers: NumbersPool) -> Starlette:
     tokens = [Route(path, allow_all_origins(live)) for path in TOKEN_PATHS]
     wheels = Route(FILES_PATH + "{name}", send_wheel)
     routes = [Mount("/static", static), wheels, *tokens, Mount("/", live)]
-    app = Starlette(routes=routes, middleware=[Middleware(AddressRateLimit, area=area) for area in OPEN_AREAS])
+    limits = [Middleware(DeviceRateLimit), *(Middleware(AddressRateLimit, area=area) for area in OPEN_AREAS)]
+    app = Starlette(routes=routes, middleware=limits)
     app.state.numbers, app.state.live = numbers, live
     return app
 

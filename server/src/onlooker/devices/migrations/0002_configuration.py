@@ -72,13 +72,13 @@ CREATE TABLE devices_devicehealth (
 # Template below site below device. Where frames are computed and opening hours are the stream's, unless the device has
 # its own; hours mean nothing without the time zone.
 MERGE = f"""
-CREATE FUNCTION devices_merged(of_device bigint) RETURNS jsonb LANGUAGE sql STABLE AS $$
+CREATE FUNCTION devices_merged(of_device bigint, own jsonb) RETURNS jsonb LANGUAGE sql STABLE AS $$
     SELECT CASE WHEN merged ? 'hours' THEN merged || jsonb_build_object('time_zone', zone) ELSE merged END
     FROM (
         SELECT stream.time_zone AS zone,
             jsonb_strip_nulls(jsonb_build_object('compute', stream.compute, 'hours', nullif(stream.hours, '')))
                 || coalesce(template.device_settings, '{{}}') || coalesce(place.settings, '{{}}')
-                || device.settings AS merged
+                || own AS merged
         FROM devices_device device
         JOIN streams_stream stream ON stream.id = device.stream_id
         LEFT JOIN devices_devicetemplate template ON template.id = device.template_id
@@ -95,7 +95,7 @@ CREATE FUNCTION devices_write_versions(of_devices bigint[], changed text) RETURN
 DECLARE written bigint[];
 BEGIN
     WITH found AS (
-        SELECT device.id, devices_merged(device.id) AS settings, coalesce(newest.version, 0) + 1 AS version,
+        SELECT device.id, devices_merged(device.id, device.settings) AS settings, coalesce(newest.version, 0) + 1 AS version,
             newest.settings AS newest, newest.version IS NULL AS is_first
         FROM devices_device device
         LEFT JOIN LATERAL (
@@ -132,6 +132,15 @@ CREATE TRIGGER devices_note_stream AFTER UPDATE ON streams_stream FOR EACH ROW
     WHEN (NEW.removed_at IS NULL AND (OLD.site_id, OLD.compute, OLD.hours, OLD.time_zone)
         IS DISTINCT FROM (NEW.site_id, NEW.compute, NEW.hours, NEW.time_zone))
     EXECUTE FUNCTION devices_note_stream();
+-- Also where its template is removed.
+CREATE FUNCTION devices_note_template() RETURNS trigger LANGUAGE plpgsql SECURITY DEFINER AS $$
+BEGIN
+    PERFORM devices_write_versions(ARRAY[NEW.id], 'template');
+    RETURN NULL;
+END $$;
+CREATE TRIGGER devices_note_template AFTER UPDATE ON devices_device FOR EACH ROW
+    WHEN (NEW.revoked_at IS NULL AND OLD.template_id IS DISTINCT FROM NEW.template_id)
+    EXECUTE FUNCTION devices_note_template();
 """
 
 AUDIT = """
@@ -204,18 +213,19 @@ DO $$ DECLARE ours regprocedure; BEGIN
     END LOOP;
 END $$;
 REVOKE EXECUTE ON FUNCTION audit_note_device(), audit_note_template_settings(), audit_note_site_settings(),
-    audit_note_configuration(), devices_note_stream() FROM PUBLIC;
+    audit_note_configuration(), devices_note_stream(), devices_note_template() FROM PUBLIC;
 """
 
 DEVICE_BEFORE = re.search(r"FUNCTION audit_note_device\(\) RETURNS trigger.*?END \$\$;", BEFORE.AUDIT, re.DOTALL)
 assert DEVICE_BEFORE
 UNDO = f"""
 DROP TRIGGER devices_note_stream ON streams_stream;
+DROP TRIGGER devices_note_template ON devices_device;
 DROP TRIGGER audit_note_template_settings ON devices_devicetemplate;
 DROP TRIGGER audit_note_site_settings ON devices_sitedevicesettings;
 DROP TABLE devices_devicehealth, devices_devicestatus, devices_deviceconfiguration;
 CREATE OR REPLACE {DEVICE_BEFORE[0]}
-DROP FUNCTION devices_note_stream(), devices_write_versions(bigint[], text), devices_merged(bigint),
+DROP FUNCTION devices_note_stream(), devices_note_template(), devices_write_versions(bigint[], text), devices_merged(bigint, jsonb),
     devices_etag(integer, jsonb), devices_changes(jsonb, jsonb), audit_note_template_settings(),
     audit_note_site_settings(), audit_note_configuration();
 DO $$ BEGIN
