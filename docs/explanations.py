@@ -310,7 +310,15 @@ CONSOLE_ROUTES = {
     "jwks": "The public keys that verify tokens; JSON",
     "openapi": "The JSON routes of the console, as an OpenAPI document",
     "devices": "The devices of the organisations that the account manages, open codes and templates; `?site=`, "
-    "`?search=`, `?revoked=1`",
+    "`?search=`, `?condition=`, `?configuration=`, `?version=`, `?revoked=1`",
+    "devices-fleet": "How many devices have which condition, state of the configuration and agent; `?site=`",
+    "devices-change": "Change the settings of many devices: those with `?device=`, or all that a list with `?found=1` "
+    "finds; shows a preview first",
+    "device": "A device: facts, what is wrong and what to do, a day of its health, its settings and their versions",
+    "device-settings": "Change a device's own settings",
+    "device-again": "POST: offer a device its newest settings again, after it refused them or went back",
+    "device-template": "Change the settings of the devices that have a template",
+    "site-devices": "Change the settings of the devices at a site",
     "device-code-new": "Create an enrolment code; the response shows it, once",
     "device-code-end": "POST: end a code; devices that enrolled with it go on",
     "device-template-new": "Create a template: the settings that the stream of a new device starts with",

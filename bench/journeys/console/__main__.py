@@ -5,7 +5,7 @@ import shutil
 from contextlib import ExitStack
 from pathlib import Path
 
-from bench.journeys.console import fleet, integrator, staff, steps
+from bench.journeys.console import devices, fleet, integrator, staff, steps
 from bench.journeys.console.integrator import CLICKS_TARGET, CountedPerson
 from bench.journeys.console.person import OWNER, PASSWORD, STAFF, JourneySetup, Person
 from bench.lib.browser import Step, open_browser, travel
@@ -28,6 +28,8 @@ def steps_of(
         ("invite a viewer", lambda: steps.invite(scene, owner)),
         ("accept as the viewer", lambda: steps.accept(scene, viewer)),
         ("enrol devices", lambda: fleet.enrol_devices(scene, owner)),
+        ("see how devices are", lambda: devices.see_health(scene, owner)),
+        ("change settings of devices", lambda: devices.configure(scene, owner)),
         ("replace a device and revoke another", lambda: fleet.end_device(owner)),
         ("find streams and see their numbers", lambda: fleet.find_streams(owner)),
         ("change several streams", lambda: fleet.change_streams(owner)),

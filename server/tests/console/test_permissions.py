@@ -40,8 +40,8 @@ MEMBER = (LOGIN, MISSING, MISSING, MISSING, MISSING, IN, IN, MISSING, IN, IN)
 """Who sees the stream."""
 ANY_MEMBER = (LOGIN, MISSING, MISSING, MISSING, IN, IN, IN, MISSING, IN, IN)
 """Who is in the organisation."""
-DEVICE_MANAGER = (LOGIN, MISSING, MISSING, IN, MISSING, IN, MISSING, MISSING, IN, IN)
-"""Who manages any organisation; the viewer of this one is a manager of another."""
+DEVICE_MANAGER = (LOGIN, IN, IN, IN, MISSING, IN, MISSING, IN, IN, IN)
+"""Who manages any organisation, or is in none; the viewer of this one is a manager of another."""
 
 MATRIX = {
     "": OPEN,  # leads to the streams
@@ -92,6 +92,7 @@ MATRIX = {
     "organisations/<int:organisation_id>/members/<int:membership_id>/remove/": MANAGER,
     "organisations/<int:organisation_id>/sites/new/": MANAGER,
     "organisations/<int:organisation_id>/sites/<int:site_id>/": MANAGER,
+    "organisations/<int:organisation_id>/sites/<int:site_id>/devices/": MANAGER,
     "organisations/<int:organisation_id>/sites/<int:site_id>/remove/": MANAGER,
     "organisations/<int:organisation_id>/invite/": MANAGER,
     "organisations/<int:organisation_id>/invitations/<uuid:invitation_id>/revoke/": MANAGER,
@@ -103,10 +104,16 @@ MATRIX = {
     "api/v1/": OPEN,
     "api/v1/openapi.json": OPEN,
     "devices/": SIGNED_IN,  # each sees those of the organisations that they manage; test_device_pages
+    "devices/fleet/": SIGNED_IN,  # of managed devices alone: test_device_fleet_page
+    "devices/change/": SIGNED_IN,  # the same
     "devices/codes/new/": DEVICE_MANAGER,
     "devices/codes/<int:code_id>/end/": MANAGER,
     "devices/templates/new/": DEVICE_MANAGER,
+    "devices/templates/<int:template_id>/": MANAGER,
     "devices/templates/<int:template_id>/remove/": MANAGER,
+    "devices/<uuid:device_id>/": MANAGER,
+    "devices/<uuid:device_id>/settings/": MANAGER,
+    "devices/<uuid:device_id>/again/": MANAGER,
     "devices/<uuid:device_id>/revoke/": MANAGER,
     "devices/<uuid:device_id>/replace/": MANAGER,
     "devices/enrol/": OPEN,  # with a code; test_enrolment

@@ -21,6 +21,7 @@ from onlooker.console.streams.forms import (
 from onlooker.devices.enrolment_codes import check_source, check_template_name
 from onlooker.devices.models import MOST_DEVICES, DeviceTemplate
 from onlooker.streams.models import Organisation, Site
+from onlooker.streams.organisations import organisation_of
 from onlooker.streams.presets import NOTICE_SENTENCE, NOTICE_TICK
 
 LIVES = {"1": "1 day", "7": "7 days", "30": "30 days", "90": "90 days"}
@@ -104,6 +105,7 @@ class TemplateForm(PlainForm):
 
     def __init__(self, account: Account, data: Any = None) -> None:
         super().__init__(data)
+        self._account = account
         self._organisations = list(managed_organisations(account))
         self.fields["place"].label = "Where are the cameras?"
         self.fields["time_zone"].help_text = "For streams without a site. A site has its own."
@@ -134,6 +136,9 @@ class TemplateForm(PlainForm):
 
     @property
     def organisation(self) -> Organisation:
+        """The account's own is created, where it has none."""
+        if not self._organisations:
+            return organisation_of(self._account)
         chosen = self.cleaned_data.get("organisation")
         return next(one for one in self._organisations if chosen in (None, str(one.pk)))
 

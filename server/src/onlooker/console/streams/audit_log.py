@@ -75,6 +75,13 @@ def describe_entries(rows: Iterable[Entry], time_zone: str) -> list[ShownEntry]:
     ]
 
 
+def name_actors(actors: Iterable[str]) -> dict[str, str]:
+    """Who they are, as the log says it."""
+    named = list(actors)
+    people = _Addresses([(AuditEntry(actor=actor), {}) for actor in named])
+    return {actor: people.actor(actor) for actor in named}
+
+
 class _Addresses:
     """Of the accounts that entries name; of one that was deleted, its number is left."""
 
