@@ -149,8 +149,8 @@ def look_at_fleet(person: CountedPerson) -> None:
     person.see(f"{SITE} {DEVICES}", "Works")
     person.look("devices")
     person.follow("fleet")
-    for table in ("#by-condition", "#by-configuration"):
-        person.wait(lambda table=table: str(DEVICES) in person.text(table), f"{DEVICES} devices in {table}")
+    person.wait(lambda: str(DEVICES) in person.text("#by-condition"), "all devices in one condition")
+    person.wait(lambda: str(DEVICES) in person.text("#by-configuration"), "all devices with their configuration")
     person.look("fleet")
     person.follow("Streams")
     person.see(f"{SITE} 1")
