@@ -290,6 +290,10 @@ bench-data *arguments:
 bench-fleet-pages *arguments:
     python -m testkit with-postgresql -- python -m bench.cost.fleet_pages {{arguments}}
 
+# Hundreds of simulated devices enrol, are moved, reconfigured, replaced and revoked; no number is lost. 500: half an hour.
+fleet *arguments:
+    python -m testkit with-postgresql -- python -m bench.fleet {{arguments}}
+
 # What visits, meters and session states write, beside what the release before wrote. Takes about three minutes.
 bench-writes *arguments:
     python -m bench.cost.writes {{arguments}}

@@ -166,6 +166,11 @@ METRICS = {
     "onlooker_standby_in_use": "1 while numbers are read from the standby, 0 while from the primary.",
     "onlooker_device_items": "Visits and slots that devices computed by themselves. `kind`: `visit`, `slot`. "
     "`outcome`: `accepted`, or the code of a refusal ([visits](../concepts/visits.md#visits-from-devices)).",
+    "onlooker_device_health_reports": "[Health reports](../guides/devices.md#health) of devices. `outcome`: "
+    "`accepted`, or the code of a refusal.",
+    "onlooker_device_configurations": "What devices made of a version of their "
+    "[configuration](../guides/devices.md#settings-from-the-console). `state`: `trying`, `applied`, `refused`, "
+    "`rolled_back`; each is counted once for a device and a version.",
     "onlooker_ready": "1 when this process can serve, 0 when not: what `/readyz` says, as a number.",
     "onlooker_ready_check": "What a process needs before it can serve: 1 where it is there. `check`: `bus`, "
     "`database`, `clock`, `computing` (of a worker), `migrations` (while it waits for them).",
@@ -305,7 +310,15 @@ CONSOLE_ROUTES = {
     "jwks": "The public keys that verify tokens; JSON",
     "openapi": "The JSON routes of the console, as an OpenAPI document",
     "devices": "The devices of the organisations that the account manages, open codes and templates; `?site=`, "
-    "`?search=`, `?revoked=1`",
+    "`?search=`, `?condition=`, `?configuration=`, `?version=`, `?revoked=1`",
+    "devices-fleet": "How many devices have which condition, state of the configuration and agent; `?site=`",
+    "devices-change": "Change the settings of many devices: those with `?device=`, or all that a list with `?found=1` "
+    "finds; shows a preview first",
+    "device": "A device: facts, what is wrong and what to do, a day of its health, its settings and their versions",
+    "device-settings": "Change a device's own settings",
+    "device-again": "POST: offer a device its newest settings again, after it refused them or went back",
+    "device-template": "Change the settings of the devices that have a template",
+    "site-devices": "Change the settings of the devices at a site",
     "device-code-new": "Create an enrolment code; the response shows it, once",
     "device-code-end": "POST: end a code; devices that enrolled with it go on",
     "device-template-new": "Create a template: the settings that the stream of a new device starts with",
@@ -314,6 +327,8 @@ CONSOLE_ROUTES = {
     "device-replace": "Create a code for the device that takes over a stream; shown once",
     "device-enrol": "POST: a device enrols with a code and a key that it made; JSON",
     "device-credential": "POST: a device asks for a new credential with its key; JSON",
+    "device-configuration": "What a device is to be set to, for its key, with an ETag; JSON",
+    "device-health": "POST: a device reports once a minute how it is, and what it made of its configuration; JSON",
     "billing": "Card, subscriptions and invoices; all routes below `/billing/` exist only with Stripe's keys",
     "billing-card": "Redirects to Stripe's page to change the card",
     "billing-done": "Where Stripe's page redirects back to",

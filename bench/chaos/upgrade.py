@@ -13,6 +13,7 @@ from typing import Any
 
 from bench.chaos.camera_run import CameraRun
 from bench.chaos.devices import JobSender, SessionCaller
+from bench.chaos.upgraded_accounts import EarlierAccounts
 from bench.lib.camera import Reel, plan_takes
 from bench.lib.earlier_release import unpack_commit
 from bench.lib.product import ROOT, conclude, concluding, say
@@ -78,6 +79,9 @@ def measure(old: Path, new: Path, *, seconds: int) -> dict[str, Any]:
     takes = [plan_takes(reels, seconds=seconds, first=camera) for camera in range(CAMERAS)]
     stop = threading.Event()
     with fresh_database() as url, running_stack(url, Launch((str(old), "up")), **SETTINGS) as stack:
+        accounts = EarlierAccounts(stack)
+        accounts.create()
+        accounts.take_tokens()
         cameras = CameraRun(stack, takes, begins_at=datetime.now(UTC).replace(microsecond=0))
         sessions = [SessionCaller(stack, stack.create_stream(), stop) for _ in range(SESSIONS)]
         jobs = JobSender(stack, stack.create_stream(), stop)
@@ -95,10 +99,13 @@ def measure(old: Path, new: Path, *, seconds: int) -> dict[str, Any]:
             device.join(60)
         lost = jobs.lost(RESULTS_LIMIT_S)
         visits = cameras.compare(filmed, limit_s=VISITS_LIMIT_S, answered_only=True)
+        say("asking with every Password and token of before ...")
+        people = accounts.check()
     refused = [*(one.refused for one in sessions), jobs.refused, *(one.refused for one in filmed)]
     refused_s = max(one.longest_s(0.0, float("inf")) for one in refused)
     steps_back = sum(one.steps_back() for one in sessions)
-    ok = visits["ok"] and jobs.accepted and not lost and not steps_back and refused_s <= REFUSED_TARGET_S
+    ok = visits["ok"] and people["ok"] and jobs.accepted and not lost and not steps_back
+    ok = ok and refused_s <= REFUSED_TARGET_S
     return {
         "ok": bool(ok),
         "from": EARLIER,
@@ -113,6 +120,7 @@ def measure(old: Path, new: Path, *, seconds: int) -> dict[str, Any]:
         "session_steps_back": steps_back,
         "session_steps_back_target": 0,
         "visits": visits,
+        "accounts": people,
     }
 
 

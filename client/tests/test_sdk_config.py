@@ -154,5 +154,5 @@ def test_no_password_is_shown() -> None:
 def test_the_server_passes_over_exactly_the_settings_of_the_client() -> None:
     """Both may be started in one shell."""
     names = {f"ONLOOKER_{field.name.upper()}" for field in fields(Config)}
-    names |= {"ONLOOKER_CONFIG", "ONLOOKER_ACCESS_TOKEN_FILE", "ONLOOKER_KEY_FILE"}
+    names |= {"ONLOOKER_CONFIG", "ONLOOKER_ACCESS_TOKEN_FILE", "ONLOOKER_KEY_FILE", "ONLOOKER_TRIAL_S"}
     assert {*names} == OF_THE_CLIENT | (names & {name for name, _, _ in describe_settings()})

@@ -5,7 +5,8 @@ import shutil
 from contextlib import ExitStack
 from pathlib import Path
 
-from bench.journeys.console import fleet, staff, steps
+from bench.journeys.console import devices, fleet, integrator, staff, steps
+from bench.journeys.console.integrator import CLICKS_TARGET, CountedPerson
 from bench.journeys.console.person import OWNER, PASSWORD, STAFF, JourneySetup, Person
 from bench.lib.browser import Step, open_browser, travel
 from bench.lib.product import ROOT, conclude, concluding, running_product, say
@@ -13,7 +14,9 @@ from testkit.fake_stripe import running_fake_stripe
 from testkit.mailbox import running_mail_server
 
 
-def steps_of(scene: JourneySetup, owner: Person, viewer: Person, member_of_staff: Person) -> list[Step]:
+def steps_of(
+    scene: JourneySetup, owner: Person, viewer: Person, member_of_staff: Person, counted: CountedPerson
+) -> list[Step]:
     return [
         ("sign up and verify", lambda: steps.sign_up(scene, owner, OWNER)),
         ("create a stream and copy its credentials", lambda: steps.create_stream(scene, owner)),
@@ -25,6 +28,8 @@ def steps_of(scene: JourneySetup, owner: Person, viewer: Person, member_of_staff
         ("invite a viewer", lambda: steps.invite(scene, owner)),
         ("accept as the viewer", lambda: steps.accept(scene, viewer)),
         ("enrol devices", lambda: fleet.enrol_devices(scene, owner)),
+        ("see how devices are", lambda: devices.see_health(scene, owner)),
+        ("change settings of devices", lambda: devices.configure(scene, owner)),
         ("replace a device and revoke another", lambda: fleet.end_device(owner)),
         ("find streams and see their numbers", lambda: fleet.find_streams(owner)),
         ("change several streams", lambda: fleet.change_streams(owner)),
@@ -37,6 +42,9 @@ def steps_of(scene: JourneySetup, owner: Person, viewer: Person, member_of_staff
         ("revoke the viewer", lambda: steps.revoke(scene, owner, viewer)),
         ("ask for a new password by mail", lambda: staff.reset_password(scene, viewer)),
         ("delete the account", lambda: steps.delete_account(scene, owner)),
+        ("begin an integrator's day", lambda: integrator.begin_day(scene, counted)),
+        ("create one code for 50 devices", lambda: integrator.create_code(scene, counted)),
+        ("see 50 devices live", lambda: integrator.see_devices(scene, counted)),
         ("open what is not there", lambda: staff.look_at_errors(owner)),
     ]
 
@@ -56,9 +64,12 @@ def main() -> None:
         scene = JourneySetup(stack, mailbox, pictures)
         browsers = {name: open_things.enter_context(open_browser()) for name in ("owner", "viewer", "staff")}
         people = [Person(browser, stack.console_url, pictures / name) for name, browser in browsers.items()]
-        steps = steps_of(scene, *people)
+        browsers["integrator"] = open_things.enter_context(open_browser())
+        counted = CountedPerson(browsers["integrator"], stack.console_url, pictures / "integrator")
+        steps = steps_of(scene, *people, counted)
         travelled = travel(steps, browsers=browsers, folder=pictures)
         errors = [line for line in stack.output.read_text().splitlines() if '"level":"error"' in line]
+    people.append(counted)
     faults = [fault for person in people for fault in person.faults]
     for line in (*faults, *errors):
         say(line)
@@ -72,6 +83,8 @@ def main() -> None:
             "steps_target": len(steps),
             "pages": pages,
             "screenshots": len(list(pictures.rglob("*.png"))),
+            "integrator_clicks": counted.clicks,
+            "integrator_clicks_target": CLICKS_TARGET,
             "mails": len(mailbox.mails),
             "faults": len(faults),
             "faults_target": 0,

@@ -38,8 +38,9 @@ def enrol_devices(scene: JourneySetup, person: Person) -> None:
 
 
 def enrol(scene: JourneySetup, code: str, name: str) -> str:
-    """What a device asks for; the name of its stream."""
-    body = {"code": code, "device_key": secrets.token_urlsafe(32), "name": name, "machine": "Raspberry Pi 5"}
+    """What a device asks for; the name of its stream. Its key is kept under its own name."""
+    scene.known[name] = secrets.token_urlsafe(32)
+    body = {"code": code, "device_key": scene.known[name], "name": name, "machine": "Raspberry Pi 5"}
     with scene.client(scene.stack.console_url) as client:
         answer = client.post("/devices/enrol/", json=body)
     assert answer.status_code == 200, answer.text
@@ -48,25 +49,22 @@ def enrol(scene: JourneySetup, code: str, name: str) -> str:
 
 def end_device(person: Person) -> None:
     """One is replaced, which changes nothing until the new one comes; the other is revoked."""
-    open_labelled(person, f"Replace the device of {ENROLLED[0]}")
+    person.open("/devices/")
+    person.follow("player-1")
+    person.follow("Replace")
     person.look("replace-device")
     person.press("Create code")
     person.see("The old device works until then")
     person.look("code-of-a-replacement")
     person.open("/devices/")
-    open_labelled(person, f"Revoke the device of {ENROLLED[1]}")
+    person.follow("player-2")
+    person.follow("Revoke")
     person.look("revoke-device")
     person.press("Revoke device")
     person.wait(lambda: ENROLLED[1] not in person.text("table"), "a list without the revoked device")
     person.open("/devices/?revoked=1")
     person.see("revoked ")
     person.look("devices-with-revoked")
-
-
-def open_labelled(person: Person, label: str) -> None:
-    """Where a link leads whose words alone do not say of what."""
-    link = person.browser.find_element(By.CSS_SELECTOR, f'a[aria-label="{label}"]')
-    person.open(str(link.get_attribute("href")))
 
 
 def find_streams(person: Person) -> None:

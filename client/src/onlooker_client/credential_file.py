@@ -35,20 +35,21 @@ def state_folders(environment: Mapping[str, str] = os.environ) -> list[Path]:
     return [Path(state) / "onlooker-agent", OF_THE_SERVICE]
 
 
-def read_credential(device_key: str) -> RenewedCredential | None:
-    """The newest that belongs to this key; one that can't be read is none."""
-    found = [_read(folder / NAME, fingerprint(device_key)) for folder in state_folders()]
+def read_credential(device_key: str, folder: Path | None = None) -> RenewedCredential | None:
+    """The newest that belongs to this key; one that can't be read is none. `folder` stands for the usual ones."""
+    folders = [folder] if folder else state_folders()
+    found = [_read(one / NAME, fingerprint(device_key)) for one in folders]
     return max((one for one in found if one), key=lambda one: one.renew_at, default=None)
 
 
-def write_credential(device_key: str, credential: RenewedCredential) -> None:
+def write_credential(device_key: str, credential: RenewedCredential, folder: Path | None = None) -> None:
     """Raises OSError."""
     said = {
         "device": fingerprint(device_key),
         "access_token": credential.access_token,
         "renew_at": credential.renew_at,
     }
-    write_private(state_folders()[0] / NAME, said)
+    write_private((folder or state_folders()[0]) / NAME, said)
 
 
 def fingerprint(device_key: str) -> str:

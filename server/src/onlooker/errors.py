@@ -21,9 +21,11 @@ class Code(StrEnum):
     STREAM_CLOSED = "stream_closed"
     ENROLMENT_REFUSED = "enrolment_refused"
     DEVICE_REVOKED = "device_revoked"
+    FORBIDDEN = "forbidden"
     NOT_FOUND = "not_found"
     METHOD_NOT_ALLOWED = "method_not_allowed"
     REQUEST_TIMEOUT = "request_timeout"
+    CONFLICT = "conflict"
     TOO_LARGE = "too_large"
     UNSUPPORTED_MEDIA_TYPE = "unsupported_media_type"
     BAD_REQUEST = "bad_request"
@@ -52,9 +54,11 @@ KINDS: dict[Code, ProblemKind] = {
     Code.STREAM_CLOSED: ProblemKind(403, "The stream is closed at this time"),
     Code.ENROLMENT_REFUSED: ProblemKind(403, "The code does not let this device in"),
     Code.DEVICE_REVOKED: ProblemKind(403, "The device was revoked"),
+    Code.FORBIDDEN: ProblemKind(403, "The key does not allow this"),
     Code.NOT_FOUND: ProblemKind(404, "Not found"),
     Code.METHOD_NOT_ALLOWED: ProblemKind(405, "Method not allowed"),
     Code.REQUEST_TIMEOUT: ProblemKind(408, "The request took too long to arrive"),
+    Code.CONFLICT: ProblemKind(409, "A limit, a rule or another request is in the way"),
     Code.TOO_LARGE: ProblemKind(413, "Too large"),
     Code.UNSUPPORTED_MEDIA_TYPE: ProblemKind(415, "Unsupported media type"),
     Code.BAD_REQUEST: ProblemKind(400, "Bad request"),

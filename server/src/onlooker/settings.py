@@ -14,7 +14,7 @@ OF_THE_CLIENT = frozenset(
     PREFIX + name
     for name in (
         *("URL", "CLIENT_ID", "ACCESS_TOKEN", "ACCESS_TOKEN_FILE", "CA_FILE", "DEVICE_KEY", "USERNAME", "SOURCE"),
-        *("CONFIG", "KEY", "KEY_FILE"),
+        *("CONFIG", "KEY", "KEY_FILE", "TRIAL_S"),
     )
 )
 """Settings of the device client, which may share a shell with the server; both have console_url and data_url."""
@@ -280,6 +280,9 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
         _about("Who may create an account: open (everybody) or closed (staff only).", pattern="^(open|closed)$"),
     ] = "open"
     streams_per_account: Annotated[int, _about("Streams that one organisation may create in the console.", ge=1)] = 100
+    api_requests_per_minute: Annotated[
+        int, _about("Requests that one key may send to the management interface, at each console.", ge=1)
+    ] = 600
     email_url: Annotated[
         str,
         _about(
@@ -290,6 +293,20 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
         ),
     ] = ""
     email_from: Annotated[str, _about("Sender of e-mails.")] = "Onlooker <onlooker@localhost>"
+    webhooks_allow_private: Annotated[
+        str,
+        _about(
+            "Networks inside, separated by commas, that webhooks may be sent to, such as 10.20.0.0/16; empty: none "
+            "(docs/guides/webhooks.md)."
+        ),
+    ] = ""
+    webhooks_authority_file: Annotated[
+        str,
+        _about(
+            "Certificates (PEM) of authorities that receivers of webhooks may have theirs from, besides those that "
+            "the system trusts."
+        ),
+    ] = ""
     stripe_secret_key: Annotated[
         str, _about("Stripe's secret key; empty: no billing, see ONLOOKER_ENTERPRISE_WITHOUT_BILLING.", secret=True)
     ] = ""

@@ -16,7 +16,7 @@ from django.utils import timezone
 from memberships import invite_to, share_stream, site_of, viewers
 from onlooker.audit.models import OrganisationChain
 from onlooker.console.accounts.models import Account
-from onlooker.console.members import invitations, views
+from onlooker.console.members import invitations
 from onlooker.console.members.forms import ADDRESSES_AT_ONCE
 from onlooker.console.members.invitations import delete_expired_invitations
 from onlooker.console.members.models import Invitation
@@ -165,8 +165,8 @@ def test_an_organisation_has_room_for_so_many_people(
 def test_an_account_sends_so_many_invitations_an_hour(
     stream: Stream, owner: Account, sign_in: SignIn, mailbox: Mailbox, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    assert views.MAILS_OF_ONE_ACCOUNT == "200/h/key"
-    monkeypatch.setattr(views, "MAILS_OF_ONE_ACCOUNT", "3/h/key")
+    assert invitations.MAILS_OF_ONE_SENDER == "200/h/key"
+    monkeypatch.setattr(invitations, "MAILS_OF_ONE_SENDER", "3/h/key")
     assert confirm(sign_in(owner), stream, "a@example.org b@example.org c@example.org").status_code == 302
     assert "in the last hour" in error_in(confirm(sign_in(owner), stream, "more@example.org"))
     assert (len(mailbox.mails), Invitation.objects.count()) == (3, 3)

@@ -40,8 +40,8 @@ MEMBER = (LOGIN, MISSING, MISSING, MISSING, MISSING, IN, IN, MISSING, IN, IN)
 """Who sees the stream."""
 ANY_MEMBER = (LOGIN, MISSING, MISSING, MISSING, IN, IN, IN, MISSING, IN, IN)
 """Who is in the organisation."""
-DEVICE_MANAGER = (LOGIN, MISSING, MISSING, IN, MISSING, IN, MISSING, MISSING, IN, IN)
-"""Who manages any organisation; the viewer of this one is a manager of another."""
+DEVICE_MANAGER = (LOGIN, IN, IN, IN, MISSING, IN, MISSING, IN, IN, IN)
+"""Who manages any organisation, or is in none; the viewer of this one is a manager of another."""
 
 MATRIX = {
     "": OPEN,  # leads to the streams
@@ -92,6 +92,7 @@ MATRIX = {
     "organisations/<int:organisation_id>/members/<int:membership_id>/remove/": MANAGER,
     "organisations/<int:organisation_id>/sites/new/": MANAGER,
     "organisations/<int:organisation_id>/sites/<int:site_id>/": MANAGER,
+    "organisations/<int:organisation_id>/sites/<int:site_id>/devices/": MANAGER,
     "organisations/<int:organisation_id>/sites/<int:site_id>/remove/": MANAGER,
     "organisations/<int:organisation_id>/invite/": MANAGER,
     "organisations/<int:organisation_id>/invitations/<uuid:invitation_id>/revoke/": MANAGER,
@@ -100,15 +101,25 @@ MATRIX = {
     "api-token-authstream": OPEN,
     ".well-known/jwks.json": OPEN,
     "openapi.json": OPEN,
+    "api/v1/": OPEN,
+    "api/v1/openapi.json": OPEN,
     "devices/": SIGNED_IN,  # each sees those of the organisations that they manage; test_device_pages
+    "devices/fleet/": SIGNED_IN,  # of managed devices alone: test_device_fleet_page
+    "devices/change/": SIGNED_IN,  # the same
     "devices/codes/new/": DEVICE_MANAGER,
     "devices/codes/<int:code_id>/end/": MANAGER,
     "devices/templates/new/": DEVICE_MANAGER,
+    "devices/templates/<int:template_id>/": MANAGER,
     "devices/templates/<int:template_id>/remove/": MANAGER,
+    "devices/<uuid:device_id>/": MANAGER,
+    "devices/<uuid:device_id>/settings/": MANAGER,
+    "devices/<uuid:device_id>/again/": MANAGER,
     "devices/<uuid:device_id>/revoke/": MANAGER,
     "devices/<uuid:device_id>/replace/": MANAGER,
     "devices/enrol/": OPEN,  # with a code; test_enrolment
     "devices/credential/": OPEN,  # with a device's key
+    "devices/configuration/": OPEN,  # with a device's key; test_health: revoked, unknown and other devices
+    "devices/health/": OPEN,  # with a device's key
     "billing/": SIGNED_IN,
     "billing/card/": SIGNED_IN,
     "billing/done/": SIGNED_IN,
@@ -194,7 +205,13 @@ def routes(patterns: list[Any], prefix: str = "") -> Iterator[str]:
 
 
 ROUTES = sorted(set(routes(get_resolver().url_patterns)))
-PAGES = [route for route in ROUTES if not route.startswith("staff/")]
+API_PAGES = ("api/v1/", "api/v1/openapi.json")
+"""The other routes of the management interface know keys alone: test_api_permissions."""
+PAGES = [
+    route
+    for route in ROUTES
+    if not route.startswith("staff/") and (route in API_PAGES or not route.startswith("api/v1/"))
+]
 STAFF_PAGES = [route for route in ROUTES if route.startswith("staff/")]
 
 

@@ -12,6 +12,9 @@ from onlooker_client.agent.frame_counts import Drop, Tally
 from onlooker_client.agent.hours_watch import OpeningWatch
 from onlooker_client.agent.options import AgentOptions
 from onlooker_client.agent.process import WakeUp, replace_process, should_replace
+from onlooker_client.agent.remote.control import RemoteControl
+from onlooker_client.agent.remote.fitness import OpenSource
+from onlooker_client.agent.remote.health_report import AgentFacts
 from onlooker_client.agent.sending.backoff import STREAM_CLOSED, explain_refusal
 from onlooker_client.agent.sending.server_delivery import ServerDelivery
 from onlooker_client.agent.status.condition import ConditionReporter
@@ -49,8 +52,14 @@ class Agent:
         preview: Preview | None = None,
         stream: StreamAnswer | None = None,
         keeper: CredentialKeeper | None = None,
+        remote: RemoteControl | None = None,
+        restart: Callable[[], NoReturn] | None = None,
+        open_source: OpenSource = ReconnectingSource,
     ) -> None:
-        """`stream` is what the server said already; it is asked where that is missing. Enrolled devices: `keeper`."""
+        """`stream` is what the server said already; it is asked where that is missing.
+
+        Enrolled devices have `keeper` and `remote`. `restart`, which raises, stands for replacing the process.
+        """
         self.tally = Tally()
         self._options = options
         self._read_config = read_config
@@ -58,6 +67,8 @@ class Agent:
         self._preview = preview
         self._stream = stream
         self._keeper = keeper
+        self._remote = remote
+        self._restart = restart
         self._config = read_config()
         self._client = Client(config=self._config)
         self._is_told_to_stop = False
@@ -67,10 +78,15 @@ class Agent:
         self._condition = ConditionReporter(self._client.transport, self._tracker)
         self._pace = Pace(options.fps, options.idle_fps)
         self._delivery = self._make_delivery()
-        self._opening = OpeningWatch(self._client.transport, known=options.opening, read_clock=self._delivery.unix_s)
+        self._opening = OpeningWatch(
+            self._client.transport,
+            known=options.opening,
+            read_clock=self._delivery.unix_s,
+            own_hours=lambda: remote.hours if remote is not None else None,
+        )
         wanted = SourceOptions(options.width_px, options.height_px, options.fps, options.is_looped)
         # What can fail comes before what must be closed.
-        self._source = ReconnectingSource(options.source, wanted, on_change=self._camera.change)
+        self._source = open_source(options.source, wanted, on_change=self._camera.change)
         self._camera.name = self._source.name
         self._wake_up = WakeUp()
         self._grabber = Grabber(
@@ -100,6 +116,35 @@ class Agent:
     def health(self) -> dict[str, Any]:
         """As the health file has it."""
         return self._reporter.health()
+
+    def facts(self, now: float) -> AgentFacts:
+        """For the console, without the journal."""
+        status, camera = self._tracker.read(now), self._camera.now
+        is_open = camera.state == "open"
+        return AgentFacts(
+            state=status.state,
+            uptime_s=now - self._tracker.began_at,
+            camera_name=self._source.name,
+            camera_state=camera.state,
+            camera_since_s=now - max(camera.since, self._tracker.began_at),
+            condition=camera.condition if is_open else "",
+            light=self._grabber.light if is_open else None,
+            counts=self.tally.read(),
+            latency_s=status.latency_s,
+            journal=None,
+            is_computed_here=self._options.computes_here,
+        )
+
+    def read_journal(self) -> dict[str, Any] | None:
+        """Visits that wait for the server; None where this device has no journal."""
+        device = self._delivery.health().get("device") or {}
+        return device.get("journal") or None
+
+    def adjust(self, options: AgentOptions) -> None:
+        """Other rates, without a restart."""
+        self._options = options
+        self._pace.fps, self._pace.idle_fps = options.fps, options.idle_fps
+        self._delivery.limit_bandwidth(options.max_kbytes)
 
     def try_again(self) -> None:
         """Do not wait any longer after a refusal."""
@@ -168,9 +213,20 @@ class Agent:
         self._condition.tick(now)
         if should_replace(self._source.stuck_s):
             self._log.error("stuck", "The camera's driver is stuck. The agent restarts itself.")
+            if self._remote is not None:
+                self._remote.fail("The camera's driver was stuck.")
             self._replace()
         if self._delivery.stale:
             self._log.info("settings", f"{self._delivery.stale} The agent restarts itself.")
+            self._replace()
+        self._look_at_remote(now)
+
+    def _look_at_remote(self, now: float) -> None:
+        if self._remote is None:
+            return
+        self._remote.tick(now, self)
+        if self._remote.wants_restart:
+            self._log.info("configuration", f"{self._remote.wants_restart} The agent restarts itself.")
             self._replace()
 
     def _look_at_hours(self, now: float) -> None:
@@ -183,6 +239,10 @@ class Agent:
             self._delivery.try_again()
 
     def _replace(self) -> NoReturn:
+        if self._remote is not None:
+            self._remote.prepare_restart()
+        if self._restart is not None:
+            self._restart()
         self._delivery.abandon()
         if self._preview is not None:
             self._preview.close()
@@ -232,6 +292,10 @@ class Agent:
 
     def _finish(self) -> None:
         self._tracker.is_stopping = True
+        if self._remote is not None:
+            if self._is_told_to_stop:
+                self._remote.prepare_restart()
+            self._remote.close()
         self._reporter.stopping()
         self._source.close()
         self._grabber.join(GRAB_LIMIT_S)

@@ -64,6 +64,9 @@ class Delivery(Protocol):
     def use(self, client: Client) -> None:
         """From now on with other credentials."""
 
+    def limit_bandwidth(self, max_kbytes: float) -> None:
+        """From now on at most so many kilobytes a second; 0: no limit."""
+
     def try_again(self) -> None:
         """Do not wait any longer after a refusal."""
 

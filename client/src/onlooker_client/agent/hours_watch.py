@@ -7,6 +7,7 @@ import time
 from typing import Callable
 
 from onlooker_client.agent.business_hours import ALWAYS_OPEN, OpeningTimes, read_opening
+from onlooker_client.agent.remote.week_hours import WeekHours
 from onlooker_client.agent.stream_answer import StreamAnswer, ask_stream
 from onlooker_client.moments import read_moment
 from onlooker_client.wire.transport import Transport
@@ -20,12 +21,19 @@ class OpeningWatch:
     """`tick` comes from one thread, `is_closed` from any."""
 
     def __init__(
-        self, transport: Transport, *, known: OpeningTimes = ALWAYS_OPEN, read_clock: Callable[[], float | None]
+        self,
+        transport: Transport,
+        *,
+        known: OpeningTimes = ALWAYS_OPEN,
+        read_clock: Callable[[], float | None],
+        own_hours: Callable[[], WeekHours | None] = lambda: None,
     ) -> None:
         """`known` is from before, for a start without a line; `read_clock` is asked until the server has told the time.
 
         Where neither knows the time, a stream with opening hours counts as closed: nobody may be computed at night.
+        `own_hours` are the device's, by its configuration; it computes while these and the stream's are open.
         """
+        self._own_hours = own_hours
         self._transport = transport
         self._opening = known
         self._read_clock = read_clock
@@ -51,11 +59,13 @@ class OpeningWatch:
         threading.Thread(target=self._ask, name="opening", daemon=True).start()
 
     def is_closed(self) -> bool:
-        opening = self._opening
-        if not opening.is_limited:
+        opening, own = self._opening, self._own_hours()
+        if not opening.is_limited and own is None:
             return False
         now_s = self._now_s()
-        return now_s is None or not opening.is_open(now_s)
+        if now_s is None or (own is not None and not own.is_open(now_s)):
+            return True
+        return opening.is_limited and not opening.is_open(now_s)
 
     def opens_at(self) -> float | None:
         """Unix time; None where it is open, or not known."""

@@ -50,8 +50,8 @@ class ComputePlan:
     """Whether the stream tells about people in groups alone, as long as nobody has said otherwise."""
 
 
-def plan_computing(arguments: argparse.Namespace, config: Config) -> ComputePlan:
-    """As the option says; else as the stream is set, or was when the server last said it; else on the server."""
+def plan_computing(arguments: argparse.Namespace, config: Config, *, configured: str | None = None) -> ComputePlan:
+    """As the option says; else as the device is configured, or the stream is set, or was when last heard of it."""
     from onlooker_client.client import Client
     from onlooker_client.device.journal_file import default_folder
     from onlooker_client.device.stream_settings import StreamSettings, recall_settings
@@ -70,7 +70,7 @@ def plan_computing(arguments: argparse.Namespace, config: Config) -> ComputePlan
         is_confined=arguments.confinement == "on",
         threads=arguments.compute_threads,
     )
-    here = (arguments.compute or known.compute) == DEVICE
+    here = (arguments.compute or configured or known.compute) == DEVICE
     is_known = here and settings is not None
     return ComputePlan(
         here,

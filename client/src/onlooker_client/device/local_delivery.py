@@ -124,6 +124,9 @@ class LocalDelivery:
         if self._recorder:
             self._recorder.use(client.transport)
 
+    def limit_bandwidth(self, max_kbytes: float) -> None:
+        """Visits are a few bytes."""
+
     def try_again(self) -> None:
         """Uploads try again by themselves."""
 

@@ -7,6 +7,7 @@ import threading
 import time
 from contextlib import suppress
 from dataclasses import replace
+from pathlib import Path
 from typing import TYPE_CHECKING, Callable
 
 from onlooker_client.config import Config
@@ -42,7 +43,7 @@ def checked_config(config: Config) -> Config:
     return replace(config, access_token=renewed.access_token) if renewed else config
 
 
-def renew_if_refused(config: Config) -> RenewedCredential | None:
+def renew_if_refused(config: Config, folder: Path | None = None) -> RenewedCredential | None:
     """None where the server takes the Password, or can't be asked. Raises ConfigError where the device was revoked."""
     if not config.device_key or not _is_refused(config):
         return None
@@ -51,7 +52,7 @@ def renew_if_refused(config: Config) -> RenewedCredential | None:
     except (LinkError, NotNow):
         return None
     with suppress(OSError):
-        write_credential(config.device_key, renewed)
+        write_credential(config.device_key, renewed, folder)
     _await_taken(replace(config, access_token=renewed.access_token))
     return renewed
 
@@ -80,8 +81,17 @@ def _is_refused(config: Config) -> bool:
 class CredentialKeeper:
     """To be called every second or so, by one thread; each question has a thread of its own, one at a time."""
 
-    def __init__(self, config: Config, log: AgentLog, *, clock: Callable[[], float] = time.monotonic) -> None:
+    def __init__(
+        self,
+        config: Config,
+        log: AgentLog,
+        *,
+        folder: Path | None = None,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        """The Password is kept in `folder`; None: in the usual one."""
         self._config = config
+        self._folder = folder
         self._log = log
         self._clock = clock
         self._newest: RenewedCredential | None = None
@@ -92,7 +102,7 @@ class CredentialKeeper:
 
     def check(self) -> Config:
         """At the start. Raises ConfigError, with the remedy, where the device was revoked."""
-        self._newest = renew_if_refused(self._config)
+        self._newest = renew_if_refused(self._config, self._folder)
         if self._newest is not None:
             self._log.info("credentials", RENEWED)
         return self.apply(self._config)
@@ -119,7 +129,7 @@ class CredentialKeeper:
             return False
         self._look_at = self._clock() + _spread(PAUSE_S)
         device_key = self._config.device_key
-        known = self._newest or (read_credential(device_key) if device_key else None)
+        known = self._newest or (read_credential(device_key, self._folder) if device_key else None)
         return known is None or time.time() >= known.renew_at
 
     def _ask(self, config: Config) -> None:
@@ -137,7 +147,7 @@ class CredentialKeeper:
         self._newest = renewed
         self._log.info("credentials", RENEWED)
         try:
-            write_credential(config.device_key or "", renewed)
+            write_credential(config.device_key or "", renewed, self._folder)
         except OSError as error:
             self._log.warn_once(
                 "credentials", f"The new Password can't be kept ({error.strerror}); the next start asks for another."

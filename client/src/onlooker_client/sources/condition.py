@@ -44,6 +44,8 @@ class ConditionMonitor:
     """Looks at every picture, and may be asked from another thread. Only live sources freeze: films show stills."""
 
     def __init__(self, began_s: float, *, is_live: bool) -> None:
+        self.light: float | None = None
+        """Mean of the last picture, 0 to 255; None before the first."""
         self._is_live = is_live
         self._seen_s = began_s
         self._traces = b""
@@ -58,6 +60,7 @@ class ConditionMonitor:
         if sample.ndim == 3:
             sample = sample[:, :, 1]  # green has most of the light
         traces, is_black = sample.tobytes(), _is_black(sample)
+        self.light = float(sample.mean())
         with self._lock:
             self._remember(traces, is_black, at_s)
             return self._settle(at_s)

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 
 from onlooker_client.errors import NotSent, TimedOut
 from onlooker_client.wire.address import Address
-from onlooker_client.wire.response_parser import AnswerReader
+from onlooker_client.wire.response_parser import ANSWER_LIMIT_BYTES, AnswerReader
 from onlooker_client.wire.sockets import Proxy, dial, in_words, link_fault
 
 PIECE_BYTES = 64 * 1024
@@ -52,7 +52,16 @@ class Connection:
             return True
         return _is_readable(opened)  # nothing was asked, so this is the end, not an answer
 
-    def exchange(self, method: str, path: str, headers: bytes, body: bytes = b"", *, timeout_s: float) -> Answer:
+    def exchange(
+        self,
+        method: str,
+        path: str,
+        headers: bytes,
+        body: bytes = b"",
+        *,
+        timeout_s: float,
+        limit_bytes: int = ANSWER_LIMIT_BYTES,
+    ) -> Answer:
         """Send a request and read its answer, all within the time; `headers` are lines that end with CRLF."""
         deadline = time.monotonic() + timeout_s
         if self._opened is not None and self.is_fresh:
@@ -61,7 +70,7 @@ class Connection:
         head = f"{method} {path} HTTP/1.1\r\nHost: {self._address.authority}\r\nContent-Length: {len(body)}\r\n"
         try:
             is_sent = self._send(opened, b"%s%s\r\n%s" % (head.encode("ascii"), headers, body), deadline)
-            answer = self._read(opened, method, deadline, is_sent=is_sent)
+            answer = self._read(opened, method, deadline, is_sent=is_sent, limit_bytes=limit_bytes)
             self._used_at = time.monotonic()
             return answer
         except socket.timeout:
@@ -113,13 +122,13 @@ class Connection:
             return False
         return True
 
-    def _read(self, opened: socket.socket, method: str, deadline: float, *, is_sent: bool) -> Answer:
+    def _read(self, opened: socket.socket, method: str, deadline: float, *, is_sent: bool, limit_bytes: int) -> Answer:
         def receive() -> bytes:
             # Each wait is as long as what is left: who sends a byte now and then does not hold anybody up.
             opened.settimeout(_left_s(deadline))
             return opened.recv(PIECE_BYTES)
 
-        reader = AnswerReader(receive)
+        reader = AnswerReader(receive, limit_bytes=limit_bytes)
         try:
             answer = reader.read(method)
         except (OSError, http.client.HTTPException) as error:

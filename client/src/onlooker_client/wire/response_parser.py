@@ -23,8 +23,9 @@ class ReadAnswer(NamedTuple):
 class AnswerReader:
     """`receive` gives some bytes, b"" at the end; whatever it raises goes through."""
 
-    def __init__(self, receive: Callable[[], bytes]) -> None:
+    def __init__(self, receive: Callable[[], bytes], *, limit_bytes: int = ANSWER_LIMIT_BYTES) -> None:
         self._receive = receive
+        self._limit_bytes = limit_bytes
         self._ahead = b""
 
     @property
@@ -51,7 +52,7 @@ class AnswerReader:
 
     def _chunks(self) -> bytes:
         body = bytearray()  # not a list of pieces: a million tiny chunks would fill the memory
-        left = ANSWER_LIMIT_BYTES
+        left = self._limit_bytes
         while True:
             text = self._until(b"\r\n").split(b";")[0].strip()
             try:
@@ -82,7 +83,7 @@ class AnswerReader:
         return found
 
     def _exactly(self, size: int) -> bytes:
-        if size > ANSWER_LIMIT_BYTES:
+        if size > self._limit_bytes:
             raise ValueError("its answer is too large")
         pieces, have = [self._ahead], len(self._ahead)
         while have < size:

@@ -21,6 +21,7 @@ from onlooker.cli.organisations import organisation
 from onlooker.cli.proof import prove
 from onlooker.cli.secrets import secrets
 from onlooker.cli.sign_in import sign_in
+from onlooker.cli.webhook import webhook
 from onlooker.settings import Settings, SettingsError, describe_settings, read_settings
 from onlooker_pipeline.model_runtime import ModelsUnavailable
 
@@ -175,6 +176,7 @@ for command in (
     keys,
     account,
     sign_in,
+    webhook,
     secrets,
     bus,
     database,

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from onlooker.cli.administration import find_stream, open_django
+from onlooker.cli.device_configuration import find_device, set_devices, show_device
 from onlooker.streams.business_hours import check_hours
 from onlooker.streams.options import check_time_zone
 from onlooker.streams.presets import NOTICE_TICK, USUAL, CameraPlace, Preset, check_preset, preset_settings
@@ -21,7 +22,11 @@ _owner = click.option(
 
 @click.group()
 def device() -> None:
-    """Enrol, list and revoke devices."""
+    """Enrol, list, configure and revoke devices."""
+
+
+device.add_command(show_device)
+device.add_command(set_devices)
 
 
 @device.command("template")
@@ -104,14 +109,21 @@ def make_code(owner: str, client_id: str | None, days: float, boot_file: bool, *
 def list_devices(revoked: bool) -> None:
     """List all devices; log lines name a device by its number."""
     open_django()
+    from onlooker.devices.configuration import with_configuration_state
     from onlooker.devices.models import Device
 
-    rows = Device.objects.filter(stream__removed_at=None).select_related("stream").order_by("pk")
-    click.echo(f"{'number':>6}  {'device':36}  {'state':8}  {'agent':10}  {'seen (UTC)':16}  stream, name")
-    for one in rows if revoked else rows.filter(revoked_at=None):
+    found = Device.objects.filter(stream__removed_at=None).select_related("stream", "status").order_by("pk")
+    rows = with_configuration_state(found if revoked else found.filter(revoked_at=None))
+    click.echo(
+        f"{'number':>6}  {'device':36}  {'state':8}  {'agent':10}  {'seen (UTC)':16}  {'configured':14}  stream, name"
+    )
+    for one in rows.iterator(chunk_size=1000):
         state = "revoked" if one.revoked_at else "enrolled"
+        status = getattr(one, "status", None)
+        agent, seen_at = (status.version, status.reported_at) if status else (one.version, one.seen_at)
+        configured = f"{one.newest_version} {one.configuration_state}" if one.newest_version else "-"
         click.echo(
-            f"{one.pk:6}  {one.device_id}  {state:8}  {one.version:10}  {one.seen_at:%Y-%m-%d %H:%M}  "
+            f"{one.pk:6}  {one.device_id}  {state:8}  {agent:10}  {seen_at:%Y-%m-%d %H:%M}  {configured:14}  "
             f"{one.stream.name}, {one.name}"
         )
 
@@ -121,16 +133,10 @@ def list_devices(revoked: bool) -> None:
 def revoke(device_id: str) -> None:
     """End the credential of a device, at once; its stream stays."""
     open_django()
-    from django.core.exceptions import ValidationError
-
     from onlooker.audit.actor import acting_as, command_actor
     from onlooker.devices.enrolment import revoke_device
-    from onlooker.devices.models import Device
 
-    try:
-        found = Device.objects.select_related("stream").get(device_id=device_id, stream__removed_at=None)
-    except (Device.DoesNotExist, ValidationError):
-        raise click.ClickException(f"There is no device {device_id!r}. `onlooker device list` shows all.") from None
+    found = find_device(device_id)
     with acting_as(command_actor()):
         revoke_device(found)
     click.echo(f"{found} is revoked. {found.stream.name} keeps its history.")

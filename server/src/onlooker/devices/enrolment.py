@@ -13,12 +13,14 @@ from django.utils import timezone
 
 from onlooker.audit.actor import acting_as
 from onlooker.devices.code_text import possible_hashes, read_code
+from onlooker.devices.configuration import Level, write_versions
 from onlooker.devices.models import Device, DeviceCredential, DeviceTemplate, EnrolmentCode
 from onlooker.streams.administration import create_stream
 from onlooker.streams.credentials import hash_access_token, new_access_token
 from onlooker.streams.models import AccessToken, Organisation, Site, Stream
 from onlooker.streams.options import LONGEST_NAME, EnterpriseAccess, enterprise_access
 from onlooker.streams.organisations import RefusedError
+from onlooker.webhooks.events import about, emit
 
 CREDENTIAL_LIFE = timedelta(days=30)
 RENEW_AFTER = timedelta(days=7)
@@ -99,6 +101,7 @@ def revoke_device(device: Device) -> None:
     if locked.revoked_at is None:
         locked.revoked_at = timezone.now()
         locked.save(update_fields=["revoked_at"])
+        _tell(locked, "device.revoked")
     _tokens_of(locked).delete()
 
 
@@ -138,18 +141,34 @@ def _require_open(code: EnrolmentCode) -> None:
 
 
 def _enrol(code: EnrolmentCode, device_key: str, facts: DeviceFacts) -> IssuedCredential:
+    before = _newest_device(code.stream_id) if code.stream_id else None
     stream = _take_over(code.stream_id) if code.stream_id else _create_stream(code)
     code.devices += 1
     code.save(update_fields=["devices"])
     device = Device.objects.create(
         stream=stream,
         code=code,
+        template_id=before.template_id if before else code.template_id,
+        settings=before.settings if before else {},
         key_sha256=hash_key(device_key),
         name=facts.name,
         machine=facts.machine,
         version=facts.version,
     )
+    write_versions([device.pk], Level.ENROLMENT)
+    _tell(device, "device.enrolled")
     return _issue(device, facts)
+
+
+def _newest_device(stream_id: int) -> Device | None:
+    """Whose settings the box takes over that replaces it."""
+    return Device.objects.filter(stream=stream_id).order_by("-pk").first()
+
+
+def _tell(device: Device, event: str) -> None:
+    """In the transaction of what happened."""
+    stream = device.stream
+    emit(stream.organisation_id, event, {"device": str(device.device_id), "device_name": device.name, **about(stream)})
 
 
 def _take_over(stream_id: int) -> Stream:

@@ -12,6 +12,7 @@ from django.utils import timezone
 from onlooker.devices.code_text import hash_code, new_code, read_code
 from onlooker.devices.models import MOST_DEVICES, DeviceTemplate, EnrolmentCode
 from onlooker.streams.models import Organisation, Site, Stream
+from onlooker.streams.options import check_name
 from onlooker.streams.organisations import RefusedError
 
 if TYPE_CHECKING:
@@ -24,6 +25,7 @@ KEPT = timedelta(days=90)
 OPEN_AT_MOST = 100
 """Codes of an organisation."""
 TEMPLATES_AT_MOST = 100
+LONGEST_TEMPLATE_NAME = 80
 SETTABLE = frozenset(
     {
         *("reads_faces", "reads_age", "reads_gender", "reads_expression", "place", "hours", "time_zone", "compute"),
@@ -46,6 +48,14 @@ def open_codes(organisations: Any) -> QuerySet[EnrolmentCode]:
     """Those that still let devices in, the one that expires first on top."""
     rows = EnrolmentCode.objects.filter(organisation__in=organisations, ended_at=None, expires_at__gt=timezone.now())
     return rows.filter(devices__lt=F("devices_at_most")).order_by("expires_at", "pk")
+
+
+def check_template_name(text: str) -> str:
+    """Raises ValueError, with a sentence."""
+    name = check_name(text)
+    if len(name) > LONGEST_TEMPLATE_NAME:
+        raise ValueError(f"A name has at most {LONGEST_TEMPLATE_NAME} characters.")
+    return name
 
 
 def check_source(text: str) -> str:
@@ -81,6 +91,11 @@ def create_template(
             )
     except IntegrityError:
         raise RefusedError(f"There is a template {name} already. Choose another name.") from None
+
+
+def remove_template(template: DeviceTemplate) -> None:
+    """Its codes end with it."""
+    template.delete()
 
 
 def create_code(

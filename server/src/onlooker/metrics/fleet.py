@@ -33,6 +33,8 @@ class FleetPeriod:
 
     days: int
     now: datetime
+    last_day: date | None = None
+    """In the place of today."""
 
     @property
     def shift_days(self) -> int:
@@ -41,7 +43,13 @@ class FleetPeriod:
 
     @property
     def values(self) -> dict[str, Any]:
-        return {"days": self.days, "shift": self.shift_days, "now": self.now, "alike": ALIKE_FROM}
+        return {
+            "days": self.days,
+            "shift": self.shift_days,
+            "now": self.now,
+            "last_day": self.last_day,
+            "alike": ALIKE_FROM,
+        }
 
 
 _NOTHING = dict.fromkeys(_COMPARED_FIGURES, 0)
@@ -233,8 +241,8 @@ async def read_open_seconds(pool: Pool, stream_ids: Sequence[int], period: Fleet
     times = ClosedTimes(min((row["begins_at"] for row in rows), default=period.now), period.now)
     found = {}
     for row in rows:
-        lasted_s = max(0.0, (period.now - row["begins_at"]).total_seconds())
-        closed_s = times.between(row["begins_at"], row["versions"]) if lasted_s else 0.0
+        lasted_s = max(0.0, (row["ends_at"] - row["begins_at"]).total_seconds())
+        closed_s = times.between(row["begins_at"], row["ends_at"], row["versions"]) if lasted_s else 0.0
         found.update(dict.fromkeys(row["stream_ids"], lasted_s - closed_s))
     return found
 
@@ -246,11 +254,12 @@ class ClosedTimes:
         self._from_at, self._to_at = from_at.astimezone(UTC), to_at.astimezone(UTC)
         self._spans: dict[tuple[str, str], list[tuple[float, float]]] = {}
 
-    def between(self, begins_at: datetime, versions: Sequence[tuple[float, str, str]]) -> float:
-        """From a moment until now, by the opening hours that held from when on."""
-        ends = [*(since_s for since_s, _, _ in versions[1:]), self._to_at.timestamp()]
+    def between(self, begins_at: datetime, ends_at: datetime, versions: Sequence[tuple[float, str, str]]) -> float:
+        """By the opening hours that held from when on."""
+        last_s = ends_at.timestamp()
+        ends = [*(since_s for since_s, _, _ in versions[1:]), last_s]
         return sum(
-            self._closed_s(hours, zone, max(since_s, begins_at.timestamp()), end_s)
+            self._closed_s(hours, zone, max(since_s, begins_at.timestamp()), min(end_s, last_s))
             for (since_s, hours, zone), end_s in zip(versions, ends, strict=False)
         )
 

@@ -1,7 +1,7 @@
 """Organisations and who is in them: an account's own, roles, what a member sees, the end of an organisation."""
 
-from collections.abc import Collection
-from typing import TYPE_CHECKING
+from collections.abc import Collection, Mapping
+from typing import TYPE_CHECKING, Any
 
 from django.contrib.auth import get_user_model
 from django.db import transaction
@@ -76,6 +76,18 @@ def add_member(
 
 def is_higher(role: str, other: str) -> bool:
     return MemberRole.values.index(role) < MemberRole.values.index(other)
+
+
+def grantable_roles(own: str) -> list[MemberRole]:
+    """Owners give every role, managers those below their own."""
+    return [role for role in MemberRole if own == MemberRole.OWNER or is_higher(own, role)]
+
+
+def set_organisation(organisation: Organisation, changes: Mapping[str, Any]) -> None:
+    """Its name, or whether its members need a second factor."""
+    for name, value in changes.items():
+        setattr(organisation, name, value)
+    organisation.save(update_fields=list(changes))
 
 
 @transaction.atomic

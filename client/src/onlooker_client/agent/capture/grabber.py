@@ -60,6 +60,11 @@ class Grabber:
         if self._thread is not None:
             self._thread.join(limit_s)
 
+    @property
+    def light(self) -> float | None:
+        """How bright the last picture was, 0 to 255."""
+        return self._monitor.light if self.has_begun else None
+
     def check(self, now: float) -> None:
         """Tell the camera's watch how the picture is, also where none comes."""
         judgement = self._monitor.check(now)

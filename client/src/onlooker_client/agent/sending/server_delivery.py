@@ -102,6 +102,9 @@ class ServerDelivery:
         if self._remains:
             self._remains.use(client.transport)
 
+    def limit_bandwidth(self, max_kbytes: float) -> None:
+        self._bandwidth.bytes_per_second = max_kbytes * 1000
+
     def try_again(self) -> None:
         self._sender.try_again()
 

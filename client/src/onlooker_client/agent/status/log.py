@@ -46,7 +46,8 @@ class AgentLog:
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         self._terminal = terminal
-        self._least = least
+        self.least = least
+        """What matters less is not written; may be changed at any time."""
         self._as_json = as_json
         self._clock = clock
         self._lock = threading.Lock()
@@ -56,7 +57,7 @@ class AgentLog:
     @property
     def has_status(self) -> bool:
         """Whether somebody sees the status beneath the lines."""
-        return self._terminal.is_terminal and not self._as_json and self._least <= LogLevel.INFO
+        return self._terminal.is_terminal and not self._as_json and self.least <= LogLevel.INFO
 
     def debug(self, event: str, text: str, **facts: Any) -> None:
         self._write(LogLevel.DEBUG, event, text, facts)
@@ -101,7 +102,7 @@ class AgentLog:
                 self._status = ""
 
     def _write(self, level: LogLevel, event: str, text: str, facts: dict[str, Any]) -> None:
-        if level < self._least:
+        if level < self.least:
             return
         line = self._line(level, event, text, facts)
         with self._lock:

@@ -1,4 +1,7 @@
-"""Mails of alerts to owners and managers: one that something is wrong, one that it is over, each until it is sent."""
+"""Mails of alerts to owners and managers: one that something is wrong, one that it is over, each until it is sent.
+
+What happens to several streams at one site within minutes is one mail.
+"""
 
 import logging
 import time
@@ -11,11 +14,13 @@ from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 from django.db import connection, transaction
 
 from onlooker.console.alerts.models import OwnerAlert
-from onlooker.console.web.mail import SINGLE_MAIL_ERRORS
+from onlooker.console.web.mail import SINGLE_MAIL_ERRORS, is_mail_on
 from onlooker.database import load_queries
 from onlooker.logs import fields
 from onlooker.streams.business_hours import open_since, parse_hours, zone_of
 from onlooker.streams.coverage import columns_by_name
+from onlooker.webhooks.events import about, emit_many
+from onlooker.webhooks.models import Endpoint
 
 log = logging.getLogger(__name__)
 
@@ -24,6 +29,12 @@ PAIR_EVERY = timedelta(hours=1)
 MAILS_AT_ONCE = 20
 ROUND_LIMIT_S = 20.0
 """A slow mail server delays the other chores by this time and one mail at most."""
+DIGEST_WAIT = timedelta(minutes=3)
+"""How long a mail waits for what happens to other streams at the same site."""
+DIGEST_STREAMS = 1000
+"""Of a site, in one mail; further ones get another."""
+DIGEST_LISTED = 100
+"""By name; the others are counted."""
 PEOPLE_AT_MOST = 20
 """Owners and managers who get the same mail."""
 SERVER_DOWN_PAUSE = timedelta(minutes=1)
@@ -41,17 +52,46 @@ class AlertKind:
     """Queries that record what began, is over or needs no more mail."""
     take_mails: str
     """The query that reserves mails that are due."""
+    take_site: str
+    """The query that reserves what else is to be told of a site."""
     send: Callable[[Any, str], None]
     """Mail an alert to an address; raises OSError if the mail server refuses it."""
+    send_site: Callable[[list[Any], str], None]
+    """The same with several alerts of one site."""
+    events: dict[str, str]
+    """What webhooks are told, by the query that found it."""
+    describe: Callable[[Any], dict[str, Any]]
+    """The data of such an event."""
 
 
 def record_changes(kind: AlertKind, now: datetime, **values: float) -> None:
     """In the database only; mails are sent afterwards."""
-    given = {"now": now, "pair_s": PAIR_EVERY.total_seconds(), **_find_open_hours(now), **values}
+    times = {"now": now, "pair_s": PAIR_EVERY.total_seconds(), "digest_s": DIGEST_WAIT.total_seconds()}
+    given = {**times, **_find_open_hours(now), **values}
     with transaction.atomic():
         _execute("look_up_only", {})
         for query in kind.changes:
-            _execute(query, given)
+            found = [row[0] for row in _execute(query, given)]
+            if found and query in kind.events:
+                _tell_webhooks(kind, kind.events[query], found)
+
+
+def are_alerts_on() -> bool:
+    """Whether there is anybody to tell."""
+    return is_mail_on() or Endpoint.objects.filter(disabled_at=None).exists()
+
+
+def _tell_webhooks(kind: AlertKind, event: str, streams: list[int]) -> None:
+    """In the transaction of what was found."""
+    rows: Any = kind.table._default_manager
+    listening = Endpoint.objects.filter(disabled_at=None).values("organisation")
+    rows = rows.filter(pk__in=streams, stream__organisation__in=listening).select_related("stream__site")
+    by_organisation: dict[int, list[dict[str, Any]]] = {}
+    for alert in rows.order_by("pk"):
+        said = about(alert.stream) | kind.describe(alert)
+        by_organisation.setdefault(alert.stream.organisation_id, []).append(said)
+    for organisation, happened in by_organisation.items():
+        emit_many(organisation, event, happened)
 
 
 def _find_open_hours(now: datetime) -> dict[str, list[Any]]:
@@ -66,37 +106,65 @@ def _find_open_hours(now: datetime) -> dict[str, list[Any]]:
 
 
 def mail_owners(kind: AlertKind, now: datetime) -> int:
-    """Returns how many alerts were mailed. They were committed before: a crash may repeat one, never lose one."""
+    """Returns how many mails were sent. Alerts were committed before: a crash may repeat one, never lose one."""
     sent = 0
     give_up_at = time.monotonic() + ROUND_LIMIT_S
     while sent < MAILS_AT_ONCE and time.monotonic() < give_up_at:
         taken = _execute(kind.take_mails, {"now": now, "limit": 1, "people": PEOPLE_AT_MOST})
         if not taken:
             break
-        stream_id, emails = taken[0]
-        alerts: Any = kind.table._default_manager
+        stream_id, emails, site_id = taken[0]
+        numbers = [stream_id, *_take_site(kind, stream_id, site_id, now)]
+        rows: Any = kind.table._default_manager
+        alerts = list(rows.filter(pk__in=numbers).select_related("stream__site").order_by("stream__name", "pk"))
         try:
-            sent += _send_due_mails(kind, alerts.select_related("stream").get(pk=stream_id), emails, now=now)
+            sent += _send_due_mails(kind, alerts, emails, now=now)
         except OSError:  # the mail server is down: try no other mail in this round, and count no failed try
-            alerts.filter(pk=stream_id).update(tries=0, try_at=now + SERVER_DOWN_PAUSE)
+            rows.filter(pk__in=numbers).update(tries=0, try_at=now + SERVER_DOWN_PAUSE)
             raise
     return sent
 
 
-def _send_due_mails(kind: AlertKind, alert: OwnerAlert, emails: list[str], *, now: datetime) -> bool:
-    """To each person; an alert that nobody could be told of is tried again later."""
+def _take_site(kind: AlertKind, stream_id: int, site_id: int | None, now: datetime) -> list[int]:
+    if site_id is None:
+        return []
+    values = {"now": now, "site": site_id, "stream": stream_id, "limit": DIGEST_STREAMS}
+    return [row[0] for row in _execute(kind.take_site, values)]
+
+
+def _send_due_mails(kind: AlertKind, alerts: list[Any], emails: list[str], *, now: datetime) -> bool:
+    """To each person; alerts that nobody could be told of are tried again later."""
     is_told = False
     for email in emails:
         try:
-            kind.send(alert, email)
+            if len(alerts) == 1:
+                kind.send(alerts[0], email)
+            else:
+                kind.send_site(alerts, email)
         except SINGLE_MAIL_ERRORS as error:
-            log.warning("a mail was refused", extra=fields(stream=alert.pk, error=type(error).__name__))
+            log.warning("a mail was refused", extra=fields(stream=alerts[0].pk, error=type(error).__name__))
         else:
             is_told = True
     if is_told:
-        told: dict[str, Any] = {"back_told_at": now} if alert.back_at else {"told_at": now}
-        kind.table._default_manager.filter(pk=alert.pk).update(**told, tries=0)
+        for is_over, column in ((False, "told_at"), (True, "back_told_at")):
+            told = [alert.pk for alert in alerts if (alert.back_at is not None) == is_over]
+            kind.table._default_manager.filter(pk__in=told).update(**{column: now}, tries=0)
     return is_told
+
+
+def digest_context(alerts: list[Any], line: Callable[[Any], dict[str, Any]]) -> dict[str, Any]:
+    """What a mail about a site says: what began, and what is over."""
+    begun = [alert for alert in alerts if alert.back_at is None]
+    over = [alert for alert in alerts if alert.back_at is not None]
+    return {
+        "site": alerts[0].stream.site,
+        "begun": [line(alert) for alert in begun[:DIGEST_LISTED]],
+        "begun_count": len(begun),
+        "begun_more": max(len(begun) - DIGEST_LISTED, 0),
+        "over": [line(alert) for alert in over[:DIGEST_LISTED]],
+        "over_count": len(over),
+        "over_more": max(len(over) - DIGEST_LISTED, 0),
+    }
 
 
 def _execute(query: str, values: dict[str, Any]) -> list[Any]:

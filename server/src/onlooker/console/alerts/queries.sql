@@ -10,11 +10,15 @@ SELECT DISTINCT hours, time_zone FROM streams_stream WHERE hours <> '' AND remov
 -- A camera of which its agent reports that it gives no pictures is a blind camera: one mail is enough.
 -- A silence that was due more than a day ago is skipped: alerts were just turned on, or we were down.
 -- A stream with opening hours is expected while they last, from when they began: the wait starts again each time.
+-- Where others stand at the same site the mail waits a little: they may be in it.
 INSERT INTO alerts_silence (stream_id, reason, silent_since, begun_at, try_at)
 SELECT stream.id,
        CASE WHEN change.state = 'quota' AND change.at >= date_trunc('month', %(now)s::timestamptz, 'UTC')
             THEN 'quota' ELSE 'silent' END,
-       seen.last_frame_at, %(now)s, %(now)s
+       seen.last_frame_at, %(now)s, %(now)s + CASE WHEN EXISTS (
+           SELECT FROM streams_stream other
+           WHERE other.site_id = stream.site_id AND other.id <> stream.id AND other.removed_at IS NULL)
+       THEN %(digest_s)s * interval '1 second' ELSE interval '0' END
 FROM streams_stream stream
 CROSS JOIN LATERAL (SELECT last_frame_at FROM streams_usage usage
                     WHERE usage.stream_id = stream.id AND usage.last_frame_at IS NOT NULL
@@ -42,15 +46,21 @@ WHERE stream.removed_at IS NULL AND stream.enabled AND stream.silence_alert_minu
            AND EXISTS (SELECT 1 FROM streams_agentcondition agent
                        WHERE agent.stream_id = stream.id AND agent.state <> 'seeing'
                          AND agent.received_at > %(now)s - %(fresh_s)s * interval '1 second'))
-ON CONFLICT DO NOTHING;
+ON CONFLICT DO NOTHING
+RETURNING stream_id;
 
 -- name: end_silences  streams that are back
-UPDATE alerts_silence silence SET back_at = seen.last_frame_at, try_at = %(now)s, tries = 0
+UPDATE alerts_silence silence SET back_at = seen.last_frame_at, tries = 0,
+       try_at = %(now)s + CASE WHEN EXISTS (
+           SELECT FROM streams_stream other
+           WHERE other.site_id = stream.site_id AND other.id <> stream.id AND other.removed_at IS NULL)
+       THEN %(digest_s)s * interval '1 second' ELSE interval '0' END
 FROM streams_stream stream
 CROSS JOIN LATERAL (SELECT last_frame_at FROM streams_usage usage
                     WHERE usage.stream_id = stream.id AND usage.last_frame_at IS NOT NULL
                     ORDER BY usage.month DESC LIMIT 1) seen
-WHERE silence.stream_id = stream.id AND silence.back_at IS NULL AND seen.last_frame_at > silence.silent_since;
+WHERE silence.stream_id = stream.id AND silence.back_at IS NULL AND seen.last_frame_at > silence.silent_since
+RETURNING silence.stream_id;
 
 -- name: forget_silences  silences that need no more mail: ended before the owner was told; both mails sent, an hour
 -- after the first; of a stream that is turned off; or about a quota, once the next month has begun
@@ -70,7 +80,7 @@ WHERE silence.stream_id = stream.id
 UPDATE alerts_silence silence
 SET tries = silence.tries + 1,
     try_at = %(now)s + least(60 * 2 ^ least(silence.tries, 10), 3600) * interval '1 second'
-FROM (SELECT due.stream_id, told.emails
+FROM (SELECT due.stream_id, told.emails, stream.site_id
       FROM alerts_silence due
       JOIN streams_stream stream ON stream.id = due.stream_id
       CROSS JOIN LATERAL (
@@ -88,13 +98,32 @@ FROM (SELECT due.stream_id, told.emails
                  AND due.back_at > %(now)s - interval '1 day'))
       ORDER BY due.try_at LIMIT %(limit)s FOR UPDATE OF due SKIP LOCKED) taken
 WHERE silence.stream_id = taken.stream_id
-RETURNING silence.stream_id, taken.emails;
+RETURNING silence.stream_id, taken.emails, taken.site_id;
+
+-- name: take_silences_of_site  what else is to be told of the site, also what still waits for others
+UPDATE alerts_silence silence
+SET tries = silence.tries + 1,
+    try_at = %(now)s + least(60 * 2 ^ least(silence.tries, 10), 3600) * interval '1 second'
+FROM (SELECT due.stream_id
+      FROM alerts_silence due
+      JOIN streams_stream stream ON stream.id = due.stream_id
+      WHERE stream.site_id = %(site)s AND due.stream_id <> %(stream)s AND (due.try_at <= %(now)s OR due.tries = 0)
+        AND ((due.told_at IS NULL AND due.back_at IS NULL AND due.begun_at > %(now)s - interval '1 day')
+             OR (due.told_at IS NOT NULL AND due.back_at IS NOT NULL AND due.back_told_at IS NULL
+                 AND due.back_at > %(now)s - interval '1 day'))
+      ORDER BY due.stream_id LIMIT %(limit)s FOR UPDATE OF due SKIP LOCKED) taken
+WHERE silence.stream_id = taken.stream_id
+RETURNING silence.stream_id;
 
 -- name: begin_blind_cameras  cameras that have seen nothing for as long as their owners chose to wait
 -- What the agent says wins: without pictures there are no frames to judge. While the owner knows that the stream is
 -- silent there is nothing to add. While a stream is closed nothing is to be seen; then the wait starts again.
 INSERT INTO alerts_blindcamera (stream_id, reason, blind_since, begun_at, try_at)
-SELECT stream.id, coalesce(agent.state, picture.fault), blind.since, %(now)s, %(now)s
+SELECT stream.id, coalesce(agent.state, picture.fault), blind.since, %(now)s,
+       %(now)s + CASE WHEN EXISTS (
+           SELECT FROM streams_stream other
+           WHERE other.site_id = stream.site_id AND other.id <> stream.id AND other.removed_at IS NULL)
+       THEN %(digest_s)s * interval '1 second' ELSE interval '0' END
 FROM streams_stream stream
 LEFT JOIN streams_agentcondition agent
        ON agent.stream_id = stream.id AND agent.state <> 'seeing'
@@ -114,12 +143,18 @@ WHERE stream.removed_at IS NULL AND stream.enabled AND stream.blind_alert_minute
   AND greatest(blind.since, opened.since) > %(now)s - stream.blind_alert_minutes * interval '1 minute' - interval '1 day'
   AND NOT EXISTS (SELECT 1 FROM alerts_blindcamera known WHERE known.stream_id = stream.id)
   AND NOT EXISTS (SELECT 1 FROM alerts_silence silence WHERE silence.stream_id = stream.id AND silence.back_at IS NULL)
-ON CONFLICT DO NOTHING;
+ON CONFLICT DO NOTHING
+RETURNING stream_id;
 
 -- name: end_blind_cameras  cameras that have seen something for a minute
 -- A stream that only analyses, and stores nothing, has an agent but no judgement of its pictures.
-UPDATE alerts_blindcamera blind SET back_at = greatest(sight.since, blind.blind_since), try_at = %(now)s, tries = 0
+UPDATE alerts_blindcamera blind SET back_at = greatest(sight.since, blind.blind_since), tries = 0,
+       try_at = %(now)s + CASE WHEN EXISTS (
+           SELECT FROM streams_stream other
+           WHERE other.site_id = stream.site_id AND other.id <> stream.id AND other.removed_at IS NULL)
+       THEN %(digest_s)s * interval '1 second' ELSE interval '0' END
 FROM alerts_blindcamera known
+JOIN streams_stream stream ON stream.id = known.stream_id
 LEFT JOIN streams_agentcondition agent
        ON agent.stream_id = known.stream_id AND agent.received_at > %(now)s - %(fresh_s)s * interval '1 second'
 LEFT JOIN streams_picturecondition picture
@@ -130,7 +165,8 @@ CROSS JOIN LATERAL (
                 WHEN picture.fault IS NULL AND known.reason IN ('camera_lost', 'source_silent')
                 THEN agent.since_at END AS since) sight
 WHERE blind.stream_id = known.stream_id AND known.back_at IS NULL
-  AND sight.since < %(now)s - %(sight_s)s * interval '1 second';
+  AND sight.since < %(now)s - %(sight_s)s * interval '1 second'
+RETURNING blind.stream_id;
 
 -- name: forget_blind_cameras  those that need no more mail: over before the owner was told; both mails sent, an hour
 -- after the first; or of a stream that is turned off
@@ -145,7 +181,7 @@ WHERE blind.stream_id = stream.id
 UPDATE alerts_blindcamera blind
 SET tries = blind.tries + 1,
     try_at = %(now)s + least(60 * 2 ^ least(blind.tries, 10), 3600) * interval '1 second'
-FROM (SELECT due.stream_id, told.emails
+FROM (SELECT due.stream_id, told.emails, stream.site_id
       FROM alerts_blindcamera due
       JOIN streams_stream stream ON stream.id = due.stream_id
       CROSS JOIN LATERAL (
@@ -163,4 +199,19 @@ FROM (SELECT due.stream_id, told.emails
                  AND due.back_at > %(now)s - interval '1 day'))
       ORDER BY due.try_at LIMIT %(limit)s FOR UPDATE OF due SKIP LOCKED) taken
 WHERE blind.stream_id = taken.stream_id
-RETURNING blind.stream_id, taken.emails;
+RETURNING blind.stream_id, taken.emails, taken.site_id;
+
+-- name: take_blind_cameras_of_site  what else is to be told of the site
+UPDATE alerts_blindcamera blind
+SET tries = blind.tries + 1,
+    try_at = %(now)s + least(60 * 2 ^ least(blind.tries, 10), 3600) * interval '1 second'
+FROM (SELECT due.stream_id
+      FROM alerts_blindcamera due
+      JOIN streams_stream stream ON stream.id = due.stream_id
+      WHERE stream.site_id = %(site)s AND due.stream_id <> %(stream)s AND (due.try_at <= %(now)s OR due.tries = 0)
+        AND ((due.told_at IS NULL AND due.back_at IS NULL AND due.begun_at > %(now)s - interval '1 day')
+             OR (due.told_at IS NOT NULL AND due.back_at IS NOT NULL AND due.back_told_at IS NULL
+                 AND due.back_at > %(now)s - interval '1 day'))
+      ORDER BY due.stream_id LIMIT %(limit)s FOR UPDATE OF due SKIP LOCKED) taken
+WHERE blind.stream_id = taken.stream_id
+RETURNING blind.stream_id;

@@ -14,7 +14,8 @@ from onlooker.console.billing.stripe_api import StripeApiError
 from onlooker.console.billing.stripe_records import ENDED, INCOMPLETE, PAID, PAST_DUE, StripeSubscription
 from onlooker.logs import fields
 from onlooker.streams.administration import set_stream
-from onlooker.streams.models import Stream
+from onlooker.streams.models import Membership, Stream
+from onlooker.streams.organisations import RefusedError
 
 log = logging.getLogger(__name__)
 
@@ -131,3 +132,15 @@ def _end(row: Subscription, state: StripeState, *, now: datetime) -> None:
     state.kinds.append((row.stream, Stream.Kind.DEVELOPER))
     write_notice(row, Notice.NoticeKind.ENDED, now=now)
     row.delete()
+
+
+def check_payer(membership: Membership) -> None:
+    """Raises RefusedError: those who pay for streams stay owners until another one does."""
+    paid = Subscription.objects.filter(
+        customer__account=membership.account_id, stream__organisation=membership.organisation_id, wanted=True
+    )
+    if paid.exists():
+        raise RefusedError(
+            f"{membership.account} pays for streams of this organisation. Cancel these subscriptions first; "
+            "another owner can then upgrade the streams again."
+        )

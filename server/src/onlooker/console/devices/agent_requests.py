@@ -24,6 +24,7 @@ from onlooker.devices.enrolment import (
     enrol_device,
     renew_credential,
 )
+from onlooker.devices.health import printable
 from onlooker.errors import Code, Problem, bad_request
 from onlooker.http.limits import require_uncompressed
 from onlooker.logs import fields
@@ -166,9 +167,4 @@ def _read(request: HttpRequest, kind: type[Asked]) -> Asked:
 
 
 def _facts(asked: Any) -> DeviceFacts:
-    return DeviceFacts(_line(asked.name, 100), _line(asked.machine, 100), _line(asked.version, 40))
-
-
-def _line(text: str, longest: int) -> str:
-    """What a page may show, on one line."""
-    return "".join(one for one in text if one.isprintable()).strip()[:longest]
+    return DeviceFacts(printable(asked.name, 100), printable(asked.machine, 100), printable(asked.version, 40))

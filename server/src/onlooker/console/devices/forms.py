@@ -16,21 +16,14 @@ from onlooker.console.streams.forms import (
     PlaceField,
     PresetField,
     TimeZoneField,
+    choice_of,
 )
-from onlooker.devices.enrolment_codes import check_source
+from onlooker.devices.enrolment_codes import check_source, check_template_name
 from onlooker.devices.models import MOST_DEVICES, DeviceTemplate
 from onlooker.streams.models import Organisation, Site
-from onlooker.streams.presets import (
-    NOTICE_MISSING,
-    NOTICE_SENTENCE,
-    NOTICE_TICK,
-    CameraPlace,
-    Preset,
-    check_preset,
-    preset_settings,
-)
+from onlooker.streams.organisations import organisation_of
+from onlooker.streams.presets import NOTICE_SENTENCE, NOTICE_TICK
 
-LONGEST_TEMPLATE_NAME = 80
 LIVES = {"1": "1 day", "7": "7 days", "30": "30 days", "90": "90 days"}
 
 
@@ -112,6 +105,7 @@ class TemplateForm(PlainForm):
 
     def __init__(self, account: Account, data: Any = None) -> None:
         super().__init__(data)
+        self._account = account
         self._organisations = list(managed_organisations(account))
         self.fields["place"].label = "Where are the cameras?"
         self.fields["time_zone"].help_text = "For streams without a site. A site has its own."
@@ -123,10 +117,10 @@ class TemplateForm(PlainForm):
             self.order_fields(self.field_order)
 
     def clean_name(self) -> str:
-        name: str = self.cleaned_data["name"]
-        if len(name) > LONGEST_TEMPLATE_NAME:
-            raise forms.ValidationError(f"A name has at most {LONGEST_TEMPLATE_NAME} characters.")
-        return name
+        try:
+            return check_template_name(self.cleaned_data["name"])
+        except ValueError as error:
+            raise forms.ValidationError(str(error)) from None
 
     def clean_source(self) -> str:
         try:
@@ -136,21 +130,19 @@ class TemplateForm(PlainForm):
 
     def clean(self) -> dict[str, Any]:
         given: dict[str, Any] = self.cleaned_data
-        if "place" in given and "preset" in given:
-            is_told = given.get("notice_given", False)
-            refusal = check_preset(Preset(given["preset"]), CameraPlace(given["place"]), is_notice_given=is_told)
-            if refusal:
-                self.add_error("notice_given" if refusal is NOTICE_MISSING else "preset", refusal)
+        for name, refusal in choice_of(given).find_preset_refusals().items():
+            self.add_error(name, refusal)
         return given
 
     @property
     def organisation(self) -> Organisation:
+        """The account's own is created, where it has none."""
+        if not self._organisations:
+            return organisation_of(self._account)
         chosen = self.cleaned_data.get("organisation")
         return next(one for one in self._organisations if chosen in (None, str(one.pk)))
 
     @property
     def chosen(self) -> dict[str, Any]:
         """The streams' settings."""
-        given = self.cleaned_data
-        said = {name: given[name] for name in ("place", "hours", "time_zone", "compute")}
-        return said | preset_settings(Preset(given["preset"]))
+        return choice_of(self.cleaned_data).template_settings() | {"compute": self.cleaned_data["compute"]}

@@ -2,18 +2,32 @@
 
 from dataclasses import dataclass
 from datetime import datetime
+from typing import Any
 from uuid import UUID
 
 from django.contrib import messages
-from django.db.models import Q, QuerySet
+from django.db.models import QuerySet
 from django.http import Http404, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
 
 from onlooker.audit.actor import account_actor, acting_as
 from onlooker.console.accounts.page_access import PersonRequest, signed_in
-from onlooker.console.devices.access import managed_device, managed_devices, managed_organisations
+from onlooker.console.devices.access import (
+    managed_device,
+    managed_devices,
+    managed_organisations,
+    may_enrol,
+)
+from onlooker.console.devices.device_filter import NO_VERSION, choose_devices, parse_filter, parse_number
 from onlooker.console.devices.forms import CodeForm, TemplateForm
+from onlooker.console.devices.health_words import (
+    CONDITIONS,
+    CONFIGURATION_STATES,
+    name_condition,
+    sign_of,
+    sign_of_configuration,
+)
 from onlooker.console.devices.instructions import describe_code
 from onlooker.devices.enrolment import revoke_device
 from onlooker.devices.enrolment_codes import (
@@ -23,6 +37,7 @@ from onlooker.devices.enrolment_codes import (
     create_template,
     end_code,
     open_codes,
+    remove_template,
 )
 from onlooker.devices.models import Device, DeviceTemplate
 from onlooker.streams.models import Organisation, Site
@@ -39,60 +54,63 @@ class DeviceRow:
     device: Device
     version: str
     seen_at: datetime
+    condition: str
+    sign: str
+    configuration: str
+    configuration_sign: str
 
 
 @signed_in("GET", "HEAD")
 def list_devices(request: PersonRequest) -> HttpResponse:
-    """Newest first, some at a time; `site` and `search` choose, `revoked` adds those that are revoked."""
+    """Newest first, some at a time; see DeviceFilter for what chooses, `revoked` adds those that are revoked."""
     organisations = managed_organisations(request.user)
-    found = list(_chosen_devices(request)[: ROWS + 1])
+    asked = parse_filter(request.GET.dict())
+    chosen = choose_devices(managed_devices(request.user), asked)
+    found = list(_page_of(chosen, parse_number(request.GET.get("before", "")))[: ROWS + 1])
     context = {
         "rows": [_describe(device) for device in found[:ROWS]],
         "next": found[ROWS - 1].pk if len(found) > ROWS else None,
         "is_first": "before" not in request.GET,
         "sites": Site.objects.filter(organisation__in=organisations).order_by("name"),
-        "site": _number(request.GET.get("site", "")),
-        "search": request.GET.get("search", "")[:100],
-        "shows_revoked": "revoked" in request.GET,
+        "asked": asked,
+        "address": asked.address(),
+        "conditions": CONDITIONS,
+        "configurations": CONFIGURATION_STATES,
         "codes": open_codes(organisations).select_related("site", "template", "stream"),
         "templates": DeviceTemplate.objects.filter(organisation__in=organisations).order_by("name"),
-        "is_manager": organisations.exists(),
+        "is_manager": may_enrol(request.user),
     }
     return render(request, "devices/list.html", context)
 
 
-def _chosen_devices(request: PersonRequest) -> QuerySet[Device]:
-    rows = managed_devices(request.user).select_related("stream__site", "stream__agent_condition").order_by("-pk")
-    before, site = _number(request.GET.get("before", "")), _number(request.GET.get("site", ""))
-    search = request.GET.get("search", "")[:100].strip()
-    if before:
-        rows = rows.filter(pk__lt=before)
-    if site:
-        rows = rows.filter(stream__site=site)
-    if search:
-        rows = rows.filter(Q(stream__name__icontains=search) | Q(name__icontains=search))
-    return rows if "revoked" in request.GET else rows.filter(revoked_at=None)
+def _page_of(devices: QuerySet[Device], before: int | None) -> QuerySet[Device]:
+    rows = devices.select_related("stream__site", "stream__agent_condition", "status").order_by("-pk")
+    return rows.filter(pk__lt=before) if before else rows
 
 
-def _number(text: str) -> int | None:
-    is_number = text.isascii() and text.isdecimal() and len(text) < 19
-    return int(text) if is_number else None
-
-
-def _describe(device: Device) -> DeviceRow:
-    """What its agent reports to the gateway every minute is newer than what the console itself saw."""
-    report = getattr(device.stream, "agent_condition", None)
-    if report is None or device.revoked_at or report.received_at < device.seen_at:
-        return DeviceRow(device, device.version, device.seen_at)
-    return DeviceRow(device, report.version or device.version, report.received_at)
+def _describe(device: Any) -> DeviceRow:
+    """With its judgement. The gateway or the console may have seen it later than its last report of health was."""
+    seen = [device.seen_at]
+    if not device.revoked_at:
+        seen += [report.reported_at for report in [getattr(device, "status", None)] if report]
+        seen += [report.received_at for report in [getattr(device.stream, "agent_condition", None)] if report]
+    state = device.configuration_state or NO_VERSION
+    return DeviceRow(
+        device,
+        device.version if device.revoked_at else device.agent_version,
+        max(seen),
+        name_condition(device.device_condition),
+        sign_of(device.device_condition),
+        CONFIGURATION_STATES.get(state, state),
+        sign_of_configuration(state),
+    )
 
 
 def _require_organisations(request: PersonRequest) -> QuerySet[Organisation]:
-    """Those that the account manages, or Http404."""
-    found = managed_organisations(request.user)
-    if not found.exists():
+    """Those that the account manages: none yet, where its first template creates one. Or Http404."""
+    if not may_enrol(request.user):
         raise Http404
-    return found
+    return managed_organisations(request.user)
 
 
 @signed_in("GET", "HEAD", "POST")
@@ -159,7 +177,7 @@ def remove_device_template(request: PersonRequest, template_id: int) -> HttpResp
     rows = DeviceTemplate.objects.filter(organisation__in=managed_organisations(request.user))
     template = get_object_or_404(rows, pk=min(template_id, LARGEST_NUMBER - 1))
     with acting_as(account_actor(request.user.pk)):
-        template.delete()
+        remove_template(template)
     messages.success(request, f"Template {template.name} removed. Codes for it no longer work.")
     return redirect("devices")
 

@@ -5,15 +5,12 @@ from typing import Any
 
 from django import forms
 from django.core.exceptions import ValidationError
-from django.core.validators import validate_email
 
 from onlooker.console.forms import PlainForm
+from onlooker.console.members.invitations import ADDRESSES_AT_ONCE, LONGEST_ADDRESS, InvitationRefused, check_addresses
 from onlooker.streams.models import MemberRole, Organisation, Site
-from onlooker.streams.organisations import is_higher
+from onlooker.streams.organisations import grantable_roles
 
-ADDRESSES_AT_ONCE = 50
-"""Their mails are sent before the page answers."""
-LONGEST_ADDRESS = 254
 SITES_TICKED = 50
 """With more sites, a list to scroll takes the place of boxes to tick."""
 ROLE_TEXTS = {
@@ -24,11 +21,6 @@ ROLE_TEXTS = {
 }
 NO_SITES = "Choose at least one site for a viewer."
 _SEPARATORS = re.compile(r"[\s,;]+")
-
-
-def grantable_roles(own: str) -> list[MemberRole]:
-    """Owners give every role, managers those below their own."""
-    return [role for role in MemberRole if own == MemberRole.OWNER or is_higher(own, role)]
 
 
 class RoleForm(PlainForm):
@@ -74,19 +66,7 @@ class InvitationForm(RoleForm):
 
     def clean_emails(self) -> list[str]:
         """Each once, in the order in which they were given."""
-        given = [part.lower() for part in _SEPARATORS.split(str(self.cleaned_data["emails"])) if part]
-        emails = list(dict.fromkeys(given))
-        wrong = [email for email in emails if not _is_address(email)]
-        if wrong:
-            raise ValidationError(f"This is not an e-mail address: {wrong[0][:100]}")
-        if not emails or len(emails) > ADDRESSES_AT_ONCE:
-            raise ValidationError(f"Enter 1 to {ADDRESSES_AT_ONCE} addresses.")
-        return emails
-
-
-def _is_address(email: str) -> bool:
-    try:
-        validate_email(email)
-    except ValidationError:
-        return False
-    return len(email) <= LONGEST_ADDRESS
+        try:
+            return check_addresses(_SEPARATORS.split(str(self.cleaned_data["emails"])))
+        except InvitationRefused as refusal:
+            raise ValidationError(str(refusal)) from None

@@ -1,22 +1,32 @@
 """Invitations of e-mail addresses to organisations: create, accept, expire."""
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from uuid import UUID
 
 from allauth.account.models import EmailAddress
 from django.core.cache import cache
+from django.core.exceptions import ValidationError
+from django.core.validators import validate_email
 from django.db.models import QuerySet
+from django.http import HttpRequest
 from django.utils import timezone
 
 from onlooker.audit.actor import CHORE, account_actor, acting_as
 from onlooker.console.accounts.models import Account
+from onlooker.console.accounts.rate_limit import take_within_limit
 from onlooker.console.members.models import Invitation, InvitationSite
 from onlooker.console.web.mail import SINGLE_MAIL_ERRORS, is_mail_on, send_mail
 from onlooker.streams.models import MemberRole, Membership, Organisation, Site
 from onlooker.streams.organisations import add_member
 
+ADDRESSES_AT_ONCE = 50
+"""Their mails are sent before the page answers."""
+LONGEST_ADDRESS = 254
+MAILS_OF_ONE_SENDER = "200/h/key"
+MAILS_TO_ONE_MAILBOX = "30/d/key"
+"""So that nobody can use us to mail strangers."""
 PEOPLE_PER_ORGANISATION = 1000
 """Members and open invitations together."""
 MAIL = "members/mails/invitation"
@@ -47,6 +57,34 @@ class SentInvitations:
     """By the mail server; nobody is invited there."""
 
 
+def check_addresses(given: Iterable[str]) -> list[str]:
+    """Each once, in lower case and in the order in which they were given. Raises InvitationRefused."""
+    emails = list(dict.fromkeys(part.strip().lower() for part in given if part.strip()))
+    wrong = [email for email in emails if not _is_address(email)]
+    if wrong:
+        raise InvitationRefused(f"This is not an e-mail address: {wrong[0][:100]}")
+    if not emails or len(emails) > ADDRESSES_AT_ONCE:
+        raise InvitationRefused(f"Enter 1 to {ADDRESSES_AT_ONCE} addresses.")
+    return emails
+
+
+def _is_address(email: str) -> bool:
+    try:
+        validate_email(email)
+    except ValidationError:
+        return False
+    return len(email) <= LONGEST_ADDRESS
+
+
+def count_mails(request: HttpRequest, new: NewInvitation, *, sender: str) -> None:
+    """Raises InvitationRefused if these would be too many, of the sender or to one mailbox."""
+    for email in new.emails:
+        if not take_within_limit(request, "invite", rates=MAILS_OF_ONE_SENDER, key=sender):
+            raise InvitationRefused("You have sent too many invitations in the last hour. Try again later.")
+        if not take_within_limit(request, "invited", rates=MAILS_TO_ONE_MAILBOX, key=email):
+            raise InvitationRefused(f"{email} has received too many invitations today. Try again tomorrow.")
+
+
 def check_invitation(new: NewInvitation) -> None:
     """Raises InvitationRefused. Reveals only what the page of members shows anyway, never whether an account exists."""
     members = Membership.objects.filter(organisation=new.organisation)
@@ -68,9 +106,8 @@ def _listed(emails: Collection[str]) -> str:
     return ", ".join(sorted(emails))
 
 
-def create_invitations(new: NewInvitation, *, invited_by: Account) -> SentInvitations:
+def create_invitations(new: NewInvitation, *, invited_by: Account | None, actor: str) -> SentInvitations:
     """Raises InvitationRefused, or OSError if the mail server is down; then those whose mail was sent are invited."""
-    actor = account_actor(invited_by.pk)
     with acting_as(actor):
         Organisation.objects.select_for_update(no_key=True).get(pk=new.organisation.pk)  # two at once could both fit
         check_invitation(new)

@@ -38,6 +38,11 @@ class Invitation(models.Model):
             models.Index(fields=["expires_at"], name="invitation_expiry"),
         ]
 
+    @property
+    def sender(self) -> str:
+        """Who invites, as a mail names them; a key has no address."""
+        return self.invited_by.email if self.invited_by else self.organisation.name
+
     def __str__(self) -> str:
         return f"{self.email} to {self.organisation_id} as {self.role}"
 

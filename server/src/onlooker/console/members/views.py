@@ -11,8 +11,7 @@ from onlooker.audit.actor import account_actor, acting_as
 from onlooker.console.accounts.adapter import is_signup_open
 from onlooker.console.accounts.models import Account
 from onlooker.console.accounts.page_access import PersonRequest, signed_in
-from onlooker.console.accounts.rate_limit import take_within_limit
-from onlooker.console.members.forms import InvitationForm, grantable_roles
+from onlooker.console.members.forms import InvitationForm
 from onlooker.console.members.invitations import (
     PEOPLE_PER_ORGANISATION,
     InvitationRefused,
@@ -20,6 +19,7 @@ from onlooker.console.members.invitations import (
     SentInvitations,
     accept_invitation,
     check_invitation,
+    count_mails,
     create_invitations,
     find_open,
     has_accepted,
@@ -31,11 +31,7 @@ from onlooker.console.members.models import Invitation
 from onlooker.console.streams.access import own_membership
 from onlooker.console.web.mail import is_mail_on
 from onlooker.streams.models import MemberRole, Membership
-from onlooker.streams.organisations import MANAGERS
-
-MAILS_OF_ONE_ACCOUNT = "200/h/key"
-MAILS_TO_ONE_MAILBOX = "30/d/key"
-"""So that nobody can use us to mail strangers."""
+from onlooker.streams.organisations import MANAGERS, grantable_roles
 
 
 @signed_in("GET", "HEAD", "POST")
@@ -52,8 +48,9 @@ def invite_members(request: PersonRequest, organisation_id: int) -> HttpResponse
         if "confirmed" not in request.POST:
             context = {"organisation": own.organisation, "new": new, "role": new.role.label.lower()}
             return render(request, "members/confirm.html", context)
-        _count_mails(request, new)
-        _say_sent(request, create_invitations(new, invited_by=request.user))
+        count_mails(request, new, sender=str(request.user.pk))
+        actor = account_actor(request.user.pk)
+        _say_sent(request, create_invitations(new, invited_by=request.user, actor=actor))
     except InvitationRefused as reason:
         form.add_error("emails", str(reason))
         return _show_form(request, own, form)
@@ -67,14 +64,6 @@ def invite_members(request: PersonRequest, organisation_id: int) -> HttpResponse
 def _show_form(request: PersonRequest, own: Membership, form: InvitationForm) -> HttpResponse:
     context = {"organisation": own.organisation, "form": form, "people_limit": PEOPLE_PER_ORGANISATION}
     return render(request, "members/invite.html", context)
-
-
-def _count_mails(request: HttpRequest, new: NewInvitation) -> None:
-    for email in new.emails:
-        if not take_within_limit(request, "invite", rates=MAILS_OF_ONE_ACCOUNT, key=str(request.user.pk)):
-            raise InvitationRefused("You have sent too many invitations in the last hour. Try again later.")
-        if not take_within_limit(request, "invited", rates=MAILS_TO_ONE_MAILBOX, key=email):
-            raise InvitationRefused(f"{email} has received too many invitations today. Try again tomorrow.")
 
 
 def _say_sent(request: PersonRequest, sent: SentInvitations) -> None:

@@ -13,13 +13,12 @@ from onlooker.audit.actor import account_actor, acting_as
 from onlooker.console.accounts.page_access import PersonRequest, signed_in
 from onlooker.console.accounts.second_factor import has_second_factor
 from onlooker.console.forms import PlainForm
-from onlooker.console.members.forms import grantable_roles
 from onlooker.console.members.invitations import open_invitations_of
 from onlooker.console.streams.access import memberships_of, own_membership
 from onlooker.console.streams.forms import NameField
 from onlooker.streams.models import MemberRole, Organisation, Site
 from onlooker.streams.options import LONGEST_NAME, is_same_name
-from onlooker.streams.organisations import MANAGERS, remove_organisation
+from onlooker.streams.organisations import MANAGERS, grantable_roles, remove_organisation, set_organisation
 
 LISTED = 100
 """Members, invitations and sites on a page."""
@@ -121,9 +120,7 @@ def change_organisation(request: PersonRequest, organisation_id: int) -> HttpRes
     if not form.is_valid():
         return render(request, "organisations/settings.html", {"organisation": organisation, "form": form})
     with acting_as(account_actor(request.user.pk)):
-        for name, value in form.cleaned_data.items():
-            setattr(organisation, name, value)
-        organisation.save(update_fields=list(form.cleaned_data))
+        set_organisation(organisation, form.cleaned_data)
     messages.success(request, "Settings saved.")
     return redirect("organisation", organisation_id)
 

@@ -9,29 +9,17 @@ from django.shortcuts import get_object_or_404, redirect, render
 from onlooker.audit.actor import account_actor, acting_as
 from onlooker.console.accounts.models import Account
 from onlooker.console.accounts.page_access import PersonRequest, signed_in
-from onlooker.console.billing.models import Subscription
-from onlooker.console.members.forms import RoleForm, grantable_roles
+from onlooker.console.billing.subscriptions import check_payer
+from onlooker.console.members.forms import RoleForm
 from onlooker.console.streams.access import own_membership
 from onlooker.streams.models import MemberRole, Membership
-from onlooker.streams.organisations import MANAGERS, RefusedError, change_member, remove_member
+from onlooker.streams.organisations import MANAGERS, RefusedError, change_member, grantable_roles, remove_member
 
 
 def _changeable(own: Membership, membership_id: int) -> Membership:
     """A member whose role is one that the person may give, or Http404."""
     members = Membership.objects.filter(organisation=own.organisation_id, role__in=grantable_roles(own.role))
     return get_object_or_404(members.select_related("account", "organisation"), pk=membership_id)
-
-
-def check_payer(membership: Membership) -> None:
-    """Raises RefusedError: those who pay for streams stay owners until another one does."""
-    paid = Subscription.objects.filter(
-        customer__account=membership.account_id, stream__organisation=membership.organisation_id, wanted=True
-    )
-    if paid.exists():
-        raise RefusedError(
-            f"{membership.account} pays for streams of this organisation. Cancel these subscriptions first; "
-            "another owner can then upgrade the streams again."
-        )
 
 
 @signed_in("GET", "HEAD", "POST")

@@ -9,17 +9,18 @@ from django.http import HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 
 from onlooker.audit.actor import account_actor, acting_as
+from onlooker.console.accounts.models import Account
 from onlooker.console.accounts.page_access import PersonRequest, signed_in
 from onlooker.console.forms import PlainForm
 from onlooker.console.streams.access import own_membership
 from onlooker.console.streams.forms import HoursField, NameField, TimeZoneField
+from onlooker.streams import sites
 from onlooker.streams.models import Organisation, Site, Stream
-from onlooker.streams.organisations import MANAGERS
+from onlooker.streams.organisations import MANAGERS, RefusedError
+from onlooker.streams.sites import LONGEST_SITE_ADDRESS, NAME_TAKEN, is_name_taken
 
 STREAMS_OFFERED = 200
 """More would not fit on a page: then a stream's own settings say where it stands."""
-SITES_PER_ORGANISATION = 10_000
-LONGEST_SITE_ADDRESS = 300
 
 
 class SiteForm(PlainForm):
@@ -65,19 +66,15 @@ class SiteForm(PlainForm):
 
     def clean_name(self) -> str:
         name: str = self.cleaned_data["name"]
-        others = Site.objects.filter(organisation=self._organisation, name=name)
-        if (others.exclude(pk=self._site.pk) if self._site else others).exists():
-            raise forms.ValidationError("Another site has this name.")
+        if is_name_taken(self._organisation, name, besides=self._site):
+            raise forms.ValidationError(NAME_TAKEN)
         return name
 
     def save(self) -> Site:
-        """Create or change the site, and move streams in and out of it."""
+        """Create or change the site, and move streams in and out of it. Raises RefusedError."""
         given = dict(self.cleaned_data)
         chosen = given.pop("streams", None)
-        site = self._site or Site(organisation=self._organisation)
-        for name, value in given.items():
-            setattr(site, name, value)
-        site.save()
+        site = sites.change_site(self._site, given) if self._site else sites.create_site(self._organisation, given)
         if chosen is not None:
             numbers = {stream.pk for stream in chosen}
             for stream in self._offered():
@@ -87,16 +84,25 @@ class SiteForm(PlainForm):
         return site
 
 
+def _save(form: SiteForm, account: Account) -> Site | None:
+    """None where the form says why not."""
+    if not form.is_valid():
+        return None
+    try:
+        with acting_as(account_actor(account.pk)):
+            return form.save()
+    except RefusedError as refusal:
+        form.add_error(None, str(refusal))
+        return None
+
+
 @signed_in("GET", "HEAD", "POST")
 def create_site(request: PersonRequest, organisation_id: int) -> HttpResponse:
     organisation = own_membership(request.user, organisation_id, *MANAGERS).organisation
     form = SiteForm(organisation, None, request.POST or None)
-    if form.is_valid() and organisation.sites.count() >= SITES_PER_ORGANISATION:
-        form.add_error(None, f"An organisation has at most {SITES_PER_ORGANISATION:,} sites.")
-    if not form.is_valid():
+    site = _save(form, request.user)
+    if site is None:
         return render(request, "organisations/site.html", {"organisation": organisation, "form": form})
-    with acting_as(account_actor(request.user.pk)):
-        site = form.save()
     messages.success(request, f"Site {site.name} created.")
     return redirect("organisation", organisation_id)
 
@@ -106,10 +112,8 @@ def change_site(request: PersonRequest, organisation_id: int, site_id: int) -> H
     organisation = own_membership(request.user, organisation_id, *MANAGERS).organisation
     site = get_object_or_404(Site, organisation=organisation, pk=site_id)
     form = SiteForm(organisation, site, request.POST or None)
-    if not form.is_valid():
+    if _save(form, request.user) is None:
         return render(request, "organisations/site.html", {"organisation": organisation, "site": site, "form": form})
-    with acting_as(account_actor(request.user.pk)):
-        form.save()
     messages.success(request, f"Site {site.name} saved.")
     return redirect("organisation", organisation_id)
 
@@ -120,6 +124,6 @@ def remove_site(request: PersonRequest, organisation_id: int, site_id: int) -> H
     organisation = own_membership(request.user, organisation_id, *MANAGERS).organisation
     site = get_object_or_404(Site, organisation=organisation, pk=site_id)
     with acting_as(account_actor(request.user.pk)):
-        site.delete()
+        sites.remove_site(site)
     messages.success(request, f"Site {site.name} deleted. Its streams stay, and stand at no site.")
     return redirect("organisation", organisation_id)

@@ -2,6 +2,7 @@
 
 from django.urls import path
 
+from onlooker.console.devices import shared_settings
 from onlooker.console.organisations import audit_log, key_pages, page, people, sites
 
 _ONE = "<int:organisation_id>/"
@@ -21,5 +22,6 @@ urlpatterns = [
     path(f"{_ONE}members/<int:membership_id>/remove/", people.remove_membership, name="member-remove"),
     path(f"{_ONE}sites/new/", sites.create_site, name="site-new"),
     path(f"{_ONE}sites/<int:site_id>/", sites.change_site, name="site"),
+    path(f"{_ONE}sites/<int:site_id>/devices/", shared_settings.change_site_settings, name="site-devices"),
     path(f"{_ONE}sites/<int:site_id>/remove/", sites.remove_site, name="site-remove"),
 ]

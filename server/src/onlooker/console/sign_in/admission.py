@@ -16,7 +16,7 @@ from onlooker.audit.actor import account_actor, acting_as
 from onlooker.console.accounts.models import Account
 from onlooker.console.accounts.reach import begin_limited_session
 from onlooker.console.accounts.security_events import note_event
-from onlooker.console.organisations.people import check_payer
+from onlooker.console.billing.subscriptions import check_payer
 from onlooker.console.sign_in.lookup import find_provider
 from onlooker.console.sign_in.models import LONGEST_GROUP, IdentityProvider, ProvenDomain, ProviderIdentity
 from onlooker.console.web.mail import is_mail_on

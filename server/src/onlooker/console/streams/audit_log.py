@@ -75,6 +75,13 @@ def describe_entries(rows: Iterable[Entry], time_zone: str) -> list[ShownEntry]:
     ]
 
 
+def name_actors(actors: Iterable[str]) -> dict[str, str]:
+    """Who they are, as the log says it."""
+    named = list(actors)
+    people = _Addresses([(AuditEntry(actor=actor), {}) for actor in named])
+    return {actor: people.actor(actor) for actor in named}
+
+
 class _Addresses:
     """Of the accounts that entries name; of one that was deleted, its number is left."""
 
@@ -146,6 +153,19 @@ class _Sentence:
             "numbers.exported": lambda: f"Numbers {self._range()} downloaded from the dashboard.",
             "device.enrolled": lambda: f"Device {self._device()} enrolled.",
             "device.revoked": lambda: f"Device {self._device()} revoked.",
+            "device.configured": self._device_settings,
+            "device.configuration_refused": lambda: (
+                f"Device {self._device()} refused version {self.details['version']}: {self.details['reason']}"
+            ),
+            "device.configuration_rolled_back": lambda: (
+                f"Device {self._device()} rolled version {self.details['version']} back: {self.details['reason']}"
+            ),
+            "template.configured": lambda: (
+                f"Template {self.details['name']} for devices changed: {self._listed(self.details['changes'])}."
+            ),
+            "site.configured": lambda: (
+                f"Devices of site {self.details['name']} set: {self._listed(self.details['changes'])}."
+            ),
             "replacement.created": lambda: f"Enrolment code {self.details['code']} created, to replace the device.",
             "code.created": self._new_code,
             "code.ended": lambda: f"Enrolment code {self.details['code']} ended.",
@@ -155,6 +175,12 @@ class _Sentence:
             "key.sites": lambda: f"Key {self.details['key']} is for the sites {', '.join(self.details['names'])}.",
             "key.streams": lambda: f"Key {self.details['key']} is for the streams {', '.join(self.details['names'])}.",
             "key.revoked": lambda: f"Key {self.details['key']} ({self.details['name']}) revoked.",
+            "webhook.created": lambda: f"Webhook {self._webhook()} created.",
+            "webhook.changed": lambda: f"Webhook {self._webhook()} changed: {self._listed(self.details['changes'])}.",
+            "webhook.secret_replaced": lambda: f"The secret of webhook {self._webhook()} replaced.",
+            "webhook.disabled": lambda: f"Webhook {self._webhook()} disabled: {self.details['reason']}.",
+            "webhook.enabled": lambda: f"Webhook {self._webhook()} enabled.",
+            "webhook.removed": lambda: f"Webhook {self._webhook()} deleted.",
             "stream.tagged": self._tags,
             "visits.erased": lambda: f"Visits {self._range()} erased.",
         }.get(action)
@@ -192,6 +218,14 @@ class _Sentence:
     def _device(self) -> str:
         number, name = self.details["device"], self.details["name"]
         return f"{number} ({name})" if name else str(number)
+
+    def _device_settings(self) -> str:
+        if self.details["changes"]:
+            return f"Device {self._device()} set: {self._listed(self.details['changes'])}."
+        return f"Device {self._device()} has the settings of template {_value(self.details['template'])}."
+
+    def _webhook(self) -> str:
+        return f"{self.details['webhook']} ({self.details['host']})"
 
     def _new_code(self) -> str:
         number, devices = self.details["code"], self.details["devices"]

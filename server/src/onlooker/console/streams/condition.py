@@ -34,7 +34,7 @@ _ADVICE: dict[str, str] = {
     AgentState.SOURCE_SILENT: "The camera is connected but gives no pictures. Restart it.",
 }
 """The first sentence says what is wrong, the second what to do."""
-_DROPS: dict[str, str] = {
+DROP_TEXTS: dict[str, str] = {
     DropReason.BUSY: "the line or the server is too slow",
     DropReason.BANDWIDTH_CAP: "the agent's bandwidth limit",
     DropReason.SERVER_BUSY: "the server was busy",
@@ -127,4 +127,4 @@ def describe_frames(told: AgentCondition) -> str:
     share = 100 * dropped / (dropped + told.sent)
     shown = "less than 1 %" if share < 1 else f"{share:.0f} %"
     reasons = sorted(told.dropped, key=lambda reason: -told.dropped[reason])[:DROPS_SHOWN]
-    return f"{rate}; {shown} dropped: {', '.join(_DROPS.get(reason, reason) for reason in reasons)}"
+    return f"{rate}; {shown} dropped: {', '.join(DROP_TEXTS.get(reason, reason) for reason in reasons)}"

@@ -5,7 +5,6 @@ from typing import Any
 
 from django import forms
 from django.conf import settings
-from django.utils import timezone
 from django.utils.html import format_html
 
 from onlooker.audit.entries import kept_days
@@ -16,30 +15,25 @@ from onlooker.console.forms import PlainForm
 from onlooker.console.streams.access import find_way, managed_organisations, may_choose_kind
 from onlooker.streams.administration import AUDIT_DAYS, LONGEST_GRACE
 from onlooker.streams.business_hours import check_hours
+from onlooker.streams.choices import StreamChoice, find_change_refusals
 from onlooker.streams.models import LONGEST_RETENTION_DAYS, LONGEST_SILENCE_MINUTES, Organisation, Site, Stream
 from onlooker.streams.options import (
     LARGEST_GROUPS,
     LONGEST_NAME,
     READING_NOTICE,
     EnterpriseAccess,
-    check_alert_minutes,
-    check_first_hours,
     check_name,
     describe_kinds,
     is_same_name,
     time_zones_by_area,
 )
 from onlooker.streams.presets import (
-    EXPRESSION_FORBIDDEN,
-    NOTICE_MISSING,
     NOTICE_SENTENCE,
     NOTICE_TICK,
     PRESETS,
     USUAL,
     CameraPlace,
     Preset,
-    check_preset,
-    preset_settings,
 )
 
 _LONGEST_GRACE_HOURS = LONGEST_GRACE.total_seconds() / 3600
@@ -57,10 +51,20 @@ COMPUTE_TEXTS = {
     "server": "On the server: the camera sends frames",
     "device": "On the device: no frame leaves it, only visits do. Needs an agent with the device extra",
 }
-ALERTS = ("silence_alert_minutes", "blind_alert_minutes")
 NO_SITE = "No site"
 NOT_CHOSEN = ("kind", "compute", "place", "groups_of", AUDIT_DAYS)
 """Empty, these change nothing."""
+
+
+def choice_of(given: dict[str, Any]) -> StreamChoice:
+    """What was said so far; a field with an error of its own counts as not said."""
+    return StreamChoice(
+        place=CameraPlace(given.get("place", "")),
+        preset=Preset(given.get("preset", Preset.OWN)) if "place" in given else Preset.OWN,
+        is_notice_given=given.get("notice_given", False),
+        time_zone=given.get("time_zone", "UTC"),
+        hours=given.get("hours", ""),
+    )
 
 
 class NameField(forms.CharField):
@@ -195,28 +199,16 @@ class NewStreamForm(PlainForm):
         given: dict[str, Any] = self.cleaned_data
         if self._is_elsewhere:
             self.add_error(None, NOT_HERE)
-        short = check_first_hours(given.get("hours", ""), alert_minutes=Stream().silence_alert_minutes)
-        if short:
-            self.add_error("hours", short)
-        if "place" not in given or "preset" not in given:
-            return given
-        refusal = check_preset(
-            Preset(given["preset"]), CameraPlace(given["place"]), is_notice_given=given.get("notice_given", False)
-        )
-        if refusal:
-            self.add_error("notice_given" if refusal is NOTICE_MISSING else "preset", refusal)
+        for name, refusal in choice_of(given).find_refusals().items():
+            self.add_error(name, refusal)
         return given
 
     @property
     def chosen(self) -> dict[str, Any]:
         """The stream's settings, by its preset and what else was asked."""
-        given = self.cleaned_data
-        said = {name: given[name] for name in ("place", "hours", "time_zone")}
-        site = self._belongs.site_in(given.get("belongs_to", ""))
-        if site:
-            said |= {"site": site, "hours": given["hours"] or site.hours}
-        notice = {"notice_given_at": timezone.now()} if given["notice_given"] else {}
-        return said | notice | preset_settings(Preset(given["preset"]))
+        return choice_of(self.cleaned_data).stream_settings(
+            self._belongs.site_in(self.cleaned_data.get("belongs_to", ""))
+        )
 
     @property
     def organisation(self) -> Organisation | None:
@@ -322,20 +314,10 @@ class SettingsForm(PlainForm):
         if is_fewer and given.get("confirmed_days") != days:
             self.asked_days = days
             self.add_error(None, "Nothing has been saved yet. Confirm below that older visits will be deleted.")
-        place = CameraPlace(given.get("place") or self._stream.place)
-        if given.get("reads_expression") and place.forbids_expression:
-            self.add_error("reads_expression", EXPRESSION_FORBIDDEN)
-        self._check_alerts(given)
-        return given
-
-    def _check_alerts(self, given: dict[str, Any]) -> None:
-        """Where they, or the hours, are changed: what was chosen before stays."""
         changed = {name: given[name] for name in self.changed_data if name in given}
-        hours = changed.get("hours", self._stream.hours)
-        for name in ALERTS:
-            refusal = check_alert_minutes(changed.get(name, getattr(self._stream, name)), hours)
-            if refusal and {name, "hours"} & changed.keys():
-                self.add_error(name, refusal)
+        for name, refusal in find_change_refusals(self._stream, changed).items():
+            self.add_error(name, refusal)
+        return given
 
     @property
     def changes(self) -> dict[str, object]:

@@ -5,8 +5,10 @@ from django.http import HttpRequest, HttpResponse
 
 from onlooker.console.billing.configuration import is_billing_on
 from onlooker.console.devices.agent_requests import CredentialRequest, EnrolmentBody, EnrolmentRequest
+from onlooker.console.devices.configuration_requests import ConfigurationBody, HealthBody
 from onlooker.console.tokens import json_views
 from onlooker.console.tokens.json_views import json_view
+from onlooker.devices.health import Health
 from onlooker.errors import KINDS, Code
 from onlooker.http.openapi import (
     PROBLEM,
@@ -84,6 +86,8 @@ def describe_console() -> Schema:
         "/devices/credential/": {
             "post": _give_credential("renew_credential", "A new credential for a device", CredentialRequest)
         },
+        "/devices/configuration/": {"get": _show_configuration()},
+        "/devices/health/": {"post": _take_health()},
         "/livez": {"get": _read("show_live", "Whether the console runs", _LIVE)},
         "/readyz": {"get": _show_ready()},
     }
@@ -123,6 +127,46 @@ def _give_credential(name: str, summary: str, body: type) -> Schema:
         "requestBody": {"required": True, "content": json_content(schema_of(body))},
         "responses": responses,
     }
+
+
+_DEVICE_REFUSALS = (*_REFUSALS_OF_ALL, Code.BAD_CREDENTIALS, Code.DEVICE_REVOKED)
+_DEVICE_KEY: Schema = {
+    "name": "Authorization",
+    "in": "header",
+    "required": True,
+    "schema": TEXT,
+    "description": "`Bearer` and the key that the device made when it enrolled",
+}
+
+
+def _show_configuration() -> Schema:
+    responses = _device_responses(schema_of(ConfigurationBody), *_DEVICE_REFUSALS)
+    responses["200"]["headers"] = {"ETag": header_schema("The version and a hash of the settings", TEXT)}
+    responses["304"] = {"description": "You have it already"}
+    return {
+        "operationId": "show_device_configuration",
+        "summary": "What a device is to be set to",
+        "description": "For devices. Settings that are not in it are the device's own choice.",
+        "parameters": [_DEVICE_KEY, {"name": "If-None-Match", "in": "header", "schema": TEXT}],
+        "responses": responses,
+    }
+
+
+def _take_health() -> Schema:
+    return {
+        "operationId": "take_device_health",
+        "summary": "How a device is, and what it made of its configuration",
+        "description": "For devices, once a minute, up to 8 KiB. The answer names what is offered now.",
+        "parameters": [_DEVICE_KEY],
+        "requestBody": {"required": True, "content": json_content(schema_of(Health))},
+        "responses": _device_responses(schema_of(HealthBody), *_DEVICE_REFUSALS, Code.UNSUPPORTED_MEDIA_TYPE),
+    }
+
+
+def _device_responses(schema: Schema, *refusals: Code) -> Schema:
+    wait = header_schema("Seconds to wait", {"type": "integer", "minimum": 1})
+    limited = problem_response_schema(Code.RATE_LIMITED, headers={"Retry-After": wait})
+    return _responses(schema, *refusals) | {"429": limited}
 
 
 def _show_ready() -> Schema:

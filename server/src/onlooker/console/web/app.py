@@ -24,6 +24,7 @@ from onlooker.console.event_streams import EventStreams
 from onlooker.console.tokens.json_views import TOKEN_PATHS, allow_all_origins
 from onlooker.console.web.address_rate_limit import OPEN_AREAS, AddressRateLimit
 from onlooker.console.web.chores import run_chores
+from onlooker.console.web.device_rate_limit import DeviceRateLimit
 from onlooker.console.web.health import is_database_there
 from onlooker.console.web.request_limits import RequestLimits
 from onlooker.console.web.secret_key import require_secret_key
@@ -33,6 +34,7 @@ from onlooker.logs import fields
 from onlooker.monitoring import serve_monitoring, stop_signal
 from onlooker.settings import Settings
 from onlooker.standby import NumbersPool, open_numbers_pool
+from onlooker.webhooks.outgoing_post import Outbound, open_outbound
 
 log = logging.getLogger(__name__)
 
@@ -59,7 +61,8 @@ def build_app(settings: Settings, numbers: NumbersPool) -> Starlette:
     tokens = [Route(path, allow_all_origins(live)) for path in TOKEN_PATHS]
     wheels = Route(FILES_PATH + "{name}", send_wheel)
     routes = [Mount("/static", static), wheels, *tokens, Mount("/", live)]
-    app = Starlette(routes=routes, middleware=[Middleware(AddressRateLimit, area=area) for area in OPEN_AREAS])
+    limits = [Middleware(DeviceRateLimit), *(Middleware(AddressRateLimit, area=area) for area in OPEN_AREAS)]
+    app = Starlette(routes=routes, middleware=limits)
     app.state.numbers, app.state.live = numbers, live
     return app
 
@@ -69,6 +72,7 @@ async def run_console(settings: Settings) -> None:
     require_secret_key(settings)
     require_billing_settings(settings)
     require_agent_packages(settings)
+    outbound = open_outbound(settings)
     _share_connections(settings)
     listeners = open_listeners(settings, https="console_https_port", http="console_http_port")
     checks, clock = {"database": False, "clock": True}, ClockCheck(settings)
@@ -89,6 +93,7 @@ async def run_console(settings: Settings) -> None:
             group.create_task(_watch_database(checks, clock)),
             group.create_task(clock.run(primary)),
             group.create_task(run_chores(settings, may_run=lambda: clock.is_right)),
+            group.create_task(_deliver_webhooks(outbound, clock)),
             group.create_task(serve_monitoring(settings, lambda: checks, clock.facts)),
         ]
         log.info("console ready", extra=fields(url=settings.console_url))
@@ -106,6 +111,12 @@ def _share_connections(settings: Settings) -> None:
     database: dict[str, Any] = django_settings.DATABASES["default"]
     database["OPTIONS"]["pool"] = {"min_size": 1, "max_size": settings.database_pool_size, "timeout": 5}
     watch_pool(cast(Any, connection).pool)
+
+
+async def _deliver_webhooks(outbound: Outbound, clock: ClockCheck) -> None:
+    from onlooker.console.webhooks.deliverer import Deliverer  # its tables need Django, which build_app sets up
+
+    await Deliverer(outbound).run(may_run=lambda: clock.is_right)
 
 
 async def _watch_database(checks: dict[str, bool], clock: ClockCheck) -> None:

@@ -11,10 +11,15 @@ from django.db.models import QuerySet
 from onlooker.console.sign_in.models import IdentityProvider
 from onlooker.console.tokens.models import SigningKey
 from onlooker.console.web.secret_key import InvalidToken, is_sealed_with_newest, reseal, unseal
+from onlooker.webhooks.models import EndpointSecret
 
 AUTHENTICATOR_SECRETS = ("secret", "seed", "migrated_codes")
 """Where allauth keeps what it had sealed, of a second factor and of recovery codes."""
-SEALED_FIELDS: dict[type, str] = {SigningKey: "sealed_private_pem", IdentityProvider: "sealed_secret"}
+SEALED_FIELDS: dict[type, str] = {
+    SigningKey: "sealed_private_pem",
+    IdentityProvider: "sealed_secret",
+    EndpointSecret: "sealed_secret",
+}
 """Tables with one sealed value in each row."""
 SAID_EVERY = 100
 
@@ -62,6 +67,7 @@ def _sealed_rows() -> Iterator[QuerySet[Any]]:
     yield SigningKey.objects.filter(retires_at=None).order_by("pk")
     yield Authenticator.objects.order_by("pk")
     yield IdentityProvider.objects.order_by("pk")
+    yield EndpointSecret.objects.order_by("pk")
 
 
 def _count(state: SealState, row: Any) -> bool:
@@ -106,4 +112,6 @@ def _describe(row: Any) -> str:
         return f"signing key {row.kid}"
     if isinstance(row, IdentityProvider):
         return f"client secret of organisation {row.organisation_id}"
+    if isinstance(row, EndpointSecret):
+        return f"secret of webhook {row.endpoint_id}"
     return f"{row.type} of account {row.user_id}"

@@ -31,6 +31,7 @@ INSTALLED_APPS = [
     "onlooker.console.apps.ConsoleConfig",  # first: its templates override allauth's and the admin's
     "onlooker.console.accounts.apps.AccountsConfig",
     "onlooker.console.members.apps.MembersConfig",
+    "onlooker.console.api.apps.ApiConfig",
     "onlooker.console.sign_in.apps.SignInConfig",
     "onlooker.console.alerts.apps.AlertsConfig",
     "onlooker.console.checks.apps.ChecksConfig",
@@ -41,6 +42,7 @@ INSTALLED_APPS = [
     "onlooker.streams.apps.StreamsConfig",
     "onlooker.devices.apps.DevicesConfig",
     "onlooker.keys.apps.KeysConfig",
+    "onlooker.webhooks.apps.WebhooksConfig",
     "onlooker.gateway.apps.GatewayConfig",
     "onlooker.visits.apps.VisitsConfig",
     "onlooker.metrics.apps.MetricsConfig",

@@ -1,10 +1,11 @@
 -- Numbers of many streams, from their daily roll-up. Each stream is looked up by its key (OFFSET 0 keeps it so): no table
 -- is read across streams, and a plan for few of them is right for thousands.
 
--- name: given_streams  part of all: the streams that are asked for, and which day it is there
+-- name: given_streams  part of all: the streams that are asked for, and the last day of the period there: today, or
+-- the one that is named
 local AS MATERIALIZED (
     SELECT time_zone, metrics_known_zone(time_zone) AS zone,
-           (%(now)s::timestamptz AT TIME ZONE metrics_known_zone(time_zone))::date AS today
+           coalesce(%(last_day)s::date, (%(now)s::timestamptz AT TIME ZONE metrics_known_zone(time_zone))::date) AS today
     FROM (SELECT DISTINCT time_zone FROM streams_stream WHERE id = ANY(%(stream_ids)s::bigint[])) named),
 stream AS MATERIALIZED (
     SELECT id, today, zone, greatest(created_at, coverage_since) AS since_at
@@ -55,16 +56,17 @@ LEFT JOIN LATERAL (
 WHERE least(now.watched_ms, before.watched_ms) >= %(alike)s * greatest(now.watched_ms, before.watched_ms)
 GROUP BY 1, 2;
 
--- name: read_opened  since when each stream is expected to watch in the period, and which opening hours held when;
--- streams of which both are equal together
+-- name: read_opened  from when to when each stream is expected to watch in the period, and which opening hours held
+-- when; streams of which all are equal together
 WITH $given_streams
-SELECT array_agg(id) AS stream_ids, begins_at, versions
+SELECT array_agg(id) AS stream_ids, begins_at, ends_at, versions
 FROM (SELECT id,
              greatest(since_at, (today - %(days)s::int + 1)::timestamp AT TIME ZONE zone) AS begins_at,
+             least(%(now)s::timestamptz, (today + 1)::timestamp AT TIME ZONE zone) AS ends_at,
              coalesce((SELECT jsonb_agg(jsonb_build_array(extract(epoch FROM version.since_at)::float8, version.hours,
                                                           version.time_zone) ORDER BY version.since_at)
                        FROM streams_openinghours version
                        WHERE version.stream_id = stream.id AND version.since_at < %(now)s::timestamptz),
                       '[]') AS versions
       FROM stream) opened
-GROUP BY begins_at, versions;
+GROUP BY begins_at, ends_at, versions;

@@ -1,0 +1,1 @@
+"""Hundreds of simulated devices at the real product."""

@@ -1,0 +1,1 @@
+"""One file for each resource: its structs, and what its operations do."""

@@ -1,0 +1,1 @@
+"""Webhooks of organisations: their endpoints, who delivers, and the pages."""
