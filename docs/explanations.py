@@ -53,6 +53,16 @@ PROBLEMS = {
         "the console for a credential.",
         "Create a new code in the console, and enrol the device again.",
     ),
+    "forbidden": (
+        "The key has the scope, and may not do this all the same: it acts as manager where an owner is needed, or is "
+        "for some sites and streams alone.",
+        "`detail` says which. Use a key that acts as owner, or one for the whole organisation.",
+    ),
+    "conflict": (
+        "The [management interface](../guides/api.md) can't do this now: a limit is reached, a rule is in the way, an "
+        "`Idempotency-Key` was used for another request, or the first request with it is still in progress.",
+        "`detail` says which, and what to do. With `Retry-After`, send the same request again after so many seconds.",
+    ),
     "not_found": (
         "The service, version, job, blob, session or feed does not exist, is past its retention, or belongs to another "
         "stream. Also returned for routes that a trial token can't use, and for a stream that a key does not reach.",
@@ -309,6 +319,9 @@ CONSOLE_ROUTES = {
     "token-without-slash": "The same",
     "jwks": "The public keys that verify tokens; JSON",
     "openapi": "The JSON routes of the console, as an OpenAPI document",
+    "api-reference": "The [management interface](../guides/api.md), as a page",
+    "api-openapi": "The same as an OpenAPI document",
+    "api-...": "[Its operations](api.md), for programs with a key; JSON. The route in log lines is `api-` and the path",
     "devices": "The devices of the organisations that the account manages, open codes and templates; `?site=`, "
     "`?search=`, `?revoked=1`",
     "device-code-new": "Create an enrolment code; the response shows it, once",
