@@ -149,6 +149,14 @@ JOB_ERRORS = {
 METRICS = {
     "onlooker_console_provider_sign_ins": "Sign-ins with [organisations' providers](../guides/sign-in.md). `refused`: "
     "somebody is not let in; `failed`: the provider did not answer, or what it answered could not be verified.",
+    "onlooker_webhook_events": "Events for [webhooks](../guides/webhooks.md). `dropped`: 10,000 waited for the webhook "
+    "already; `expired`: it waited for 14 days.",
+    "onlooker_webhook_tries": "Tries to deliver an event. `delivered`, or why not: `bad_url`, `unresolved`, `inside` (an "
+    "address inside), `unreachable`, `tls`, `time_limit`, `closed`, `not_http`, `redirect`, `gone`, `status` or `secret` "
+    "(the secret key has changed).",
+    "onlooker_webhook_disabled": "Webhooks that were disabled: `failed` (nothing was accepted for three days) or `gone` "
+    "(410).",
+    "onlooker_webhook_busy": "Webhooks that this console delivers to right now, 32 at most.",
     "onlooker_requests": "Answered requests. `route` is a name from [routes.md](routes.md), or `none` if the request "
     "was refused before routing; status 499: the client disconnected.",
     "onlooker_request_seconds": "Time from the first byte of a request to the end of its response.",
@@ -334,6 +342,14 @@ CONSOLE_ROUTES = {
     "device-credential": "POST: a device asks for a new credential with its key; JSON",
     "device-configuration": "What a device is to be set to, for its key, with an ETag; JSON",
     "device-health": "POST: a device reports once a minute how it is, and what it made of its configuration; JSON",
+    "webhooks": "An organisation's webhooks; for owners and managers",
+    "webhook-new": "Create a webhook; the response shows its signing secret, once",
+    "webhook": "A webhook: its settings, and what was delivered to it; `?before=`",
+    "webhook-test": "POST: send a test event",
+    "webhook-secret": "POST: replace the signing secret; the response shows the new one, once",
+    "webhook-switch": "POST: enable or disable a webhook",
+    "webhook-remove": "POST: delete a webhook with what waits for it",
+    "webhook-replay": "POST: send a delivery again",
     "billing": "Card, subscriptions and invoices; all routes below `/billing/` exist only with Stripe's keys",
     "billing-card": "Redirects to Stripe's page to change the card",
     "billing-done": "Where Stripe's page redirects back to",
