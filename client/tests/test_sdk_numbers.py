@@ -13,7 +13,7 @@ from testkit import Stack, TestStream
 
 from onlooker_client import BadArgument, BadCredentials, BadRequest, Bucket, Client, ConfigError, LinkError
 from onlooker_client.config import Config
-from onlooker_client.numbers.endpoint import UNKNOWN_LIFE_S, DataEndpoint, life_s
+from onlooker_client.numbers.endpoint import UNKNOWN_LIFE_S, DataEndpoint, Tokens, life_s
 from onlooker_client.numbers.metrics import Metrics, Query
 
 OWNER = "owner@example.org"
@@ -66,6 +66,7 @@ def test_a_token_is_got_once_and_anew_when_it_is_refused(reader: Client) -> None
     ask = lambda: reader.metrics(["passing_by"], "2026-03-01", time="global").buckets  # noqa: E731
     ask()
     tokens, _ = reader._data._open()
+    assert isinstance(tokens, Tokens)
     first = tokens.get()
     ask()
     assert tokens.get() == first
@@ -78,6 +79,7 @@ def test_a_token_is_got_once_and_anew_when_it_is_refused(reader: Client) -> None
 def test_a_token_is_renewed_before_it_ends(reader: Client) -> None:
     reader.metrics(["passing_by"], "2026-03-01", time="global").buckets  # noqa: B018
     tokens, _ = reader._data._open()
+    assert isinstance(tokens, Tokens)
     assert life_s(tokens.get()) == 5 * 3600
     tokens._renew_at = 0.0
     tokens._token = "ended"

@@ -128,7 +128,7 @@ def read_stream(client: Client) -> dict[str, Any]:
 
 def check_empty(client: Client, plan: VideoPlan, *, add: bool) -> list[str]:
     """A video that is sent twice counts everybody twice, and nobody can undo that."""
-    if not client.config.username or plan.duration_s <= 0:
+    if not (client.config.username or client.config.key) or plan.duration_s <= 0:
         return []
     begin = plan.moment(plan.from_s + IN_VIEW_AT_CUT_S) if plan.from_s else plan.start
     is_short = begin >= plan.end  # only people in view at the cut can be in it

@@ -25,7 +25,7 @@ LAST_STATE_S = 1.0
 """What the last frame showed holds for so long."""
 _HOW_TO_READ = (
     "To see who was interested, for how long, and more, give --username with the e-mail address of an account that "
-    "can see the stream, or open its dashboard in the console."
+    "can see the stream, set ONLOOKER_KEY to a key that reads numbers, or open its dashboard in the console."
 )
 REMARKS = {"stop_time": "on average, of the interested", "satisfaction": "0: sad or angry, 1: happy"}
 TITLES = {"emotion": "Mood"}
@@ -111,7 +111,7 @@ class Report:
 
 def read_report(client: Client, plan: VideoPlan, outcome: Outcome, *, fps: float, told: Sequence[str] = ()) -> Report:
     """With the numbers, where somebody may read them."""
-    if not client.config.username:
+    if not client.config.username and not client.config.key:
         return Report(plan, outcome, fps, None, _HOW_TO_READ)
     if outcome.reached_s is None:
         return Report(plan, outcome, fps, None, "Nothing was sent.")

@@ -1,4 +1,4 @@
-"""The data endpoint: pages of numbers, requested with a token that is renewed automatically."""
+"""The data endpoint: pages of numbers, requested with a key, or with a token that is renewed automatically."""
 
 from __future__ import annotations
 
@@ -7,7 +7,8 @@ import json
 import re
 import threading
 import time
-from typing import Any, Callable
+from typing import Any, Callable, Protocol
+from urllib.parse import parse_qsl, urlencode
 
 from onlooker_client.config import Config
 from onlooker_client.errors import BadCredentials, BadRequest, ConfigError, LinkError
@@ -15,11 +16,13 @@ from onlooker_client.wire.attachments import json_body
 from onlooker_client.wire.transport import Repeat, Transport
 
 ENTITIES_PATH = "/api/1/entities"
+ADDRESSES_PATH = "/api/v1/addresses"
 RENEWABLE = ("missing_token", "invalid_jwt", "expired_jwt")
 TOKEN_PATH = "/api-token-authstream/"  # noqa: S105 (a path, not a secret)
 RENEW_BEFORE_S = 60.0
 UNKNOWN_LIFE_S = 300.0
 """Of a token that does not say how long it lives."""
+_KEY = re.compile(r"onl_[A-Za-z0-9_-]{43}")
 _TOKEN = re.compile(r"[A-Za-z0-9._~+/=-]{1,8192}")
 
 
@@ -30,19 +33,19 @@ class DataEndpoint:
         self._config = config
         self._ask_stream = ask_stream
         self._timeout_s = timeout_s
-        self._opened: tuple[Tokens, Transport] | None = None
+        self._opened: tuple[Bearer, Transport] | None = None
         self._lock = threading.Lock()
 
     def ask(self, query: str) -> dict[str, Any]:
         """A page. The token goes to the data endpoint alone, whatever a page says of the next one."""
-        tokens, transport = self._open()
-        token = tokens.get()
+        bearer, transport = self._open()
+        query, token = bearer.complete(query), bearer.get()
         try:
             return self._get(transport, query, token)
         except BadCredentials as refused:
             if refused.code not in RENEWABLE:
                 raise
-        return self._get(transport, query, tokens.renew(token))
+        return self._get(transport, query, bearer.renew(token))
 
     def close(self) -> None:
         with self._lock:
@@ -55,37 +58,108 @@ class DataEndpoint:
         path = f"{ENTITIES_PATH}?{query}"
         return transport.request_json("GET", path, repeat=Repeat.IF_LOST, authorization=f"Bearer {token}")
 
-    def _open(self) -> tuple[Tokens, Transport]:
+    def _open(self) -> tuple[Bearer, Transport]:
         with self._lock:
             if self._opened is None:
-                if not self._config.username:
-                    raise ConfigError(
-                        "The data endpoint needs to know who reads the numbers: give username=... (ONLOOKER_USERNAME), "
-                        "the e-mail address of an account that can see the stream."
-                    )
-                console_url, data_url = self._find()
-                how: dict[str, Any] = {"ca_file": self._config.ca_file, "timeout_s": self._timeout_s}
-                tokens = Tokens(Transport(console_url, **how), self._config)
-                self._opened = tokens, Transport(data_url, **how)
+                self._opened = self._open_with_key() if self._config.key else self._open_with_tokens()
             return self._opened
 
-    def _find(self) -> tuple[str, str]:
+    def _open_with_key(self) -> tuple[Bearer, Transport]:
+        if not _KEY.fullmatch(self._config.key or ""):
+            raise ConfigError("The key (ONLOOKER_KEY) is not one: a key is onl_ and 43 letters, digits, - or _.")
+        data_url = self._config.data_url or self._ask_addresses() or self._ask_gateway().get("data_url")
+        if not data_url:
+            raise ConfigError(
+                "The key does not say where the numbers are. Give data_url=... (ONLOOKER_DATA_URL), the address of the "
+                "data endpoint, or console_url=... (ONLOOKER_CONSOLE_URL)."
+            )
+        return KeyBearer(self._config), self._transport(data_url)
+
+    def _open_with_tokens(self) -> tuple[Bearer, Transport]:
+        if not self._config.username:
+            raise ConfigError(
+                "The data endpoint needs to know who reads the numbers: give username=... (ONLOOKER_USERNAME), "
+                "the e-mail address of an account that can see the stream, or key=... (ONLOOKER_KEY), a key of its "
+                "organisation."
+            )
         console_url, data_url = self._config.console_url, self._config.data_url
-        if console_url and data_url:
-            return console_url, data_url
-        try:
-            said = self._ask_stream()
-        except BadRequest as refused:
-            if refused.status != 404:
-                raise
-            said = {}
-        console_url, data_url = console_url or said.get("console_url"), data_url or said.get("data_url")
+        if not console_url or not data_url:
+            said = self._ask_gateway()
+            console_url, data_url = console_url or said.get("console_url"), data_url or said.get("data_url")
         if not console_url or not data_url:
             raise ConfigError(
                 "This server does not say where its numbers are. Give console_url=... and data_url=..., or "
                 "ONLOOKER_CONSOLE_URL and ONLOOKER_DATA_URL."
             )
-        return console_url, data_url
+        return Tokens(self._transport(console_url), self._config), self._transport(data_url)
+
+    def _transport(self, url: str) -> Transport:
+        return Transport(url, ca_file=self._config.ca_file, timeout_s=self._timeout_s)
+
+    def _ask_gateway(self) -> dict[str, Any]:
+        """What it says of the stream; nothing where it is too old, or where a key may not send frames."""
+        if self._config.key and not self._config.url:
+            return {}
+        try:
+            return self._ask_stream()
+        except BadRequest as refused:
+            if refused.status != 404:
+                raise
+        except BadCredentials:
+            if not self._config.key:
+                raise
+        return {}
+
+    def _ask_addresses(self) -> str | None:
+        """Where the data endpoint is, by the console; None where it does not say."""
+        if not self._config.console_url:
+            return None
+        console = self._transport(self._config.console_url)
+        try:
+            bearing = f"Bearer {self._config.key}"
+            said = console.request_json("GET", ADDRESSES_PATH, repeat=Repeat.IF_LOST, authorization=bearing)
+        except BadRequest as refused:
+            if refused.status != 404:
+                raise
+            return None
+        finally:
+            console.close()
+        data_url = said.get("data_url")
+        return data_url if isinstance(data_url, str) else None
+
+
+class Bearer(Protocol):
+    """What is shown to the data endpoint."""
+
+    def complete(self, query: str) -> str: ...
+
+    def get(self) -> str: ...
+
+    def renew(self, refused: str) -> str: ...
+
+    def close(self) -> None: ...
+
+
+class KeyBearer:
+    """A key of an organisation. It reaches several streams, so each request names one."""
+
+    def __init__(self, config: Config) -> None:
+        self._key, self._client_id = config.key or "", config.client_id or ""
+
+    def complete(self, query: str) -> str:
+        """With the stream, whatever a page says of the next one."""
+        asked = [(name, value) for name, value in parse_qsl(query, keep_blank_values=True) if name != "stream"]
+        return urlencode([*asked, ("stream", self._client_id)])
+
+    def get(self) -> str:
+        return self._key
+
+    def renew(self, refused: str) -> str:
+        """There is no other."""
+        return refused
+
+    def close(self) -> None:
+        """Nothing is open."""
 
 
 class Tokens:
@@ -101,6 +175,10 @@ class Tokens:
         self._token = ""
         self._renew_at = 0.0
         self._lock = threading.Lock()
+
+    def complete(self, query: str) -> str:
+        """As it is: a token is for one stream."""
+        return query
 
     def get(self) -> str:
         """One that lives for a while yet."""
