@@ -202,9 +202,9 @@ fuzz-gateway requests="5000":
 fuzz-visits batches="1000" *seed:
     python -m bench.abuse.visits {{batches}} {{seed}}
 
-# Schemathesis on the console's JSON routes, and guessing at logins and tokens.
-fuzz-console requests="2000" *guesses:
-    python -m bench.abuse.console {{requests}} {{guesses}}
+# Schemathesis on the console's JSON routes and its management interface, and guessing at logins and tokens.
+fuzz-console requests="2000" guesses="1000" api="5000":
+    python -m bench.abuse.console {{requests}} {{guesses}} {{api}}
 
 # Schemathesis and hand-made abuse of the data endpoint: its parameters, its tokens, and other streams' numbers.
 fuzz-data requests="5000" *seed:

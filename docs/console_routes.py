@@ -9,12 +9,17 @@ from django.urls import URLPattern, URLResolver, get_resolver
 
 STAFF = "staff/"
 """Django's admin: its many pages are listed as one."""
+API = "api/v1/"
+"""Its operations are in a page of their own."""
+API_PAGES = ("api-reference", "api-openapi")
 
 
 def routes_of(resolver: URLResolver, beginning: str = "") -> Iterator[tuple[str, str]]:
     for one in resolver.url_patterns:
         path = f"{beginning}{one.pattern}"
-        if isinstance(one, URLPattern):
+        if isinstance(one, URLPattern) and path.startswith(API) and one.name not in API_PAGES:
+            yield f"{API}...", "api-..."
+        elif isinstance(one, URLPattern):
             yield path, one.name or ""
         elif path == STAFF:
             yield f"{STAFF}...", "admin:..."

@@ -53,6 +53,16 @@ PROBLEMS = {
         "the console for a credential.",
         "Create a new code in the console, and enrol the device again.",
     ),
+    "forbidden": (
+        "The key has the scope, and may not do this all the same: it acts as manager where an owner is needed, or is "
+        "for some sites and streams alone.",
+        "`detail` says which. Use a key that acts as owner, or one for the whole organisation.",
+    ),
+    "conflict": (
+        "The [management interface](../guides/api.md) can't do this now: a limit is reached, a rule is in the way, an "
+        "`Idempotency-Key` was used for another request, or the first request with it is still in progress.",
+        "`detail` says which, and what to do. With `Retry-After`, send the same request again after so many seconds.",
+    ),
     "not_found": (
         "The service, version, job, blob, session or feed does not exist, is past its retention, or belongs to another "
         "stream. Also returned for routes that a trial token can't use, and for a stream that a key does not reach.",
@@ -139,6 +149,14 @@ JOB_ERRORS = {
 METRICS = {
     "onlooker_console_provider_sign_ins": "Sign-ins with [organisations' providers](../guides/sign-in.md). `refused`: "
     "somebody is not let in; `failed`: the provider did not answer, or what it answered could not be verified.",
+    "onlooker_webhook_events": "Events for [webhooks](../guides/webhooks.md). `dropped`: 10,000 waited for the webhook "
+    "already; `expired`: it waited for 14 days.",
+    "onlooker_webhook_tries": "Tries to deliver an event. `delivered`, or why not: `bad_url`, `unresolved`, `inside` (an "
+    "address inside), `unreachable`, `tls`, `time_limit`, `closed`, `not_http`, `redirect`, `gone`, `status` or `secret` "
+    "(the secret key has changed).",
+    "onlooker_webhook_disabled": "Webhooks that were disabled: `failed` (nothing was accepted for three days) or `gone` "
+    "(410).",
+    "onlooker_webhook_busy": "Webhooks that this console delivers to right now, 32 at most.",
     "onlooker_requests": "Answered requests. `route` is a name from [routes.md](routes.md), or `none` if the request "
     "was refused before routing; status 499: the client disconnected.",
     "onlooker_request_seconds": "Time from the first byte of a request to the end of its response.",
@@ -309,6 +327,9 @@ CONSOLE_ROUTES = {
     "token-without-slash": "The same",
     "jwks": "The public keys that verify tokens; JSON",
     "openapi": "The JSON routes of the console, as an OpenAPI document",
+    "api-reference": "The [management interface](../guides/api.md), as a page",
+    "api-openapi": "The same as an OpenAPI document",
+    "api-...": "[Its operations](api.md), for programs with a key; JSON. The route in log lines is `api-` and the path",
     "devices": "The devices of the organisations that the account manages, open codes and templates; `?site=`, "
     "`?search=`, `?condition=`, `?configuration=`, `?version=`, `?revoked=1`",
     "devices-fleet": "How many devices have which condition, state of the configuration and agent; `?site=`",
@@ -329,6 +350,14 @@ CONSOLE_ROUTES = {
     "device-credential": "POST: a device asks for a new credential with its key; JSON",
     "device-configuration": "What a device is to be set to, for its key, with an ETag; JSON",
     "device-health": "POST: a device reports once a minute how it is, and what it made of its configuration; JSON",
+    "webhooks": "An organisation's webhooks; for owners and managers",
+    "webhook-new": "Create a webhook; the response shows its signing secret, once",
+    "webhook": "A webhook: its settings, and what was delivered to it; `?before=`",
+    "webhook-test": "POST: send a test event",
+    "webhook-secret": "POST: replace the signing secret; the response shows the new one, once",
+    "webhook-switch": "POST: enable or disable a webhook",
+    "webhook-remove": "POST: delete a webhook with what waits for it",
+    "webhook-replay": "POST: send a delivery again",
     "billing": "Card, subscriptions and invoices; all routes below `/billing/` exist only with Stripe's keys",
     "billing-card": "Redirects to Stripe's page to change the card",
     "billing-done": "Where Stripe's page redirects back to",

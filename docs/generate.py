@@ -21,6 +21,7 @@ HERE = Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE))
 
 from alert_page import alert_page  # noqa: E402
+from api_page import api_page  # noqa: E402
 from check_page import check_page  # noqa: E402
 from client_page import client_page  # noqa: E402
 from explanations import CONSOLE_ROUTES, DATA_ROUTES, JOB_ERRORS, METRICS, PROBLEMS, Undocumented  # noqa: E402
@@ -371,6 +372,7 @@ PAGES: dict[str, Callable[[], str]] = {
     "numbers.md": numbers_page,
     "cli.md": command_page,
     "client.md": lambda: client_page(table),
+    "api.md": lambda: api_page(table),
     "checks.md": lambda: check_page(ROOT, table),
 }
 

@@ -30,6 +30,7 @@ FIELDS = {
     "definitions": ("string", "Which definitions of metrics fill the roll-up."),
     "detail": ("string", "What was wrong with a provider's answer."),
     "device": ("integer", "Number of a device."),
+    "dropped": ("integer", "How many events for a webhook were dropped."),
     "error": ("string", "What a library, the database or the bus said, or the kind of its exception."),
     "exception": ("string", "A traceback, with line breaks."),
     "filled": ("number", "Share of a bucket's disk that is used, 0 to 1."),
@@ -70,6 +71,7 @@ FIELDS = {
     "stream": ("integer or string or null", "Number of a stream, null before it is known; of the bus, its name."),
     "subscription": ("string", "The id of a subscription at Stripe."),
     "url": ("string", "Where a process serves, or what it connects to."),
+    "webhook": ("integer", "Number of a webhook. Never its URL, which may contain a secret."),
     "what": ("string", "What could not be written."),
     "worker": ("string", "The name of a worker."),
 }  # fmt: skip

@@ -48,12 +48,12 @@ class OpenApiFuzz(ABC):
 
     checks: ClassVar[Sequence[Check]] = ()
 
-    def __init__(self, url: str, *, ca_file: str) -> None:
+    def __init__(self, url: str, *, ca_file: str, document_path: str = "/openapi.json") -> None:
         self._url = url
         self._ca_file = ca_file
         self._session = requests.Session()
         self._session.trust_env = False
-        document = self._session.get(f"{url}/openapi.json", verify=ca_file, timeout=ANSWER_LIMIT_S)
+        document = self._session.get(f"{url}{document_path}", verify=ca_file, timeout=ANSWER_LIMIT_S)
         schema = schemathesis.openapi.from_dict(document.json())
         self.operations: list[Any] = [_operation(found) for found in schema.get_all_operations()]
         self.by_operation: Counter[str] = Counter()

@@ -22,6 +22,7 @@ from bench.abuse.console.guesses import (
     besiege,
     guess_unthrottled,
 )
+from bench.abuse.console.management import ManagementSchema, create_key, is_still_served
 from bench.abuse.console.schema import ConsoleSchema
 from bench.abuse.run import conclude_run, count_restarts, failure_reasons, is_unharmed, statuses_of, tally_figures
 from bench.lib.product import running_product, say
@@ -30,12 +31,14 @@ from testkit import Stack
 
 REQUESTS_TARGET = 2000
 GUESSES = 1000
+API_REQUESTS = 5000
 LOGIN_PAIRS, TOKEN_PAIRS = 40, 400
 EMAILS = {KNOWN: "owner@example.org", UNKNOWN: "nobody@example.org"}
 PASSWORD = "a long password that nobody guesses"
 SETTINGS = {
     "trusted_proxies": "127.0.0.1",  # so that each guess can come from an address of its own
     "log_level": "info",
+    "api_requests_per_minute": "1000000",
     "stripe_secret_key": "sk_test_nobody",  # so that the webhook is there; nothing listens at the address
     "stripe_webhook_secret": "whsec_nobody",
     "stripe_price": "price_nobody",
@@ -145,19 +148,25 @@ def pairs_of(name: str) -> int:
     return {"logins": LOGIN_PAIRS, "tokens": TOKEN_PAIRS}[name]
 
 
-def measure(fuzz: ConsoleFuzz, *, requests_count: int, guesses: int) -> dict[str, Any]:
+def measure(fuzz: ConsoleFuzz, *, requests_count: int, guesses: int, api_requests: int) -> dict[str, Any]:
     """Every figure with its target; `ok` is computed from them."""
     children = fuzz.stack.children()
     schema = ConsoleSchema(fuzz.stack, fuzz.credentials, fuzz.tally)
     schema.run_rounds(requests_count=requests_count)
     logins = figures_of("logins", *measure_logins(fuzz, guesses=guesses))
     tokens = figures_of("tokens", *measure_tokens(fuzz, guesses=guesses))
-    for line in schema.samples:
+    key = create_key(fuzz.stack, EMAILS[KNOWN])
+    management = ManagementSchema(fuzz.stack, key, fuzz.tally)
+    management.run_rounds(requests_count=api_requests)
+    for line in (*schema.samples, *management.samples):
         say(line)
     figures: dict[str, Any] = {
-        **tally_figures(fuzz.tally, target=requests_count),
-        "operations": dict(schema.by_operation),
-        "nonconforming_answers": dict(schema.nonconforming),
+        **tally_figures(fuzz.tally, target=requests_count + api_requests),
+        "operations": dict(schema.by_operation + management.by_operation),
+        "api_requests": management.sent,
+        "api_requests_target": api_requests,
+        "api_serves_after": is_still_served(fuzz.client, key),
+        "nonconforming_answers": dict(schema.nonconforming + management.nonconforming),
         "restarts": count_restarts(fuzz.stack, children),
         "statuses": statuses_of(fuzz.tally),
         "guesses_target": guesses,
@@ -171,6 +180,8 @@ def measure(fuzz: ConsoleFuzz, *, requests_count: int, guesses: int) -> dict[str
 def is_ok(figures: dict[str, Any]) -> bool:
     return (
         is_unharmed(figures, FAILURES)
+        and figures["api_requests"] >= figures["api_requests_target"]
+        and figures["api_serves_after"]
         and {"200", "400", "401", "429"} <= figures["statuses"].keys()
         and all(figures[f"{name}_guesses"] >= figures["guesses_target"] for name in ("logins", "tokens"))
         and is_guessing_hopeless("logins", figures, wrong=200, right=302)
@@ -182,10 +193,13 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("requests", nargs="?", type=int, default=REQUESTS_TARGET, help="made from the document")
     parser.add_argument("guesses", nargs="?", type=int, default=GUESSES, help="wrong logins and wrong token requests")
+    parser.add_argument("api", nargs="?", type=int, default=API_REQUESTS, help="to the management interface")
     arguments = parser.parse_args()
     with running_product(**SETTINGS) as stack, open_console(stack) as client:
         fuzz = ConsoleFuzz(stack, client, make_owner(stack), AnswerTally())
-        figures = measure(fuzz, requests_count=arguments.requests, guesses=arguments.guesses)
+        figures = measure(
+            fuzz, requests_count=arguments.requests, guesses=arguments.guesses, api_requests=arguments.api
+        )
         reasons = failure_reasons(stack)
     conclude_run(figures, fuzz.tally.samples, reasons)
 

@@ -64,7 +64,7 @@ def test_the_password_is_rotated_with_a_grace_time(manager: ApiProgram, owner: A
     ("body", "word"),
     [
         ({}, "name"),
-        ({"name": " "}, "name"),
+        ({"name": " ", "preset": "counts"}, "name"),
         ({"name": "A", "nmae": "B"}, "nmae"),
         ({"name": "A", "preset": "audience"}, "notice_given"),
         ({"name": "A", "preset": "everything", "notice_given": True, "place": "school"}, "preset"),

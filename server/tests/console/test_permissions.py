@@ -17,11 +17,13 @@ from enrolments import code_of
 from memberships import invite_to, organisation_with, share_stream, site_of
 from onlooker.console.accounts.models import Account
 from onlooker.console.members.models import Invitation
+from onlooker.console.webhooks.endpoints import create_endpoint, send_test
 from onlooker.devices.models import Device, EnrolmentCode
 from onlooker.keys.keys import create_key
 from onlooker.keys.models import OrganisationKey
 from onlooker.streams.administration import create_stream
 from onlooker.streams.models import MemberRole, Membership, Site, Stream
+from onlooker.webhooks.models import Delivery
 
 pytest_plugins = ["pages"]
 
@@ -90,6 +92,14 @@ MATRIX = {
     "organisations/<int:organisation_id>/keys/<int:key_id>/revoke/": MANAGER,  # owners' keys: test_key_pages
     "organisations/<int:organisation_id>/members/<int:membership_id>/": MANAGER,
     "organisations/<int:organisation_id>/members/<int:membership_id>/remove/": MANAGER,
+    "organisations/<int:organisation_id>/webhooks/": MANAGER,
+    "organisations/<int:organisation_id>/webhooks/new/": MANAGER,
+    "organisations/<int:organisation_id>/webhooks/<int:endpoint_id>/": MANAGER,
+    "organisations/<int:organisation_id>/webhooks/<int:endpoint_id>/test/": MANAGER,
+    "organisations/<int:organisation_id>/webhooks/<int:endpoint_id>/secret/": MANAGER,
+    "organisations/<int:organisation_id>/webhooks/<int:endpoint_id>/switch/": MANAGER,
+    "organisations/<int:organisation_id>/webhooks/<int:endpoint_id>/remove/": MANAGER,
+    "organisations/<int:organisation_id>/webhooks/<int:endpoint_id>/deliveries/<int:delivery_id>/replay/": MANAGER,
     "organisations/<int:organisation_id>/sites/new/": MANAGER,
     "organisations/<int:organisation_id>/sites/<int:site_id>/": MANAGER,
     "organisations/<int:organisation_id>/sites/<int:site_id>/devices/": MANAGER,
@@ -226,6 +236,7 @@ class World:
     device: Device
     code: EnrolmentCode
     key: OrganisationKey
+    delivery: Delivery
     people: dict[str, Account | None]
 
     def path(self, route: str) -> str:
@@ -239,6 +250,8 @@ class World:
             "code_id": str(self.code.pk),
             "template_id": str(self.code.template_id),
             "key_id": str(self.key.pk),
+            "endpoint_id": str(self.delivery.endpoint_id),
+            "delivery_id": str(self.delivery.pk),
         }
         route = re.sub(r"\^|\$", "", route)
         route = route.replace("(?P<uidb36>[0-9A-Za-z]+)-(?P<key>.+)", "1-key").replace("(?P<key>[-:\\w]+)", "key")
@@ -277,7 +290,9 @@ def world(owner: Account, viewer: Account, stranger: Account, staff: Account, se
     code = code_of(owner).code
     device = Device.objects.create(stream=stream, code=code, key_sha256=bytes(32))
     key = create_key(organisation_with(stream), "Program", ["numbers"]).key
-    return World(stream, member, site_of(stream), invite_to(stream, "new@example.org"), device, code, key, people)
+    delivery = send_test(create_endpoint(organisation_with(stream), "https://hooks.example.org/").endpoint)
+    invitation = invite_to(stream, "new@example.org")
+    return World(stream, member, site_of(stream), invitation, device, code, key, delivery, people)
 
 
 def verdict(answer: HttpResponse) -> str:
@@ -353,5 +368,6 @@ def test_the_owner_finds_everything_as_it_was_after_everybody_else_has_tried(
     assert Membership.objects.filter(pk=world.member.pk).exists()
     assert Site.objects.filter(pk=world.site.pk).exists()
     assert Invitation.objects.filter(pk=world.invitation.pk).exists()
+    assert Delivery.objects.filter(pk=world.delivery.pk, endpoint__disabled_at=None).exists()
     assert world.stream.access_tokens.filter(expires_at=None).count() == 1
     assert OrganisationKey.objects.filter(revoked_at=None).get() == world.key

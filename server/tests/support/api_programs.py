@@ -4,8 +4,8 @@ from collections.abc import Collection
 from typing import Any
 
 from django.http import HttpResponse
-from onlooker.keys.keys import create_key
 
+from onlooker.keys.keys import create_key
 from onlooker.streams.models import MemberRole, Organisation, Site, Stream
 from token_requests import program
 
@@ -25,8 +25,8 @@ class ApiProgram:
         if self.key:
             sent["Authorization"] = f"Bearer {self.key}"
         options: dict[str, Any] = {"headers": sent}
-        if body is not None:
-            options |= {"data": body, "content_type": "application/json"}
+        if method not in ("GET", "HEAD"):
+            options |= {"data": "" if body is None else body, "content_type": "application/json"}
         answer: HttpResponse = getattr(self._client, method.lower())(f"/api/v1/{path}", **options)
         return answer
 

@@ -47,6 +47,7 @@ BUILD_CHECKS: dict[str, tuple[str, ...]] = {
     "account-invitation": (f"{_SERVER}/console/test_members.py", f"{_SERVER}/console/test_members_invitation.py"),
     "account-membership": (f"{_SERVER}/console/test_members.py", _REMOVALS),
     "account-key": (f"{_SERVER}/keys/test_organisation_keys.py",),
+    "account-idempotent-request": (f"{_SERVER}/console/test_api_requests.py",),
     "account-audit-log": (f"{_SERVER}/audit/test_audit_log.py", f"{_SERVER}/audit/test_audit_readings.py"),
     "account-notices": (f"{_SERVER}/console/test_notice_history.py", f"{_SERVER}/console/test_public_page.py"),
     "account-stripe-ids": (f"{_SERVER}/console/test_billing_end.py", f"{_SERVER}/console/test_chores.py"),

@@ -51,6 +51,7 @@ _SIGNED_IN = (
     ("account-invitation", "an invitation"),
     ("account-membership", "a membership"),
     ("account-key", "a key of an organisation"),
+    ("account-idempotent-request", "the answer to a request of a program"),
     ("account-audit-log", "the audit log of a stream"),
     ("account-notices", "what an owner enters for notices"),
     ("account-stripe-ids", "with billing: Stripe's ids"),

@@ -82,10 +82,16 @@ class Caller:
         """All of them, or Problem."""
         wanted = {number for number in site_ids if 0 < number <= LARGEST_NUMBER}
         found = list(self.sites().filter(pk__in=wanted).order_by("pk"))
-        missing = set(site_ids) - {site.pk for site in found}
-        if missing:
-            raise Problem(Code.BAD_REQUEST, f"There is no site {min(missing)} that this key reaches.")
+        require_all("site", site_ids, [site.pk for site in found])
         return found
+
+
+def require_all(what: str, wanted: Collection[object], found: Collection[object]) -> None:
+    """Raises Problem that names one that was not found."""
+    missing = set(wanted) - set(found)
+    if missing:
+        name = min(map(str, missing))
+        raise Problem(Code.BAD_REQUEST, f"There is no {what} {name} that this key reaches and that fits the request.")
 
 
 def require_number(number: int, what: str) -> int:

@@ -3,7 +3,7 @@
 import enum
 import re
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Annotated, Any, Generic, TypeVar
 
@@ -69,7 +69,6 @@ class Operation:
     """Keys with a lower one may not."""
     is_atomic: bool = True
     """Whether it may run in one transaction."""
-    tags: tuple[str, ...] = field(default=())
 
     @property
     def name(self) -> str:

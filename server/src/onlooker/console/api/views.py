@@ -27,6 +27,9 @@ from onlooker.streams.organisations import RefusedError, is_higher
 
 View = Callable[..., HttpResponse]
 
+NUL = b"\\u0000"
+"""As JSON writes it: the database takes none."""
+
 
 def make_view(operations: Mapping[str, Operation], limit: KeyLimit) -> View:
     """Of one path; by method."""
@@ -129,6 +132,8 @@ def _read_body(request: HttpRequest, kind: type) -> Any:
     if request.content_type != "application/json" and sent:
         raise Problem(Code.UNSUPPORTED_MEDIA_TYPE, "Send application/json.")
     require_uncompressed(request.headers.get("Content-Encoding", ""))
+    if NUL in sent:
+        raise bad_request("The body contains a NUL character, which is never valid here.")
     try:
         return msgspec.json.decode(sent or b"{}", type=kind)
     except RecursionError:

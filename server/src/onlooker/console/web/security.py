@@ -6,7 +6,13 @@ from django.conf import settings
 from django.core.exceptions import DisallowedHost
 from django.http import HttpRequest, HttpResponse, HttpResponseBadRequest
 
+from onlooker.errors import bad_request
+from onlooker.http.answers import PROBLEM_TYPE
+
 Handler = Callable[[HttpRequest], HttpResponse]
+
+API_PATH = "/api/"
+"""Programs read problems there."""
 
 _POLICY = {
     "default-src": "'none'",
@@ -27,6 +33,9 @@ def reject_bad_requests(get_response: Handler) -> Handler:
 
     def answer(request: HttpRequest) -> HttpResponse:
         reason = _find_fault(request)
+        if reason and request.path.startswith(API_PATH):
+            problem = bad_request(reason)
+            return HttpResponse(problem.body(), status=problem.status, content_type=PROBLEM_TYPE)
         if reason:
             return HttpResponseBadRequest(f"{reason}\n", content_type="text/plain; charset=utf-8")
         return get_response(request)

@@ -6,7 +6,7 @@ from uuid import UUID
 import msgspec
 from msgspec import Meta
 
-from onlooker.console.api.caller import Caller
+from onlooker.console.api.caller import require_all
 from onlooker.console.api.fields import UNSET, Input, Number, Output, SettingChanges, UnsetType, said_in
 from onlooker.console.api.operation import Call, Nothing, OptionalTime, Time, write_moment, write_moment_or_null
 from onlooker.console.api.resources.devices import DeviceBody, find_device
@@ -187,7 +187,9 @@ def configure_devices(call: Call[ConfigurationRequest, Nothing]) -> Configuratio
         device_ids=tuple(said["devices"]) if "devices" in said else None,
     )
     rows = select_devices(selection).filter(stream__in=caller.streams().values("pk"))
-    _require_found(caller, said.get("devices", []))
+    named = said.get("devices", [])
+    known = caller.devices().filter(device_id__in=named).values_list("device_id", flat=True)
+    require_all("device", named, known)
     selected = rows.count()
     if selected > AT_MOST:
         raise Problem(Code.CONFLICT, f"One change is of at most {AT_MOST:,} devices. Choose a site or a tag.")
@@ -200,13 +202,6 @@ def configure_devices(call: Call[ConfigurationRequest, Nothing]) -> Configuratio
         changed = apply_configuration(planned, body.settings, by=caller.actor)
     items = [_write_planned(one) for one in planned]
     return ConfigurationAnswer(preview=body.preview, selected=selected, changed=changed, items=items)
-
-
-def _require_found(caller: Caller, device_ids: list[UUID]) -> None:
-    known = set(caller.devices().filter(device_id__in=device_ids).values_list("device_id", flat=True))
-    missing = set(device_ids) - known
-    if missing:
-        raise bad_request(f"There is no device {min(map(str, missing))} that this key reaches.")
 
 
 def _write_planned(one: PlannedConfiguration) -> ChangedDevice:

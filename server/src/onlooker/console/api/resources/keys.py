@@ -8,11 +8,11 @@ from django.db.models import QuerySet
 from msgspec import Meta
 
 from onlooker.audit.actor import acting_as
-from onlooker.console.api.caller import Caller, require_number
+from onlooker.console.api.caller import Caller, require_all, require_number
 from onlooker.console.api.fields import Input, KeyRoleWord, Number, Output, ScopeWord, Text
 from onlooker.console.api.operation import Call, Nothing, OptionalTime, Time, write_moment, write_moment_or_null
 from onlooker.console.api.pages import Page, PageQuery, read_page
-from onlooker.errors import Code, Problem, bad_request, not_found
+from onlooker.errors import Code, Problem, not_found
 from onlooker.keys import keys
 from onlooker.keys.keys import LONGEST_LIFE, REACH_AT_MOST
 from onlooker.keys.models import OrganisationKey, Scope
@@ -111,9 +111,7 @@ def create_key(call: Call[NewKeyBody, Nothing]) -> CreatedKeyBody:
 
 def _find_streams(caller: Caller, client_ids: list[UUID]) -> list[Stream]:
     found = list(caller.streams().filter(client_id__in=client_ids))
-    missing = set(client_ids) - {stream.client_id for stream in found}
-    if missing:
-        raise bad_request(f"There is no stream {min(map(str, missing))} that this key reaches.")
+    require_all("stream", client_ids, [stream.client_id for stream in found])
     return found
 
 

@@ -8,7 +8,7 @@ from django.db.models import QuerySet
 from django.utils import timezone
 from msgspec import Meta
 
-from onlooker.console.api.caller import Caller
+from onlooker.console.api.caller import Caller, require_all
 from onlooker.console.api.fields import UNSET, Number, Output, UnsetType
 from onlooker.console.api.operation import Call, Nothing
 from onlooker.console.api.pages import PageQuery, read_rows
@@ -119,11 +119,7 @@ def _select(caller: Caller, asked: NumbersQuery) -> QuerySet[Stream]:
         return rows
     wanted = _parse_ids(asked.streams)
     rows = rows.filter(client_id__in=wanted)
-    missing = wanted - set(rows.values_list("client_id", flat=True))
-    if missing:
-        raise bad_request(
-            f"There is no stream {min(map(str, missing))} that this key reaches and that fits the others."
-        )
+    require_all("stream", wanted, rows.values_list("client_id", flat=True))
     return rows
 
 

@@ -6,7 +6,7 @@ from uuid import UUID
 from django.conf import settings
 from msgspec import Meta
 
-from onlooker.console.api.caller import Caller
+from onlooker.console.api.caller import Caller, require_all
 from onlooker.console.api.fields import (
     UNSET,
     GroupsOf,
@@ -118,11 +118,7 @@ def _find_selected(caller: Caller, select: StreamSelection) -> list[Stream]:
         raise Problem(
             Code.CONFLICT, f"At most {AT_MOST:,} streams can be changed at once. Select fewer, such as a site."
         )
-    missing = set(said.get("streams", ())) - {stream.client_id for stream in found}
-    if missing:
-        raise bad_request(
-            f"There is no stream {min(map(str, missing))} that this key reaches and that fits the others."
-        )
+    require_all("stream", said.get("streams", ()), [stream.client_id for stream in found])
     return found
 
 
