@@ -4,10 +4,10 @@ import re
 from typing import Any
 
 import pytest
-from click.testing import CliRunner
+from click.testing import CliRunner, Result
 
 from onlooker.audit.models import OrganisationEntry
-from onlooker.cli.webhook import webhook
+from onlooker.cli import main
 from onlooker.console.accounts.models import Account
 from onlooker.streams.organisations import organisation_of
 from onlooker.webhooks.models import Delivery, Endpoint
@@ -17,12 +17,13 @@ pytestmark = pytest.mark.django_db(transaction=True)
 
 
 @pytest.fixture(autouse=True)
-def opened(monkeypatch: pytest.MonkeyPatch, settings: Any) -> None:
-    monkeypatch.setattr("onlooker.cli.webhook.open_django", lambda: settings.ONLOOKER)
+def secret_key(monkeypatch: pytest.MonkeyPatch, settings: Any) -> None:
+    """The one that the console of this test has."""
+    monkeypatch.setenv("ONLOOKER_SECRET_KEY", settings.SECRET_KEY)
 
 
-def run(*words: object) -> Any:
-    return CliRunner().invoke(webhook, [str(word) for word in words])
+def run(*words: object) -> Result:
+    return CliRunner().invoke(main, ["webhook", *(str(word) for word in words)])
 
 
 def test_a_webhook_from_creation_to_its_end(owner: Account) -> None:
