@@ -13,12 +13,13 @@ SELECT devices_write_versions(%(devices)s::bigint[], %(level)s);
 -- name: find_offer  a device by its key, and what it is offered
 -- `is_current`: whether the newest version says what is set now.
 SELECT device.id, device.revoked_at IS NOT NULL OR stream.removed_at IS NOT NULL AS is_revoked,
-    newest.settings IS NOT DISTINCT FROM devices_merged(device.id, device.settings) AS is_current,
+    newest.settings IS NOT DISTINCT FROM devices_merge(levels.below, device.settings, levels.zone) AS is_current,
     CASE WHEN newest.state IN ('refused', 'rolled_back') THEN good.version ELSE newest.version END AS version,
     CASE WHEN newest.state IN ('refused', 'rolled_back') THEN good.etag ELSE newest.etag END AS etag,
     CASE WHEN newest.state IN ('refused', 'rolled_back') THEN good.settings ELSE newest.settings END AS settings
 FROM devices_device device
 JOIN streams_stream stream ON stream.id = device.stream_id
+JOIN devices_levels() levels ON levels.device_id = device.id
 LEFT JOIN LATERAL (
     SELECT version, etag, settings, state FROM devices_deviceconfiguration one
     WHERE one.device_id = device.id ORDER BY version DESC LIMIT 1
@@ -64,11 +65,12 @@ WITH device AS MATERIALIZED (
         journal_waiting = excluded.journal_waiting, journal_bytes = excluded.journal_bytes,
         journal_lost = excluded.journal_lost
 )
-SELECT device.id, device.is_revoked, newest.settings IS NOT DISTINCT FROM devices_merged(device.id, device.settings) AS is_current,
+SELECT device.id, device.is_revoked, newest.settings IS NOT DISTINCT FROM devices_merge(levels.below, device.settings, levels.zone) AS is_current,
     CASE WHEN newest.state IN ('refused', 'rolled_back') THEN good.etag ELSE newest.etag END AS etag,
     known.state IS NOT NULL AND (known.state, known.reason)
         IS DISTINCT FROM (%(configuration_state)s, %(configuration_reason)s) AS is_news
 FROM device
+JOIN devices_levels() levels ON levels.device_id = device.id
 LEFT JOIN LATERAL (
     SELECT etag, settings, state FROM devices_deviceconfiguration one
     WHERE one.device_id = device.id ORDER BY version DESC LIMIT 1
@@ -84,9 +86,10 @@ LEFT JOIN LATERAL (
 ) known ON true;
 
 -- name: preview_settings  what devices are set to, and what they would be with these changes of their own settings
-SELECT device.id, devices_merged(device.id, device.settings) AS before,
-    devices_merged(device.id, jsonb_strip_nulls(device.settings || %(changes)s::jsonb)) AS after
+SELECT device.id, devices_merge(levels.below, device.settings, levels.zone) AS before,
+    devices_merge(levels.below, jsonb_strip_nulls(device.settings || %(changes)s::jsonb), levels.zone) AS after
 FROM devices_device device
+JOIN devices_levels() levels ON levels.device_id = device.id
 WHERE device.id = ANY (%(devices)s::bigint[]);
 
 -- name: change_settings  change the own settings of many devices; locked in the order of their numbers

@@ -70,21 +70,22 @@ CREATE TABLE devices_devicehealth (
 """
 
 # Template below site below device. Where frames are computed and opening hours are the stream's, unless the device has
-# its own; hours mean nothing without the time zone.
+# its own; hours mean nothing without the time zone. Queries take these two functions in: they have no search path of
+# their own.
 MERGE = f"""
-CREATE FUNCTION devices_merged(of_device bigint, own jsonb) RETURNS jsonb LANGUAGE sql STABLE AS $$
-    SELECT CASE WHEN merged ? 'hours' THEN merged || jsonb_build_object('time_zone', zone) ELSE merged END
-    FROM (
-        SELECT stream.time_zone AS zone,
-            jsonb_strip_nulls(jsonb_build_object('compute', stream.compute, 'hours', nullif(stream.hours, '')))
-                || coalesce(template.device_settings, '{{}}') || coalesce(place.settings, '{{}}')
-                || own AS merged
-        FROM devices_device device
-        JOIN streams_stream stream ON stream.id = device.stream_id
-        LEFT JOIN devices_devicetemplate template ON template.id = device.template_id
-        LEFT JOIN devices_sitedevicesettings place ON place.site_id = stream.site_id
-        WHERE device.id = of_device
-    ) levels
+CREATE FUNCTION devices_levels() RETURNS TABLE (device_id bigint, below jsonb, zone text) LANGUAGE sql STABLE AS $$
+    SELECT device.id,
+        jsonb_strip_nulls(jsonb_build_object('compute', stream.compute, 'hours', nullif(stream.hours, '')))
+            || coalesce(template.device_settings, '{{}}') || coalesce(place.settings, '{{}}'),
+        stream.time_zone
+    FROM devices_device device
+    JOIN streams_stream stream ON stream.id = device.stream_id
+    LEFT JOIN devices_devicetemplate template ON template.id = device.template_id
+    LEFT JOIN devices_sitedevicesettings place ON place.site_id = stream.site_id
+$$;
+CREATE FUNCTION devices_merge(below jsonb, own jsonb, zone text) RETURNS jsonb LANGUAGE sql IMMUTABLE AS $$
+    SELECT CASE WHEN below ? 'hours' OR own ? 'hours' THEN below || own || jsonb_build_object('time_zone', zone)
+        ELSE below || own END
 $$;
 CREATE FUNCTION devices_etag(of_version integer, of_settings jsonb) RETURNS text LANGUAGE sql IMMUTABLE AS $$
     SELECT of_version || '-' || left(encode(sha256(convert_to(of_settings::text, 'UTF8')), 'hex'), 8)
@@ -95,9 +96,10 @@ CREATE FUNCTION devices_write_versions(of_devices bigint[], changed text) RETURN
 DECLARE written bigint[];
 BEGIN
     WITH found AS (
-        SELECT device.id, devices_merged(device.id, device.settings) AS settings, coalesce(newest.version, 0) + 1 AS version,
+        SELECT device.id, devices_merge(levels.below, device.settings, levels.zone) AS settings, coalesce(newest.version, 0) + 1 AS version,
             newest.settings AS newest, newest.version IS NULL AS is_first
         FROM devices_device device
+        JOIN devices_levels() levels ON levels.device_id = device.id
         LEFT JOIN LATERAL (
             SELECT one.version, one.settings FROM devices_deviceconfiguration one
             WHERE one.device_id = device.id ORDER BY one.version DESC LIMIT 1
@@ -206,8 +208,8 @@ CREATE TRIGGER audit_note_configuration AFTER UPDATE ON devices_deviceconfigurat
 CLOSE = """
 DO $$ DECLARE ours regprocedure; BEGIN
     FOR ours IN SELECT oid FROM pg_proc WHERE pronamespace = current_schema()::regnamespace AND (
-        starts_with(proname, 'devices_') OR proname IN ('audit_note_device', 'audit_note_template_settings',
-        'audit_note_site_settings', 'audit_note_configuration'))
+        proname IN ('devices_write_versions', 'devices_note_stream', 'devices_note_template', 'audit_note_device',
+        'audit_note_template_settings', 'audit_note_site_settings', 'audit_note_configuration'))
     LOOP
         EXECUTE format('ALTER FUNCTION %s SET search_path = %I, pg_temp', ours, current_schema());
     END LOOP;
@@ -225,7 +227,7 @@ DROP TRIGGER audit_note_template_settings ON devices_devicetemplate;
 DROP TRIGGER audit_note_site_settings ON devices_sitedevicesettings;
 DROP TABLE devices_devicehealth, devices_devicestatus, devices_deviceconfiguration;
 CREATE OR REPLACE {DEVICE_BEFORE[0]}
-DROP FUNCTION devices_note_stream(), devices_note_template(), devices_write_versions(bigint[], text), devices_merged(bigint, jsonb),
+DROP FUNCTION devices_note_stream(), devices_note_template(), devices_write_versions(bigint[], text), devices_levels(), devices_merge(jsonb, jsonb, text),
     devices_etag(integer, jsonb), devices_changes(jsonb, jsonb), audit_note_template_settings(),
     audit_note_site_settings(), audit_note_configuration();
 DO $$ BEGIN
