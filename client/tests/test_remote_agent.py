@@ -20,6 +20,7 @@ from onlooker_client.agent.remote import control
 from onlooker_client.agent.remote.in_process import InProcessDevice
 from onlooker_client.agent.remote.options import RemoteOptions
 from onlooker_client.agent.remote.state_file import NAME, StateFile
+from onlooker_client.agent.sending.server_delivery import ServerDelivery
 from onlooker_client.agent.status.log import AgentLog
 from onlooker_client.config import Config
 from onlooker_client.terminal import Terminal
@@ -158,6 +159,24 @@ def test_another_size_restarts_the_agent_and_is_kept_across_starts(console: Smal
         assert run.device.agent is not None
         assert run.device.agent._options.width_px == 160
         assert run.device.restarts == 0
+
+
+def test_a_restart_is_no_end_of_the_film(
+    console: SmallConsole, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A journal goes on with the visits that are open, as after a restart of the process."""
+    ended: list[bool] = []
+    close = ServerDelivery.close
+
+    def note(self: ServerDelivery, *, source_ended: bool) -> None:
+        ended.append(source_ended)
+        close(self, source_ended=source_ended)
+
+    monkeypatch.setattr(ServerDelivery, "close", note)
+    with running(console, tmp_path) as run:
+        run.await_answers(5)
+        console.await_state(console.set(width=160), "trying")
+    assert ended == [False, False]
 
 
 @pytest.mark.parametrize(

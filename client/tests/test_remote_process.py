@@ -142,4 +142,4 @@ def test_the_options_of_the_unit_win(console: SmallConsole, tmp_path: Path) -> N
     with started(console, tmp_path, "--fps", "5", "--quiet", str(tmp_path / "camera.mp4")):
         said = console.await_state(etag, "applied", 60)
         named, _, words = said["configuration"]["reason"].partition(": ")
-        assert (named, words) == ("fps, source, log_level", "set by the device's command line, which wins.")
+        assert (named, words) == ("source, fps, log_level", "set by the device's command line, which wins.")

@@ -71,7 +71,7 @@ class Agent:
         self._restart = restart
         self._config = read_config()
         self._client = Client(config=self._config)
-        self._is_told_to_stop = False
+        self._is_told_to_stop = self._is_restarting = False
         self._looked_at = float("-inf")
         self._camera = CameraMonitor(log)
         self._tracker = StatusTracker(self.tally, self._camera)
@@ -242,6 +242,7 @@ class Agent:
         if self._remote is not None:
             self._remote.prepare_restart()
         if self._restart is not None:
+            self._is_restarting = True
             self._restart()
         self._delivery.abandon()
         if self._preview is not None:
@@ -299,7 +300,8 @@ class Agent:
         self._reporter.stopping()
         self._source.close()
         self._grabber.join(GRAB_LIMIT_S)
-        self._delivery.close(source_ended=self._grabber.is_over and not self._is_told_to_stop)
+        is_ending = self._is_told_to_stop or self._is_restarting
+        self._delivery.close(source_ended=self._grabber.is_over and not is_ending)
         if self._preview is not None:
             self._preview.close()
         self._client.close()

@@ -60,7 +60,7 @@ class ConditionMonitor:
         if sample.ndim == 3:
             sample = sample[:, :, 1]  # green has most of the light
         traces, is_black = sample.tobytes(), _is_black(sample)
-        self.light = float(sample.mean())
+        self.light = float(sample.mean()) if sample.size else None
         with self._lock:
             self._remember(traces, is_black, at_s)
             return self._settle(at_s)
