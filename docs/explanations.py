@@ -158,6 +158,11 @@ METRICS = {
     "onlooker_standby_in_use": "1 while numbers are read from the standby, 0 while from the primary.",
     "onlooker_device_items": "Visits and slots that devices computed by themselves. `kind`: `visit`, `slot`. "
     "`outcome`: `accepted`, or the code of a refusal ([visits](../concepts/visits.md#visits-from-devices)).",
+    "onlooker_device_health_reports": "[Health reports](../guides/devices.md#health) of devices. `outcome`: "
+    "`accepted`, or the code of a refusal.",
+    "onlooker_device_configurations": "What devices made of a version of their "
+    "[configuration](../guides/devices.md#settings-from-the-console). `state`: `trying`, `applied`, `refused`, "
+    "`rolled_back`; each is counted once for a device and a version.",
     "onlooker_ready": "1 when this process can serve, 0 when not: what `/readyz` says, as a number.",
     "onlooker_ready_check": "What a process needs before it can serve: 1 where it is there. `check`: `bus`, "
     "`database`, `clock`, `computing` (of a worker), `migrations` (while it waits for them).",
@@ -311,6 +316,8 @@ CONSOLE_ROUTES = {
     "device-replace": "Create a code for the device that takes over a stream; shown once",
     "device-enrol": "POST: a device enrols with a code and a key that it made; JSON",
     "device-credential": "POST: a device asks for a new credential with its key; JSON",
+    "device-configuration": "What a device is to be set to, for its key, with an ETag; JSON",
+    "device-health": "POST: a device reports once a minute how it is, and what it made of its configuration; JSON",
     "billing": "Card, subscriptions and invoices; all routes below `/billing/` exist only with Stripe's keys",
     "billing-card": "Redirects to Stripe's page to change the card",
     "billing-done": "Where Stripe's page redirects back to",

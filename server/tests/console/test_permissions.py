@@ -111,6 +111,8 @@ MATRIX = {
     "devices/<uuid:device_id>/replace/": MANAGER,
     "devices/enrol/": OPEN,  # with a code; test_enrolment
     "devices/credential/": OPEN,  # with a device's key
+    "devices/configuration/": OPEN,  # with a device's key; test_health: revoked, unknown and other devices
+    "devices/health/": OPEN,  # with a device's key
     "billing/": SIGNED_IN,
     "billing/card/": SIGNED_IN,
     "billing/done/": SIGNED_IN,

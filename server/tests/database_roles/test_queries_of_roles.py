@@ -106,6 +106,7 @@ SENT: dict[str, dict[str, tuple[str, ...]]] = {
         "fleet": tuple(FILES["fleet"]),
         "fleet_list": tuple(name for name in FILES["fleet_list"] if name != "look_up_only"),
         "audit": tuple(FILES["audit"]),
+        "devices": tuple(name for name in FILES["devices"] if name != "list_revoked"),
     },
 }
 WITHOUT_TABLES = {("alerts", "look_up_only"), ("fleet_list", "look_up_only")}

@@ -26,6 +26,7 @@ BUILD_CHECKS: dict[str, tuple[str, ...]] = {
     "kept-visits": (_RETENTION, f"{_SERVER}/visits/test_removal_bytes.py"),
     "kept-slot-totals": (_ROUNDING, _REMOVALS),
     "kept-device-coverage": (_RETENTION,),
+    "kept-device-health": (f"{_SERVER}/devices/test_health.py",),
     "kept-put-aside": (_RETENTION,),
     "kept-erased-ranges": (_ERASURE,),
     "kept-trial-frames": (_TRIAL,),

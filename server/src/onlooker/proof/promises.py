@@ -31,6 +31,7 @@ _KEPT = (
     ("kept-visits", "visits, of frames sent with `store`"),
     ("kept-slot-totals", "the totals of visits per 15 minutes"),
     ("kept-device-coverage", "what a device that computes by itself told"),
+    ("kept-device-health", "what an enrolled device reports of itself"),
     ("kept-put-aside", "visits that could not be written"),
     ("kept-erased-ranges", "a range of visits that its owner has erased"),
     ("kept-trial-frames", "frames of the page Try it"),
