@@ -14,7 +14,7 @@ from onlooker_client.agent.frame_counts import Drop
 from onlooker_client.command import exit_codes
 from onlooker_client.command.agent import build_parser as agent_parser
 from onlooker_client.command.client import build_parser as client_parser
-from onlooker_client.config import PREFIX, SECRET, Config
+from onlooker_client.config import FROM_FILES, PREFIX, Config
 
 Table = Callable[[list[str], list[list[object]]], str]
 WIDTH = "100"
@@ -81,7 +81,7 @@ def documented_values(source: ModuleType | type) -> Iterator[tuple[str, object, 
 
 def settings_rows() -> Iterator[list[object]]:
     for name, _, meaning in documented_values(Config):
-        also = f" or `{PREFIX}{name.upper()}_FILE`, a file that holds it" if name == SECRET else ""
+        also = f" or `{PREFIX}{name.upper()}_FILE`, a file that holds it" if name in FROM_FILES else ""
         yield [f"`{name}`", f"`{PREFIX}{name.upper()}`{also}", meaning]
 
 

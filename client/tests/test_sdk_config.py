@@ -76,6 +76,30 @@ def test_a_password_can_lie_in_a_file_of_its_own(monkeypatch: pytest.MonkeyPatch
         from_environment()
 
 
+def test_a_key_stands_for_the_password_and_numbers_need_no_gateway(monkeypatch: pytest.MonkeyPatch) -> None:
+    with Client("https://vision.example.org", "login", key="onl_hunter2") as client:
+        assert client.config.password == "onl_hunter2"
+        assert "onl_" not in f"{client!r} {client.config!r} {vars(client)}"
+    with Client(client_id="login", key="onl_hunter2", data_url="https://data.example") as client:
+        assert "data.example" in repr(client)
+        with pytest.raises(ConfigError, match="ONLOOKER_URL"):
+            client.services()
+    with pytest.raises(ConfigError, match="Not set: url"):
+        Client(client_id="login", key="onl_hunter2")
+    monkeypatch.setenv("ONLOOKER_KEY", "onl_hunter2")
+    assert load_config(Config(access_token="hunter2")).password == "hunter2"
+
+
+def test_a_key_of_one_console_is_not_sent_to_another(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    write_file(config_path(), Config(console_url="https://console.example", key="onl_hunter2"))
+    assert load_config(Config(console_url="https://elsewhere.example")).key is None
+    assert load_config(Config(console_url="https://console.example/")).key == "onl_hunter2"
+    assert load_config(Config(url="https://vision.example.org")).key == "onl_hunter2"
+    (tmp_path / "secret").write_text("onl_other\n")
+    monkeypatch.setenv("ONLOOKER_KEY_FILE", str(tmp_path / "secret"))
+    assert load_config(Config(console_url="https://elsewhere.example")).key == "onl_other"
+
+
 def test_what_is_written_is_read_back_and_only_its_owner_can(tmp_path: Path) -> None:
     path = tmp_path / "deep" / "below" / "client.json"
     before = os.umask(0)
@@ -130,5 +154,5 @@ def test_no_password_is_shown() -> None:
 def test_the_server_passes_over_exactly_the_settings_of_the_client() -> None:
     """Both may be started in one shell."""
     names = {f"ONLOOKER_{field.name.upper()}" for field in fields(Config)}
-    names |= {"ONLOOKER_CONFIG", "ONLOOKER_ACCESS_TOKEN_FILE"}
+    names |= {"ONLOOKER_CONFIG", "ONLOOKER_ACCESS_TOKEN_FILE", "ONLOOKER_KEY_FILE"}
     assert {*names} == OF_THE_CLIENT | (names & {name for name, _, _ in describe_settings()})

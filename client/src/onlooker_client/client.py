@@ -10,7 +10,7 @@ from urllib.parse import quote
 
 from onlooker_client.blob import Blob, Content, create_blob
 from onlooker_client.config import Config, check_config, load_config
-from onlooker_client.errors import BadArgument
+from onlooker_client.errors import BadArgument, NotSet
 from onlooker_client.numbers.endpoint import DataEndpoint
 from onlooker_client.numbers.metrics import Metrics, Moment, Query
 from onlooker_client.service import Service
@@ -24,6 +24,8 @@ class Client:
 
     What is not given comes from the environment (ONLOOKER_URL, ONLOOKER_CLIENT_ID, ONLOOKER_ACCESS_TOKEN and so on),
     and then from the file that `onlooker-agent setup` writes. `config` is another file, or a Config to take as it is.
+    `key` is a key of the organisation: it stands for the Password where it may send frames, and for username and
+    Password where it may read numbers.
     """
 
     def __init__(
@@ -36,6 +38,7 @@ class Client:
         username: str | None = None,
         console_url: str | None = None,
         data_url: str | None = None,
+        key: str | None = None,
         config: ConfigLike | None = None,
         timeout_s: float = TIMEOUT_S,
     ) -> None:
@@ -47,18 +50,15 @@ class Client:
             username=username,
             console_url=console_url,
             data_url=data_url,
+            key=key,
         )
         self.config = check_config(_settle(given, config))
-        self.transport = Transport(
-            self.config.url or "",
-            authorization=basic_authorization(self.config.client_id or "", self.config.access_token or ""),
-            ca_file=self.config.ca_file,
-            timeout_s=timeout_s,
-        )
+        self._gateway = _open_gateway(self.config, timeout_s) if self.config.url else None
         self._data = DataEndpoint(self.config, self.stream, timeout_s=timeout_s)
 
     def __repr__(self) -> str:
-        return f"Client({str(self.transport.address)!r}, {self.config.client_id!r})"
+        address = self._gateway.address if self._gateway else self.config.data_url or self.config.console_url
+        return f"Client({str(address)!r}, {self.config.client_id!r})"
 
     def __enter__(self) -> Client:
         return self
@@ -70,7 +70,15 @@ class Client:
 
     def close(self) -> None:
         self._data.close()
-        self.transport.close()
+        if self._gateway:
+            self._gateway.close()
+
+    @property
+    def transport(self) -> Transport:
+        """To the gateway. With a key and no address of one, there are only numbers."""
+        if self._gateway is None:
+            raise NotSet("Not set: url. This needs the gateway: Client(url=...), or ONLOOKER_URL.", ["url"])
+        return self._gateway
 
     def services(self) -> list[str]:
         """Names of the services there are. With wrong credentials it raises BadCredentials."""
@@ -115,6 +123,15 @@ class Client:
 
     def _get(self, path: str) -> dict[str, Any]:
         return self.transport.request_json("GET", path, repeat=Repeat.IF_LOST)
+
+
+def _open_gateway(config: Config, timeout_s: float) -> Transport:
+    return Transport(
+        config.url or "",
+        authorization=basic_authorization(config.client_id or "", config.password or ""),
+        ca_file=config.ca_file,
+        timeout_s=timeout_s,
+    )
 
 
 def _settle(given: Config, config: ConfigLike | None) -> Config:

@@ -16,8 +16,10 @@ from onlooker_client.errors import ConfigError, NotSet
 
 PREFIX = "ONLOOKER_"
 SECRET = "access_token"  # noqa: S105 (its name, not the secret)
-SECRETS = (SECRET, "device_key")
-OF_A_SERVER = ("ca_file", "console_url", "data_url", "device_key")
+SECRETS = (SECRET, "device_key", "key")
+FROM_FILES = (SECRET, "key")
+"""What the environment may also name a file for."""
+OF_A_SERVER = ("ca_file", "console_url", "data_url", "device_key", "key")
 """Set for one server, wrong for another."""
 LARGEST_FILE_BYTES = 64 * 1024
 
@@ -44,6 +46,8 @@ class Config:
     """Where the data endpoint is, if the gateway can't say it itself."""
     device_key: str | None = None
     """What an enrolled device proves itself with when it renews its Password; it made it by itself."""
+    key: str | None = None
+    """Key of an organisation, `onl_...`: reads numbers, manages, or stands for the Password, by its scopes."""
 
     def __repr__(self) -> str:
         """Without the secrets: what is shown ends up in logs."""
@@ -52,6 +56,11 @@ class Config:
         if "://" in shown.get("source", ""):  # a camera's password may stand anywhere in its address
             shown["source"] = shown["source"].partition("://")[0] + "://..."
         return f"Config({', '.join(f'{name}={value!r}' for name, value in shown.items())})"
+
+    @property
+    def password(self) -> str | None:
+        """What a gateway is given: the Password, or a key that may send frames."""
+        return self.access_token or self.key
 
     def over(self, other: Config) -> Config:
         """This, and what is not set here as it is in the other.
@@ -63,6 +72,8 @@ class Config:
             other = replace(other, **dict.fromkeys(OF_A_SERVER))
         if self.client_id and other.client_id and self.client_id != other.client_id:
             other = replace(other, access_token=None, device_key=None)
+        if self.console_url and other.console_url and self.console_url.rstrip("/") != other.console_url.rstrip("/"):
+            other = replace(other, key=None)
         return replace(other, **{f.name: getattr(self, f.name) for f in fields(self) if getattr(self, f.name)})
 
 
@@ -97,21 +108,28 @@ def with_renewed_credential(config: Config) -> Config:
 def from_environment(environment: Mapping[str, str] = os.environ) -> Config:
     """ONLOOKER_URL, ONLOOKER_CLIENT_ID and so on; a secret also from the file that ONLOOKER_ACCESS_TOKEN_FILE names."""
     known = {f.name: environment.get(PREFIX + f.name.upper()) or None for f in fields(Config)}
-    secret_file = environment.get(f"{PREFIX}ACCESS_TOKEN_FILE")
-    if secret_file and not known[SECRET]:
-        try:
-            with Path(secret_file).open(encoding="utf-8") as file:
-                known[SECRET] = file.read(LARGEST_FILE_BYTES).strip()
-        except OSError as error:
-            raise ConfigError(f"ONLOOKER_ACCESS_TOKEN_FILE can't be read: {error.strerror}: {secret_file}") from None
-        except ValueError:  # without the cause, which might show what is in the file
-            raise ConfigError(f"ONLOOKER_ACCESS_TOKEN_FILE is not a text file: {secret_file}") from None
+    for name in FROM_FILES:
+        variable = f"{PREFIX}{name.upper()}_FILE"
+        if environment.get(variable) and not known[name]:
+            known[name] = _read_secret(variable, environment[variable])
     return Config(**known)
 
 
+def _read_secret(variable: str, secret_file: str) -> str:
+    try:
+        with Path(secret_file).open(encoding="utf-8") as file:
+            return file.read(LARGEST_FILE_BYTES).strip()
+    except OSError as error:
+        raise ConfigError(f"{variable} can't be read: {error.strerror}: {secret_file}") from None
+    except ValueError:  # without the cause, which might show what is in the file
+        raise ConfigError(f"{variable} is not a text file: {secret_file}") from None
+
+
 def check_config(config: Config) -> Config:
-    """The same, if it says enough to ask a server."""
-    missing = [name for name in ("url", "client_id", "access_token") if not getattr(config, name)]
+    """The same, if it says enough to ask a server. A key may stand for the Password, and numbers need no gateway."""
+    has_numbers = bool(config.key and (config.data_url or config.console_url))
+    needed = {"url": config.url or has_numbers, "client_id": config.client_id, "access_token": config.password}
+    missing = [name for name, is_set in needed.items() if not is_set]
     if not missing:
         return config
     variables = ", ".join(PREFIX + name.upper() for name in missing)

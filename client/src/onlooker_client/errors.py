@@ -10,9 +10,11 @@ OnlookerError
 │   └── NotSent             the server can't have got the whole request: to send it again is harmless
 │       └── NotTrusted      the server's certificate is not trusted: nothing was sent
 ├── Refused                 the server answered with a problem
-│   ├── BadRequest          400, 404, 405, 413, 415: the request itself is wrong
-│   ├── BadCredentials      401: Login or Password are wrong, or a token has ended
-│   ├── NotAllowed          403: the month is used up, or the stream is switched off or closed
+│   ├── BadRequest          400, 405, 413, 415: the request itself is wrong
+│   │   ├── NotFound        404: there is no such thing, or not for this caller
+│   │   └── Conflict        409: what is there already stands in the way
+│   ├── BadCredentials      401: Login, Password or key are wrong, or a token has ended
+│   ├── NotAllowed          403: the month is used up, the stream is switched off or closed, or the key may not do it
 │   └── NotNow              408, 429, 500, 502, 503, 504: the same request may go well later
 ├── ComputationFailed       a job ended with `error`
 └── NotReady                an async job has no result yet
@@ -88,8 +90,16 @@ class BadRequest(Refused):
     """The request itself is wrong: sending the same again does not help."""
 
 
+class NotFound(BadRequest):
+    """There is no such thing, or this caller may not know of it."""
+
+
+class Conflict(BadRequest):
+    """What is there already stands in the way, such as another site of this name."""
+
+
 class BadCredentials(Refused):
-    """Login or Password are wrong, or a token has ended."""
+    """Login, Password or key are wrong, or a token has ended."""
 
     def __init__(self, status: int, problem: dict[str, Any], retry_after_s: float | None = None) -> None:
         super().__init__(status, problem, retry_after_s)
@@ -98,7 +108,7 @@ class BadCredentials(Refused):
 
 
 class NotAllowed(Refused):
-    """The month is used up, or the stream is switched off, or closed at this time of day."""
+    """The month is used up; the stream is switched off, or closed at this time of day; or a key may not do it."""
 
 
 class NotNow(Refused):
@@ -120,6 +130,13 @@ class NotReady(OnlookerError):
 
 def refusal(status: int, problem: dict[str, Any], retry_after_s: float | None = None) -> Refused:
     """The exception for an answer that is no success."""
-    kinds: dict[int, type[Refused]] = {401: BadCredentials, 403: NotAllowed, 408: NotNow, 429: NotNow}
+    kinds: dict[int, type[Refused]] = {
+        401: BadCredentials,
+        403: NotAllowed,
+        404: NotFound,
+        408: NotNow,
+        409: Conflict,
+        429: NotNow,
+    }
     kind = kinds.get(status, NotNow if status >= 500 else BadRequest)
     return kind(status, problem, retry_after_s)

@@ -14,7 +14,7 @@ OF_THE_CLIENT = frozenset(
     PREFIX + name
     for name in (
         *("URL", "CLIENT_ID", "ACCESS_TOKEN", "ACCESS_TOKEN_FILE", "CA_FILE", "DEVICE_KEY", "USERNAME", "SOURCE"),
-        "CONFIG",
+        *("CONFIG", "KEY", "KEY_FILE"),
     )
 )
 """Settings of the device client, which may share a shell with the server; both have console_url and data_url."""

@@ -10,6 +10,7 @@ import socket
 import ssl
 import threading
 import time
+from collections.abc import Mapping
 from typing import Any, Callable
 
 from onlooker_client.errors import ConfigError, LinkError, NotNow, NotSent, NotTrusted, OnlookerError
@@ -96,11 +97,16 @@ class Transport:
         repeat: Repeat,
         timeout_s: float | None = None,
         authorization: str | None = None,
+        extra: Mapping[str, str] | None = None,
     ) -> Answer:
-        """The answer, where it is a success; everything else is raised. The time holds for all tries together."""
+        """The answer, where it is a success; everything else is raised. The time holds for all tries together.
+
+        `extra` are headers that each try has alike.
+        """
         headers = self.headers(
             body.content_type if body else None, authorization, encoding=body.encoding if body else ""
         )
+        headers += "".join(f"{name}: {value}\r\n" for name, value in (extra or {}).items()).encode("ascii")
         content = body.content if body else b""
         deadline = time.monotonic() + (timeout_s or self.timeout_s)
 
