@@ -29,7 +29,7 @@ class Devices:
         search: str | None = None,
         revoked: bool = False,
     ) -> Iterator[Device]:
-        """Those that are not revoked; or those that are."""
+        """The newest first; `revoked`: those that were revoked, too."""
         query = {
             "site": None if site is None else id_of(site),
             "tag": tag,

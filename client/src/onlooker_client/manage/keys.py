@@ -33,7 +33,7 @@ class Keys:
         *,
         sites: Sequence[Named] = (),
         streams: Sequence[Named] = (),
-        life_days: int | None = None,
+        life_days: float | None = None,
         role: str | None = None,
         idempotency_key: str | None = None,
     ) -> NewKey:

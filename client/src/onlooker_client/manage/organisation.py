@@ -9,7 +9,7 @@ from typing import Any
 
 from onlooker_client.client import Client, ConfigLike
 from onlooker_client.config import Config, load_config
-from onlooker_client.errors import NotSet
+from onlooker_client.errors import BadArgument, NotSet
 from onlooker_client.manage.api_request import PATIENCE_S, ManagementApi, Named, given, id_of
 from onlooker_client.manage.devices import Devices
 from onlooker_client.manage.enrolment import Codes, Templates
@@ -129,6 +129,8 @@ class Organisation:
         if method == "DELETE":
             self._api.delete(path)
             return {}
+        if method not in asked:
+            raise BadArgument("The method is GET, POST, PATCH or DELETE.")
         return asked[method](path, said or {})
 
 

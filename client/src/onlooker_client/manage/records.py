@@ -112,10 +112,10 @@ class BulkChange(Record):
     """Nothing was changed."""
     selected: int
     changed: int
-    deletes_visits: bool | None = None
-    """A shorter retention deletes what is older."""
-    erases_singles: bool | None = None
-    """Larger groups erase what is known of people one by one."""
+    deletes_visits: int = 0
+    """How many streams lose older visits by a shorter retention."""
+    erases_singles: int = 0
+    """How many streams lose what is known of people one by one, by larger groups."""
     items: tuple[StreamChange, ...] = ()
 
 
@@ -163,6 +163,7 @@ class Invited(Record):
 
     invited: tuple[str, ...] = ()
     refused: tuple[str, ...] = ()
+    """By the mail server."""
 
 
 @dataclass(frozen=True)

@@ -18,16 +18,20 @@ class Selection:
     site: Named | None = None
     tag: str | None = None
     all: bool = False
+    no_site: bool = False
+    """Those at no site."""
 
     def said(self, plural: str) -> dict[str, Any]:
         """As the API takes it; `plural` is `streams` or `devices`."""
-        if not (self.named or self.site is not None or self.tag or self.all):
+        if not (self.named or self.site is not None or self.tag or self.all or self.no_site):
             raise BadArgument(f"Say which {plural}: some by their ids, those of a site, those with a tag, or all.")
         said: dict[str, Any] = {}
         if self.named:
             said[plural] = [id_of(one) for one in self.named]
         if self.site is not None:
             said["site"] = id_of(self.site)
+        elif self.no_site:
+            said["site"] = None
         if self.tag:
             said["tag"] = self.tag
         if self.all:

@@ -69,7 +69,7 @@ def invite(organisation: Organisation, arguments: argparse.Namespace, output: Ou
     said = organisation.members.invite(arguments.emails, arguments.role, sites=arguments.sites or ())
     output.done(said, f"Invited: {', '.join(said.invited) or 'nobody'}")
     if said.refused and not output.is_json:
-        output.terminal.warn(f"Not invited, since they are members or were invited before: {', '.join(said.refused)}")
+        output.terminal.warn(f"The mail server refuses these, so nobody is invited there: {', '.join(said.refused)}")
 
 
 def add_member_changes(parser: argparse.ArgumentParser) -> None:
@@ -124,7 +124,7 @@ def add_key_options(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--site", dest="sites", metavar="ID", type=int, action="append", help="only this site")
     parser.add_argument("--stream", dest="streams", metavar="LOGIN", action="append", help="only this stream")
-    parser.add_argument("--life-days", metavar="N", type=int, help="how long it works (no end)")
+    parser.add_argument("--life-days", metavar="N", type=float, help="how long it works (no end)")
     parser.add_argument("--role", choices=("manager", "owner"), help="as whom it manages (manager)")
 
 

@@ -38,14 +38,14 @@ MINUTE = (
 
 def add_list_options(parser: argparse.ArgumentParser) -> None:
     add_filters(parser)
-    parser.add_argument("--revoked", action="store_true", help="those that were revoked, instead")
+    parser.add_argument("--revoked", action="store_true", help="also those that were revoked")
 
 
 def show_list(organisation: Organisation, arguments: argparse.Namespace, output: Output) -> None:
     found = organisation.devices.list(
         site=arguments.site, tag=arguments.tag, search=arguments.search, revoked=arguments.revoked
     )
-    output.rows(found, ("device_id", "stream_name", "name", "machine", "version", "condition", "seen_at"))
+    output.rows(found, ("device_id", "stream_name", "name", "machine", "version", "condition", "seen_at", "revoked_at"))
 
 
 def show(organisation: Organisation, arguments: argparse.Namespace, output: Output) -> None:

@@ -159,9 +159,9 @@ def _show_change(change: BulkChange, output: Output) -> None:
         return
     output.rows(change.items, ("client_id", "name", "settings", "added_tags", "removed_tags"))
     if change.deletes_visits:
-        output.terminal.warn("Visits that are older than the new retention are deleted.")
+        output.terminal.warn(f"Older visits are deleted in {change.deletes_visits} streams.")
     if change.erases_singles:
-        output.terminal.warn("What is known of people one by one is erased.")
+        output.terminal.warn(f"What is known of people one by one is erased in {change.erases_singles} streams.")
     if change.preview:
         output.terminal.say(f"{change.changed} of {change.selected} streams would change. Add --apply to change them.")
     else:
