@@ -57,7 +57,7 @@ def test_sites_and_streams_are_created_changed_found_and_deleted(organisation: O
     site = organisation.sites.create("Lyon", address="1 rue X", time_zone="Europe/Paris", hours="mo-sa 09:00-19:00")
     assert organisation.sites.get(site) == site
     assert organisation.sites.change(site, name="Lyon 2").name == "Lyon 2"
-    created = organisation.streams.create("Door", site=site, tags=["front"], preset="counts", place="shop")
+    created = organisation.streams.create("Door", site=site, tags=["front"], preset="counts", place="public")
     assert created.stream.site == site.id
     assert created.access_token
     assert [stream.client_id for stream in organisation.streams.list(site=site)] == [created.stream.client_id]
@@ -113,7 +113,7 @@ def test_devices_enrol_with_a_code_of_the_sdk_are_configured_replaced_and_revoke
     product: Stack, organisation: Organisation, tmp_path: Path
 ) -> None:
     site = organisation.sites.create("Devices")
-    template = organisation.templates.create("Window SDK", preset="counts", place="shop")
+    template = organisation.templates.create("Window SDK", preset="counts", place="public")
     code = organisation.codes.create(template, site=site, devices=2)
     assert organisation.codes.get(code).state == "open"
     ended = enrol(product, tmp_path / "one", code.code)

@@ -96,6 +96,7 @@ OPERATIONS: list[tuple[str, Act, Any]] = [
     ("POST devices/ID/replacement", lambda o: o.devices.replace("d-1", life_days=3), {"life_days": 3}),
     ("GET devices/ID/health", lambda o: o.devices.health("d-1"), None),
     ("GET devices/ID/configuration", lambda o: o.devices.configuration("d-1"), None),
+    ("POST devices/ID/configuration/again", lambda o: o.devices.offer_again("d-1"), {}),
     (
         "POST device-configurations",
         lambda o: o.devices.configure_many(SOME, {"fps": 5}, preview=True),
@@ -153,7 +154,7 @@ def answer(asked: Asked) -> Reply:
         own = {"id": "i-1"}
     elif asked.path == "streams":
         own = {"stream": ANY}
-    elif asked.path.startswith("devices") and not asked.path.endswith("/configuration"):
+    elif asked.path.startswith("devices") and "/configuration" not in asked.path:
         own = {"version": "0.1.0"}
     return Reply({"items": [BODY | own], "next": None} if "limit" in asked.query else BODY | own)
 
@@ -253,7 +254,17 @@ def test_the_sdk_has_every_operation_of_the_console() -> None:
         ("enrolment", "CodeBody", manage.EnrolmentCode),
         ("enrolment", "CreatedCodeBody", manage.NewCode),
         ("devices", "DeviceBody", manage.Device),
+        ("devices", "ConfigurationState", manage.ConfigurationState),
+        ("device_configuration", "ConfigurationBody", manage.DeviceConfiguration),
+        ("device_configuration", "ConfigurationVersion", manage.ConfigurationVersion),
+        ("device_configuration", "ConfigurationAnswer", manage.BulkConfiguration),
+        ("device_configuration", "ChangedDevice", manage.DeviceChange),
+        ("webhooks", "WebhookBody", manage.Webhook),
+        ("webhooks", "CreatedWebhookBody", manage.NewWebhook),
+        ("webhooks", "NewSecretBody", manage.NewSecret),
+        ("webhooks", "DeliveryBody", manage.Delivery),
         ("members", "MemberBody", manage.Member),
+        ("members", "SentInvitationsBody", manage.Invited),
         ("members", "InvitationBody", manage.Invitation),
         ("keys", "KeyBody", manage.Key),
         ("keys", "CreatedKeyBody", manage.NewKey),

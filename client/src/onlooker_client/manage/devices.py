@@ -53,6 +53,11 @@ class Devices:
         """What it is told, and the newest versions with what it made of them."""
         return read_record(DeviceConfiguration, self._api.get(path_to("devices", device, "configuration")))
 
+    def offer_again(self, device: Named) -> DeviceConfiguration:
+        """What it refused or rolled back, as its next version."""
+        path = path_to("devices", device, "configuration", "again")
+        return read_record(DeviceConfiguration, self._api.post(path))
+
     def health(self, device: Named) -> list[dict[str, Any]]:
         """Minutes of the last day, oldest first: `at`, and what the device reported."""
         items = self._api.get(path_to("devices", device, "health")).get("items")

@@ -80,6 +80,11 @@ def configure(organisation: Organisation, arguments: argparse.Namespace, output:
     output.done(changed, f"{changed.name or changed.device_id} gets the change within a minute or two.")
 
 
+def offer_again(organisation: Organisation, arguments: argparse.Namespace, output: Output) -> None:
+    offered = organisation.devices.offer_again(arguments.id)
+    output.done(offered, f"The device gets version {offered.version} within a minute or two.")
+
+
 def add_bulk(parser: argparse.ArgumentParser) -> None:
     add_settings(parser)
     add_selection(parser, "device")
@@ -130,6 +135,7 @@ DEVICES = Noun(
         "configuration": Verb("Show the configurations of a device.", show_configuration, one_id()),
         "configure": Verb("Change settings of one device.", configure, add_configuration),
         "configure-many": Verb("Change settings of many devices, after a preview.", configure_many, add_bulk),
+        "offer-again": Verb("Offer again what a device refused or rolled back.", offer_again, one_id()),
         "replace": Verb("Create a code for the box that takes over.", replace, add_replacement),
         "revoke": Verb("Refuse a device from now on.", revoke, add_revocation),
     },
