@@ -31,7 +31,8 @@ def client_page(table: Table) -> str:
     return "\n".join(
         [
             "# The device client\n\nGuides: [the agent](../guides/agent.md), "
-            "[recorded videos](../guides/analyse.md), [doctor](../guides/doctor.md), [the SDK](../guides/sdk.md).\n",
+            "[recorded videos](../guides/analyse.md), [doctor](../guides/doctor.md), [the SDK](../guides/sdk.md), "
+            "[managing an organisation](../guides/manage.md).\n",
             *helps,
             "## Exit codes\n\n" + table(["code", "when"], codes + FROM_THE_SHELL),
             "## Settings\n\nA setting comes from an option, otherwise from the environment, otherwise from the file "

@@ -36,7 +36,9 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     form.add_argument("--json", action="store_true", help="one JSON object a line")
     form.add_argument("--csv", action="store_true", help="a table for a spreadsheet")
     add_server_options(parser)
-    parser.add_argument("--username", metavar="E-MAIL", help="who reads the numbers (or ONLOOKER_USERNAME)")
+    parser.add_argument(
+        "--username", metavar="E-MAIL", help="who reads the numbers (or ONLOOKER_USERNAME; not with ONLOOKER_KEY)"
+    )
 
 
 def run(arguments: argparse.Namespace) -> int:

@@ -70,11 +70,24 @@ def run_command(parser: argparse.ArgumentParser, given: list[str] | None = None)
 
 def how_to_set(error: NotSet, arguments: argparse.Namespace) -> str:
     """In the words of a command line: a message of the SDK names the arguments of a call."""
-    words = {"url": "the server's address", "client_id": "the Login", "access_token": "the Password"}
-    ways = {"url": "--url or ONLOOKER_URL", "client_id": "--client-id or ONLOOKER_CLIENT_ID"}
+    words = {
+        "url": "the server's address",
+        "client_id": "the Login",
+        "access_token": "the Password",
+        "console_url": "the console's address",
+        "key": "the key",
+    }
+    ways = {
+        "url": "--url or ONLOOKER_URL",
+        "client_id": "--client-id or ONLOOKER_CLIENT_ID",
+        "console_url": "--server or ONLOOKER_CONSOLE_URL",
+        "key": "ONLOOKER_KEY or ONLOOKER_KEY_FILE",
+    }
     others = "ONLOOKER_ACCESS_TOKEN or ONLOOKER_ACCESS_TOKEN_FILE"
     missing = ", ".join(words[name] for name in error.missing)
     given = ", ".join(ways.get(name, others) for name in error.missing)
+    if {"console_url", "key"} & set(error.missing):
+        return f"Not set: {missing}. Give {given}. Owners and managers create keys in the console."
     other = of_another_login(
         Config(client_id=getattr(arguments, "client_id", None)), getattr(arguments, "config", None)
     )

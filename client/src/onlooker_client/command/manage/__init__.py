@@ -1,0 +1,1 @@
+"""`onlooker-client manage`: what the console can do, from a terminal."""
