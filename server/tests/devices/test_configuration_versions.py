@@ -158,8 +158,8 @@ def new_fleet() -> Fleet:
     return Fleet(templates, sites, devices)
 
 
-@settings(max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
-@given(steps=st.lists(step, max_size=15))
+@settings(max_examples=25, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
+@given(steps=st.lists(step, max_size=10))
 def test_settings_and_versions_are_what_the_oracle_says(steps: list[tuple[str, Any, Any]]) -> None:
     fleet, oracle = new_fleet(), Oracle()
     oracle.settle()
