@@ -34,7 +34,7 @@ _HELP = {
     "log_level": "What the agent writes into its log on the device.",
 }
 COMPUTE_NAMES = {"server": "on the server", "device": "on the device"}
-LOG_LEVELS = {"debug": "everything (debug)", "info": "usual messages (info)", "warning": "warnings alone (warning)"}
+LOG_LEVELS = {"debug": "all messages (debug)", "info": "usual messages (info)", "warning": "warnings alone (warning)"}
 _CHOICES = {"compute": COMPUTE_NAMES, "log_level": LOG_LEVELS}
 _WHOLE = ("width", "height", "quality", "max_kbytes")
 _PARTS = ("fps", "idle_fps")
