@@ -3,6 +3,7 @@
 import importlib.util
 import json
 import os
+import re
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -209,3 +210,16 @@ def test_the_command_line_does_the_same(product: Stack, organisation: Organisati
     assert gone.returncode == 0, gone.stderr
     missing = manage(product, key, "manage", "streams", "show", login)
     assert (missing.returncode, missing.stdout) == (2, "")
+
+
+def test_the_example_of_the_guide_runs_word_for_word(
+    product: Stack, key: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    guide = (Path(__file__).resolve().parents[2] / "docs" / "guides" / "manage.md").read_text(encoding="utf-8")
+    (example,) = re.findall(r"^```python\n(.*?)^```$", guide, re.MULTILINE | re.DOTALL)
+    for shown, real in {"https://console.example.org": product.console_url, "onl_KEEP-ME-SECRET": key}.items():
+        assert shown in example
+        example = example.replace(shown, real)
+    monkeypatch.setenv("ONLOOKER_CA_FILE", product.ca_file)
+    exec(compile(example, "docs/guides/manage.md", "exec"), {})
+    assert re.search(r"^onlooker-agent enrol \S+\n0 of 0 streams would change\n0 None\n", capsys.readouterr().out)
