@@ -99,7 +99,7 @@ class FleetDrill:
         self.figures["reconfigured"] = changed
         rolled_back = self._await("devices that rolled back", _is_rolled_back, self.plan.devices)
         self.figures["rolled_back"] = rolled_back
-        working = self._await("devices that work as before", _is_live, self.plan.devices)
+        working = self._await("devices that work as before", _works_as_before, self.plan.devices)
         self.figures["working_after_rollback"] = working
 
     def repair_configuration(self) -> None:
@@ -204,11 +204,17 @@ def _newest(row: Row) -> str:
 
 
 def _is_live(row: Row) -> bool:
-    return row["silent_s"] is not None and row["silent_s"] < 2 * 60 and row["condition"] == "fine"
+    is_fine = row["condition"] == "fine" and row["camera"] == "open"
+    return is_fine and row["silent_s"] is not None and row["silent_s"] < 2 * 60
 
 
 def _is_settled(row: Row) -> bool:
     return _is_live(row) and _newest(row) == "applied" and row["state"] == "applied"
+
+
+def _works_as_before(row: Row) -> bool:
+    """It has reported the version of before as the one in use."""
+    return _is_live(row) and _is_rolled_back(row) and row["state"] == "applied"
 
 
 def _is_rolled_back(row: Row) -> bool:
