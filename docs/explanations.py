@@ -151,11 +151,11 @@ METRICS = {
     "somebody is not let in; `failed`: the provider did not answer, or what it answered could not be verified.",
     "onlooker_webhook_events": "Events for [webhooks](../guides/webhooks.md). `dropped`: 10,000 waited for the webhook "
     "already; `expired`: it waited for 14 days.",
-    "onlooker_webhook_tries": "Tries to deliver an event. `delivered`, or why not: `bad_url`, `unresolved`, `inside` (an "
-    "address inside), `unreachable`, `tls`, `time_limit`, `closed`, `not_http`, `redirect`, `gone`, `status` or `secret` "
-    "(the secret key has changed).",
-    "onlooker_webhook_disabled": "Webhooks that were disabled: `failed` (nothing was accepted for three days) or `gone` "
-    "(410).",
+    "onlooker_webhook_tries": "Tries to deliver an event. `delivered`, or why not: `bad_url`, `unresolved`, `inside` "
+    "(an address inside), `unreachable`, `tls`, `time_limit`, `closed`, `not_http`, `redirect`, `gone`, `status` or "
+    "`secret` (the secret key has changed).",
+    "onlooker_webhook_disabled": "Webhooks that were disabled: `failed` (nothing was accepted for three days) or "
+    "`gone` (410).",
     "onlooker_webhook_busy": "Webhooks that this console delivers to right now, 32 at most.",
     "onlooker_requests": "Answered requests. `route` is a name from [routes.md](routes.md), or `none` if the request "
     "was refused before routing; status 499: the client disconnected.",

@@ -13,11 +13,11 @@ from pathlib import Path
 from onlooker.up.certificates import authority_file, ensure_certificate
 
 LISTENS_AT = "127.0.0.1"
-Behaviour = Callable[["Connection"], None]
+Behaviour = Callable[["ReceivedConnection"], None]
 
 
 @dataclass
-class Connection:
+class ReceivedConnection:
     """One request, and the way back."""
 
     socket: ssl.SSLSocket
@@ -38,7 +38,7 @@ class Connection:
 
 
 def answer(status: int, head: str = "", body: bytes = b"") -> Behaviour:
-    def behave(connection: Connection) -> None:
+    def behave(connection: ReceivedConnection) -> None:
         connection.send(f"HTTP/1.1 {status} Said\r\nContent-Length: {len(body)}\r\n{head}\r\n".encode() + body)
 
     return behave
@@ -48,31 +48,31 @@ def say(data: bytes) -> Behaviour:
     return lambda connection: connection.send(data)
 
 
-def hang(connection: Connection) -> None:
+def hang(connection: ReceivedConnection) -> None:
     connection.ended.wait(60)
 
 
-def drip(connection: Connection) -> None:
+def drip(connection: ReceivedConnection) -> None:
     for letter in b"HTTP/1.1 200 OK\r\nX-Slow: " + b"a" * 1000:
         if connection.ended.wait(0.2):
             return
         connection.send(bytes([letter]))
 
 
-def flood(connection: Connection) -> None:
+def flood(connection: ReceivedConnection) -> None:
     """A correct answer, then bytes without end."""
     connection.send(b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n")
     while not connection.ended.is_set():
         connection.send(b"10000\r\n" + bytes(65536) + b"\r\n")
 
 
-def flood_headers(connection: Connection) -> None:
+def flood_headers(connection: ReceivedConnection) -> None:
     connection.send(b"HTTP/1.1 200 OK\r\n")
     while not connection.ended.is_set():
         connection.send(b"X-Huge: " + b"a" * 8192 + b"\r\n")
 
 
-def close(connection: Connection) -> None:
+def close(connection: ReceivedConnection) -> None:
     """Without a word."""
 
 
@@ -83,7 +83,7 @@ class Receiver:
     port: int
     authority: Path
     behaviour: Behaviour = field(default_factory=lambda: answer(204))
-    received: list[Connection] = field(default_factory=list)
+    received: list[ReceivedConnection] = field(default_factory=list)
     connections: int = 0
     _ended: threading.Event = field(default_factory=threading.Event)
 
@@ -91,7 +91,7 @@ class Receiver:
     def url(self) -> str:
         return f"https://localhost:{self.port}/hooks?from=onlooker"
 
-    def wait_for(self, count: int, limit_s: float = 20.0) -> list[Connection]:
+    def wait_for(self, count: int, limit_s: float = 20.0) -> list[ReceivedConnection]:
         """Until it got so many requests."""
         ends_at = time.monotonic() + limit_s
         while len(self.received) < count:
@@ -141,6 +141,6 @@ def _serve(receiver: Receiver, plain: socket.socket, context: ssl.SSLContext) ->
         length = int(re.search(rb"content-length: (\d+)", head, re.IGNORECASE)[1])  # type: ignore[index]
         while len(body) < length:
             body += connection.recv(65536)
-        request = Connection(connection, head.decode(), body, receiver._ended)
+        request = ReceivedConnection(connection, head.decode(), body, receiver._ended)
         receiver.received.append(request)
         receiver.behaviour(request)

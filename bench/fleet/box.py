@@ -9,7 +9,7 @@ import time
 from collections import Counter
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, TextIO, cast
 
 from bench.fleet.made_camera import WORKING, MadeCamera
 from bench.fleet.made_results import MadeResults, current_results
@@ -146,7 +146,7 @@ class Box:
 
     def _run(self) -> None:
         current_results.set(self.made)
-        agent_log = AgentLog(Terminal.of(self.log), least=LogLevel.INFO, as_json=True)
+        agent_log = AgentLog(Terminal.of(cast("TextIO", self.log)), least=LogLevel.INFO, as_json=True)
         try:
             self._device = InProcessDevice(
                 self._read_config,

@@ -56,7 +56,7 @@ def main() -> None:
     answers = os.fdopen(os.dup(1), "w", buffering=1)
     os.dup2(2, 1)  # what the agent's commands say is no answer
     # The one part of the agent that is not its own: 500 processes with nets would not fit.
-    local_delivery.Computation = MadeComputation  # type: ignore[misc, assignment]
+    local_delivery.Computation = MadeComputation  # type: ignore[attr-defined, assignment]
     program = BoxProgram(FleetPlace(Path(said["folder"]), said["console_url"], said["ca_file"], said["trial_s"]))
     for line in sys.stdin:
         order = json.loads(line)

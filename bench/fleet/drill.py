@@ -200,21 +200,22 @@ class FleetDrill:
 
 
 def _newest(row: Row) -> str:
-    return row["versions"][-1][1] if row["versions"] else ""
+    return str(row["versions"][-1][1]) if row["versions"] else ""
 
 
 def _is_live(row: Row) -> bool:
+    silent_s: float | None = row["silent_s"]
     is_fine = row["condition"] == "fine" and row["camera"] == "open"
-    return is_fine and row["silent_s"] is not None and row["silent_s"] < 2 * 60
+    return bool(is_fine and silent_s is not None and silent_s < 2 * 60)
 
 
 def _is_settled(row: Row) -> bool:
-    return _is_live(row) and _newest(row) == "applied" and row["state"] == "applied"
+    return _is_live(row) and _newest(row) == row["state"] == "applied"
 
 
 def _works_as_before(row: Row) -> bool:
     """It has reported the version of before as the one in use."""
-    return _is_live(row) and _is_rolled_back(row) and row["state"] == "applied"
+    return _is_live(row) and _is_rolled_back(row) and bool(row["state"] == "applied")
 
 
 def _is_rolled_back(row: Row) -> bool:
@@ -229,4 +230,4 @@ def _follows_site(row: Row, sites: list[int]) -> bool:
     """Whether the newest document has the second site's settings just where it should."""
     said = row["document"] or {}
     has = all(said.get(name) == value for name, value in SITE_SETTINGS.items())
-    return has == (row["site"] == sites[1])
+    return has is bool(row["site"] == sites[1])

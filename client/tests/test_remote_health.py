@@ -11,7 +11,7 @@ from onlooker_client.agent.remote.console_link import REPORT_LIMIT_BYTES, Consol
 from onlooker_client.agent.remote.health_report import AgentFacts, LineHealth, build_report
 from onlooker_client.agent.remote.machine import read_disk, read_memory_mb, read_temperature_c
 from onlooker_client.agent.remote.options import TRIAL_S, read_trial_s
-from onlooker_client.agent.remote.state_file import Outcome
+from onlooker_client.agent.remote.state_file import TrialOutcome
 from onlooker_client.errors import ConfigError, LinkError
 
 JOURNAL = {"waiting_visits": 3, "journal_bytes": 4096, "dropped": {"visit": {"full": 2}, "coverage": {"old": 5}}}
@@ -51,7 +51,7 @@ def test_a_folder_that_is_not_there_yet_has_the_disk_of_its_parent(tmp_path: Pat
 
 
 def test_a_journal_tells_what_waits_and_what_was_lost(tmp_path: Path) -> None:
-    outcome = Outcome("1-a", "applied", "x" * 2000)
+    outcome = TrialOutcome("1-a", "applied", "x" * 2000)
     said = build_report(
         facts(journal=JOURNAL, is_computed_here=True), outcome, LineHealth(0.5, 0.25), kbytes_s=None, folder=tmp_path
     )
@@ -78,7 +78,7 @@ def test_a_console_may_ask_for_reports_within_bounds(said: object, pause_s: floa
 def test_a_report_that_would_be_too_large_leaves_out_what_is_long(tmp_path: Path) -> None:
     with small_console() as console:
         link = ConsoleLink(console.url, "key", ca_file=None)
-        report = build_report(facts(), Outcome("", "applied"), LineHealth(), kbytes_s=1.0, folder=tmp_path)
+        report = build_report(facts(), TrialOutcome("", "applied"), LineHealth(), kbytes_s=1.0, folder=tmp_path)
         link.report({**report, "dropped": {f"reason {number}": 1 for number in range(1000)}})
         assert len(json.dumps(console.reports[-1])) < REPORT_LIMIT_BYTES
         assert console.reports[-1]["dropped"] == {}

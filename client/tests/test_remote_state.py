@@ -20,9 +20,9 @@ from onlooker_client.agent.remote.state_file import (
     ROLLED_BACK,
     Baseline,
     Document,
-    Outcome,
     RemoteState,
     StateFile,
+    TrialOutcome,
     decode_state,
     encode_state,
 )
@@ -38,7 +38,7 @@ def test_a_trial_that_starts_once_goes_on_and_the_second_start_rolls_it_back() -
     assert first.in_force == NEXT.settings
     second = first.start(1010.0)
     assert (second.in_force, second.trial) == (GOOD.settings, None)
-    assert second.outcome == Outcome(NEXT.etag, ROLLED_BACK, CRASHED)
+    assert second.outcome == TrialOutcome(NEXT.etag, ROLLED_BACK, CRASHED)
     assert second.find_bad(NEXT.etag) is not None
 
 
@@ -64,7 +64,7 @@ def test_a_trial_in_place_counts_as_started() -> None:
 def test_failures_are_remembered_up_to_a_bound() -> None:
     state = RemoteState()
     for number in range(BAD_AT_MOST + 5):
-        state = state.fail(Outcome(f"{number}-x", REFUSED, "why"))
+        state = state.fail(TrialOutcome(f"{number}-x", REFUSED, "why"))
     assert len(state.bad) == BAD_AT_MOST
     assert state.find_bad("0-x") is None
     assert state.outcome.etag == f"{BAD_AT_MOST + 4}-x"
@@ -88,14 +88,14 @@ JSON = st.recursive(
 
 @given(JSON, st.lists(st.sampled_from(["kept", "trial", "bad", "last", "etag", "settings", "before", "starts"])))
 def test_a_file_that_somebody_damaged_is_read_as_far_as_it_goes(value: Any, path: list[str]) -> None:
-    said: Any = encode_state(TRYING.fail(Outcome("3-c", REFUSED, "why")))
+    said: Any = encode_state(TRYING.fail(TrialOutcome("3-c", REFUSED, "why")))
     place = said
     for step in path:
         if isinstance(place, dict) and step in place:
             place[step], place = value, place[step]
     state = decode_state(said)
     assert isinstance(state.in_force, RemoteSettings)
-    assert isinstance(state.start(5.0).outcome, Outcome)
+    assert isinstance(state.start(5.0).outcome, TrialOutcome)
     assert decode_state(json.loads(json.dumps(encode_state(state)))) == decode_state(encode_state(state))
 
 
@@ -172,7 +172,7 @@ class DeviceLife(RuleBasedStateMachine):
     def refuse(self, is_cut: bool) -> None:
         self.number += 1
         if not self.state.trial:
-            self.write(self.state.fail(Outcome(f"{self.number}-x", REFUSED, "why")), is_cut=is_cut)
+            self.write(self.state.fail(TrialOutcome(f"{self.number}-x", REFUSED, "why")), is_cut=is_cut)
 
     @precondition(lambda self: self.state.trial is not None)
     @rule(is_cut=st.booleans())

@@ -8,9 +8,9 @@ from onlooker_client.agent.remote.state_file import Baseline
 from onlooker_client.agent.remote.trial import (
     LONGEST,
     SETTLE_PART,
-    Observation,
     Performance,
     Trial,
+    TrialObservation,
     Verdict,
     count_served,
 )
@@ -30,11 +30,11 @@ def judge(
     limit_s: float = 10 * LENGTH_S,
 ) -> tuple[Verdict, float, str]:
     """Every ten seconds, until there is a verdict; and when it came."""
-    trial = Trial(before, LENGTH_S, fps, Observation(0.0, 0, False), is_other_camera=is_other_camera)
+    trial = Trial(before, LENGTH_S, fps, TrialObservation(0.0, 0, False), is_other_camera=is_other_camera)
     at_s = 0.0
     while at_s < limit_s:
         at_s += 10.0
-        now = Observation(at_s, int(at_s * per_s), has_pictures)
+        now = TrialObservation(at_s, int(at_s * per_s), has_pictures)
         verdict, reason = trial.judge(now, is_line_up=is_line_up)
         if verdict is not Verdict.GO_ON:
             return verdict, at_s, reason
@@ -95,11 +95,11 @@ def test_what_no_configuration_can_help_counts_as_served() -> None:
 def test_the_time_before_is_the_last_three_minutes() -> None:
     performance = Performance()
     for second in range(600):
-        performance.see(Observation(float(second), 0 if second < 300 else (second - 300) * 5, True))
-    before = performance.baseline(Observation(600.0, 1500, True), 10.0)
+        performance.see(TrialObservation(float(second), 0 if second < 300 else (second - 300) * 5, True))
+    before = performance.baseline(TrialObservation(600.0, 1500, True), 10.0)
     assert 4.8 < before.served_per_s <= 5.0
     assert (before.fps, before.had_pictures) == (10.0, True)
-    assert Performance().baseline(Observation(3.0, 30, True), 10.0).served_per_s == 0.0
+    assert Performance().baseline(TrialObservation(3.0, 30, True), 10.0).served_per_s == 0.0
 
 
 @given(

@@ -63,13 +63,15 @@ def main() -> None:
         stripe.webhooks.deliver_to(f"{stack.console_url}/billing/webhook/", ca_file=stack.ca_file)
         scene = JourneySetup(stack, mailbox, pictures)
         browsers = {name: open_things.enter_context(open_browser()) for name in ("owner", "viewer", "staff")}
-        people = [Person(browser, stack.console_url, pictures / name) for name, browser in browsers.items()]
+        owner, viewer, member_of_staff = (
+            Person(browser, stack.console_url, pictures / name) for name, browser in browsers.items()
+        )
         browsers["integrator"] = open_things.enter_context(open_browser())
         counted = CountedPerson(browsers["integrator"], stack.console_url, pictures / "integrator")
-        steps = steps_of(scene, *people, counted)
+        steps = steps_of(scene, owner, viewer, member_of_staff, counted)
         travelled = travel(steps, browsers=browsers, folder=pictures)
         errors = [line for line in stack.output.read_text().splitlines() if '"level":"error"' in line]
-    people.append(counted)
+    people = [owner, viewer, member_of_staff, counted]
     faults = [fault for person in people for fault in person.faults]
     for line in (*faults, *errors):
         say(line)

@@ -3,12 +3,12 @@
 from datetime import timedelta
 
 import pytest
-from onlooker.keys.keys import create_key
 
 from api_programs import ApiProgram, program_of
 from memberships import share_stream
 from onlooker.console.accounts.models import Account
 from onlooker.console.members.models import Invitation
+from onlooker.keys.keys import create_key
 from onlooker.streams.administration import create_stream
 from onlooker.streams.models import MemberRole, Membership, Organisation, Site
 from onlooker.streams.organisations import organisation_of

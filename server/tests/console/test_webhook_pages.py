@@ -17,7 +17,7 @@ from onlooker.console.webhooks.outbox import note_failed
 from onlooker.streams.models import Organisation
 from onlooker.streams.organisations import organisation_of
 from onlooker.webhooks.models import Delivery, Endpoint
-from onlooker.webhooks.outgoing_post import PostFailed, Trouble
+from onlooker.webhooks.pinned_post import PostFailed, Trouble
 
 pytest_plugins = ["pages"]
 pytestmark = pytest.mark.django_db(transaction=True)

@@ -9,6 +9,7 @@ from device_boxes import BY, Box, box_of
 from enrolments import code_of, enrolled, new_key, site_of, template_of
 from onlooker.audit.models import AuditEntry, OrganisationEntry
 from onlooker.console.accounts.models import Account
+from onlooker.console.webhooks.endpoints import create_endpoint
 from onlooker.devices.configuration import (
     NOTHING_SET,
     choose_template,
@@ -271,3 +272,21 @@ def test_no_version_outlives_its_device(owner: Account) -> None:
     Device.objects.all().delete()
     assert not DeviceConfiguration.objects.exists()
     assert code_of(owner)
+
+
+def test_webhooks_are_told_once_of_a_version_that_a_device_could_not_live_with(owner: Account) -> None:
+    box = box_of(owner)
+    organisation = box.device.stream.organisation
+    assert organisation
+    endpoint = create_endpoint(organisation, "https://hooks.example.org/").endpoint
+    etag = str(box.fetch()["ETag"]).strip('"')
+    for state in ("trying", "rolled_back", "rolled_back"):
+        box.report(etag, state, "no pictures")
+    set_device_settings(box.device, {"fps": 4}, by=BY)
+    box.report(document_for(box.device).etag, "refused", "no such camera")
+    told = [json.loads(body) for body in endpoint.deliveries.order_by("pk").values_list("body", flat=True)]
+    assert [(one["type"], one["data"]["version"], one["data"]["reason"]) for one in told] == [
+        ("device.configuration_rolled_back", 1, "no pictures"),
+        ("device.configuration_refused", 2, "no such camera"),
+    ]
+    assert told[0]["data"]["device"] == str(box.device.device_id)

@@ -10,7 +10,7 @@ from onlooker.console.webhooks.endpoints import NewEndpoint, create_endpoint
 from onlooker.streams.models import Organisation
 from onlooker.streams.organisations import organisation_of
 from onlooker.webhooks.models import Endpoint
-from onlooker.webhooks.outgoing_post import Outbound, make_resolver
+from onlooker.webhooks.pinned_post import Outbound, make_resolver
 from testkit.webhook_receiver import Receiver
 
 NETWORKS = (ipaddress.ip_network("127.0.0.0/8"), ipaddress.ip_network("::1/128"))

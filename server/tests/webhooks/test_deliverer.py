@@ -20,10 +20,10 @@ from onlooker.streams.organisations import RefusedError, organisation_of
 from onlooker.webhooks import events
 from onlooker.webhooks.events import emit, emit_many
 from onlooker.webhooks.models import Delivery, Endpoint
-from onlooker.webhooks.outgoing_post import Trouble
+from onlooker.webhooks.pinned_post import Trouble
 from onlooker.webhooks.signature import sign
 from testkit.mailbox import Mailbox
-from testkit.webhook_receiver import Connection, Receiver, answer, close, hang, running_receiver
+from testkit.webhook_receiver import ReceivedConnection, Receiver, answer, close, hang, running_receiver
 from webhook_runs import deliver, webhook_in, webhook_of
 
 pytest_plugins = ["pages", "consoles"]
@@ -42,7 +42,7 @@ def receiver(folder: Path) -> Iterator[Receiver]:
         yield one
 
 
-def is_signed(request: Connection, secret: str) -> bool:
+def is_signed(request: ReceivedConnection, secret: str) -> bool:
     said = request.headers
     right = sign(secret, said["webhook-id"], int(said["webhook-timestamp"]), request.body)
     return right in said["webhook-signature"].split(" ")

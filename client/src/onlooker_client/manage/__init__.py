@@ -18,7 +18,6 @@ from onlooker_client.manage.organisation import Organisation
 from onlooker_client.manage.records import (
     Addresses,
     BulkChange,
-    Delivery,
     Invitation,
     Invited,
     Key,
@@ -34,6 +33,7 @@ from onlooker_client.manage.records import (
     StreamChange,
     Tag,
     Webhook,
+    WebhookDelivery,
 )
 from onlooker_client.manage.selection import Selection
 
@@ -43,7 +43,6 @@ __all__ = [
     "BulkConfiguration",
     "ConfigurationState",
     "ConfigurationVersion",
-    "Delivery",
     "Device",
     "DeviceChange",
     "DeviceConfiguration",
@@ -71,4 +70,5 @@ __all__ = [
     "Tag",
     "Template",
     "Webhook",
+    "WebhookDelivery",
 ]

@@ -11,6 +11,8 @@ from onlooker_client.manage.device_records import BulkConfiguration, Device, Dev
 from onlooker_client.manage.record_fields import read_record
 from onlooker_client.manage.selection import Selection
 
+Minutes = list[dict[str, Any]]
+
 
 class Devices:
     """`organisation.devices`."""
@@ -58,7 +60,7 @@ class Devices:
         path = path_to("devices", device, "configuration", "again")
         return read_record(DeviceConfiguration, self._api.post(path))
 
-    def health(self, device: Named) -> list[dict[str, Any]]:
+    def health(self, device: Named) -> Minutes:
         """Minutes of the last day, oldest first: `at`, and what the device reported."""
         items = self._api.get(path_to("devices", device, "health")).get("items")
         if not isinstance(items, list) or not all(isinstance(item, dict) for item in items):

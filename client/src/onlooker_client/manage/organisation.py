@@ -114,10 +114,10 @@ class Organisation:
         """A client of one stream with this key: its numbers by the hour, and, where the key may, its frames."""
         places = None if self.config.url and self.config.data_url else self.addresses()
         config = Config(
-            url=self.config.url or (places and places.gateway_url),
+            url=self.config.url or (places.gateway_url if places else None),
             client_id=str(id_of(stream)),
             console_url=self.config.console_url,
-            data_url=self.config.data_url or (places and places.data_url),
+            data_url=self.config.data_url or (places.data_url if places else None),
             ca_file=self.config.ca_file,
             key=self.config.key,
         )
@@ -125,13 +125,16 @@ class Organisation:
 
     def ask(self, method: str, path: str, said: dict[str, Any] | None = None) -> dict[str, Any]:
         """Any operation of the API by its path after /api/v1/, such as one that is newer than this package."""
-        asked = {"GET": self._api.get, "POST": self._api.post, "PATCH": self._api.patch}
-        if method == "DELETE":
-            self._api.delete(path)
-            return {}
-        if method not in asked:
+        if method == "GET":
+            return self._api.get(path, said)
+        if method == "POST":
+            return self._api.post(path, said)
+        if method == "PATCH":
+            return self._api.patch(path, said or {})
+        if method != "DELETE":
             raise BadArgument("The method is GET, POST, PATCH or DELETE.")
-        return asked[method](path, said or {})
+        self._api.delete(path)
+        return {}
 
 
 def _settle(given_config: Config, config: ConfigLike | None) -> Config:

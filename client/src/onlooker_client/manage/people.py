@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from typing import Any
 
 from onlooker_client.manage.api_request import ManagementApi, Named, given, id_of, path_to
 from onlooker_client.manage.record_fields import read_record
@@ -40,7 +41,7 @@ class Members:
         idempotency_key: str | None = None,
     ) -> Invited:
         """Several addresses at once; `sites` are those that a viewer sees."""
-        said = {"emails": [emails] if isinstance(emails, str) else list(emails), "role": role}
+        said: dict[str, Any] = {"emails": [emails] if isinstance(emails, str) else list(emails), "role": role}
         if sites:
             said["sites"] = [id_of(site) for site in sites]
         return read_record(Invited, self._api.post("invitations", said, idempotency_key=idempotency_key))

@@ -25,7 +25,7 @@ class Record:
     def identity(self) -> str | int:
         """As the API names it."""
         first: Any = getattr(self, fields(self)[0].name)  # type: ignore[arg-type]
-        return first.identity if isinstance(first, Record) else first  # type: ignore[no-any-return]
+        return first.identity if isinstance(first, Record) else first
 
 
 class _Field(NamedTuple):
@@ -39,7 +39,7 @@ def read_record(kind: type[R], said: Any) -> R:
     if not isinstance(said, Mapping):
         raise LinkError("The answer is no object. Is this the address of an Onlooker console?")
     values = {}
-    for field in _fields_of(kind):
+    for field in _fields_of(kind):  # type: ignore[arg-type]
         value = said.get(field.name)
         if value is None and not field.is_needed:
             continue

@@ -224,7 +224,7 @@ class NewSecret(Record):
 
 
 @dataclass(frozen=True)
-class Delivery(Record):
+class WebhookDelivery(Record):
     """One message to a webhook, and what became of it."""
 
     id: int

@@ -7,7 +7,7 @@ from typing import Any
 
 from onlooker_client.manage.api_request import ManagementApi, Named, given, path_to
 from onlooker_client.manage.record_fields import read_record
-from onlooker_client.manage.records import Delivery, NewSecret, NewWebhook, Webhook
+from onlooker_client.manage.records import NewSecret, NewWebhook, Webhook, WebhookDelivery
 
 
 class Webhooks:
@@ -48,14 +48,16 @@ class Webhooks:
         """For a day the one before signs, too."""
         return read_record(NewSecret, self._api.post(path_to("webhooks", webhook, "secret")))
 
-    def test(self, webhook: Named) -> Delivery:
+    def test(self, webhook: Named) -> WebhookDelivery:
         """Sends the event `test`."""
-        return read_record(Delivery, self._api.post(path_to("webhooks", webhook, "test")))
+        return read_record(WebhookDelivery, self._api.post(path_to("webhooks", webhook, "test")))
 
-    def deliveries(self, webhook: Named) -> Iterator[Delivery]:
+    def deliveries(self, webhook: Named) -> Iterator[WebhookDelivery]:
         """Newest first."""
-        return self._api.items(Delivery, path_to("webhooks", webhook, "deliveries"))
+        return self._api.items(WebhookDelivery, path_to("webhooks", webhook, "deliveries"))
 
-    def replay(self, webhook: Named, delivery: Named) -> Delivery:
+    def replay(self, webhook: Named, delivery: Named) -> WebhookDelivery:
         """Sends a message again."""
-        return read_record(Delivery, self._api.post(path_to("webhooks", webhook, "deliveries", delivery, "replay")))
+        return read_record(
+            WebhookDelivery, self._api.post(path_to("webhooks", webhook, "deliveries", delivery, "replay"))
+        )

@@ -66,7 +66,7 @@ def plan_configuration(devices: QuerySet[Device], settings: dict[str, Any]) -> l
     if len(found) > AT_MOST:
         raise RefusedError(f"One change is of at most {AT_MOST:,} devices. Choose a site or a tag.")
     with connection.cursor() as cursor:
-        values = {"devices": list(found), "changes": json.dumps(changes)}
+        values: dict[str, Any] = {"devices": list(found), "changes": json.dumps(changes)}
         cursor.execute(_queries["preview_settings"], values)
         documents = {pk: (json.loads(before), json.loads(after)) for pk, before, after in cursor.fetchall()}
     planned = [PlannedConfiguration(device, _differences(*documents[pk])) for pk, device in found.items()]
@@ -86,7 +86,7 @@ def apply_configuration(planned: Sequence[PlannedConfiguration], settings: dict[
     changed = 0
     for begin in range(0, len(numbers), AT_ONCE):
         with acting_as(by), connection.cursor() as cursor:
-            values = {"devices": numbers[begin : begin + AT_ONCE], "changes": changes}
+            values: dict[str, Any] = {"devices": numbers[begin : begin + AT_ONCE], "changes": changes}
             cursor.execute(_queries["change_settings"], values)
             done = sorted(row[0] for row in cursor.fetchall())
             write_versions(done, Level.DEVICE)

@@ -9,6 +9,7 @@ from django.utils import timezone
 
 from onlooker.audit.actor import acting_as
 from onlooker.database import load_queries
+from onlooker.devices.device_events import tell
 from onlooker.devices.device_settings import Level, check_settings
 from onlooker.devices.models import (
     FAILED_STATES,
@@ -23,6 +24,11 @@ from onlooker.streams.models import Organisation, Site
 __all__ = ["Document", "Level", "document_for", "report_configuration", "write_versions"]
 
 LONGEST_REASON = 300
+TOLD = {
+    ConfigurationState.REFUSED.value: "device.configuration_refused",
+    ConfigurationState.ROLLED_BACK.value: "device.configuration_rolled_back",
+}
+"""States that webhooks are told of."""
 
 _queries = load_queries("onlooker.devices")
 
@@ -133,7 +139,12 @@ def report_configuration(device_id: int, etag: str, state: str, reason: str) -> 
         about["applied_at"] = now
     with acting_as(f"device:{device_id}"):
         rows = DeviceConfiguration.objects.filter(device=device_id, etag=etag)
-        return bool(rows.exclude(state=state, reason=about["reason"]).update(**about))
+        if not rows.exclude(state=state, reason=about["reason"]).update(**about):
+            return False
+        if state in TOLD:
+            for row in rows.select_related("device__stream__site"):
+                tell(row.device, TOLD[state], version=row.version, reason=row.reason)
+    return True
 
 
 def write_versions(devices: list[int], level: Level) -> int:

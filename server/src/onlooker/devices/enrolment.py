@@ -14,13 +14,13 @@ from django.utils import timezone
 from onlooker.audit.actor import acting_as
 from onlooker.devices.code_text import possible_hashes, read_code
 from onlooker.devices.configuration import Level, write_versions
+from onlooker.devices.device_events import tell
 from onlooker.devices.models import Device, DeviceCredential, DeviceTemplate, EnrolmentCode
 from onlooker.streams.administration import create_stream
 from onlooker.streams.credentials import hash_access_token, new_access_token
 from onlooker.streams.models import AccessToken, Organisation, Site, Stream
 from onlooker.streams.options import LONGEST_NAME, EnterpriseAccess, enterprise_access
 from onlooker.streams.organisations import RefusedError
-from onlooker.webhooks.events import about, emit
 
 CREDENTIAL_LIFE = timedelta(days=30)
 RENEW_AFTER = timedelta(days=7)
@@ -101,7 +101,7 @@ def revoke_device(device: Device) -> None:
     if locked.revoked_at is None:
         locked.revoked_at = timezone.now()
         locked.save(update_fields=["revoked_at"])
-        _tell(locked, "device.revoked")
+        tell(locked, "device.revoked")
     _tokens_of(locked).delete()
 
 
@@ -156,19 +156,13 @@ def _enrol(code: EnrolmentCode, device_key: str, facts: DeviceFacts) -> IssuedCr
         version=facts.version,
     )
     write_versions([device.pk], Level.ENROLMENT)
-    _tell(device, "device.enrolled")
+    tell(device, "device.enrolled")
     return _issue(device, facts)
 
 
 def _newest_device(stream_id: int) -> Device | None:
     """Whose settings the box takes over that replaces it."""
     return Device.objects.filter(stream=stream_id).order_by("-pk").first()
-
-
-def _tell(device: Device, event: str) -> None:
-    """In the transaction of what happened."""
-    stream = device.stream
-    emit(stream.organisation_id, event, {"device": str(device.device_id), "device_name": device.name, **about(stream)})
 
 
 def _take_over(stream_id: int) -> Stream:

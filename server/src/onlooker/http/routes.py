@@ -25,7 +25,7 @@ class RouteRow:
     """Whether it serves requests that carry a trial token."""
 
 
-class Endpoint:
+class RouteEndpoint:
     """A handler as an ASGI app: problems go up to the gate, without Starlette's own handling of exceptions."""
 
     def __init__(self, handler: Handler) -> None:
@@ -39,7 +39,9 @@ class Endpoint:
 
 def build_router(rows: Iterable[RouteRow], guard: Callable[[RouteRow], Handler] | None = None) -> Router:
     """`guard` may put a check in front of a row's handler."""
-    routes = [Route(row.path, Endpoint(guard(row) if guard else row.handler), methods=[row.method]) for row in rows]
+    routes = [
+        Route(row.path, RouteEndpoint(guard(row) if guard else row.handler), methods=[row.method]) for row in rows
+    ]
     return Router(routes, redirect_slashes=False)
 
 

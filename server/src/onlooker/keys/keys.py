@@ -163,7 +163,8 @@ def _check_words(name: str, scopes: Collection[str], role: str) -> None:
 def _check_reach(organisation: Organisation, sites: Collection[Site], streams: Collection[Stream]) -> None:
     if len(sites) + len(streams) > REACH_AT_MOST:
         raise RefusedError(f"A key is for at most {REACH_AT_MOST} sites and streams. Let it reach all, or use sites.")
-    if any(one.organisation_id != organisation.pk for one in (*sites, *streams)):
+    owners = {site.organisation_id for site in sites} | {stream.organisation_id for stream in streams}
+    if owners - {organisation.pk}:
         raise RefusedError("A key reaches sites and streams of its own organisation alone.")
 
 

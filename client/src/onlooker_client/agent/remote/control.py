@@ -21,12 +21,12 @@ from onlooker_client.agent.remote.state_file import (
     APPLIED,
     REFUSED,
     Document,
-    Outcome,
     RemoteState,
     StateFile,
+    TrialOutcome,
     machine_up_s,
 )
-from onlooker_client.agent.remote.trial import Observation, Performance, Trial, Verdict, count_served
+from onlooker_client.agent.remote.trial import Performance, Trial, TrialObservation, Verdict, count_served
 from onlooker_client.agent.remote.week_hours import WeekHours, find_hours
 from onlooker_client.agent.status.log import AgentLog, LogLevel
 from onlooker_client.config import Config
@@ -127,7 +127,7 @@ class RemoteControl:
                 break
             take(now)
         facts = agent.facts(now)
-        seen = Observation(now, count_served(facts.counts), facts.has_pictures)
+        seen = TrialObservation(now, count_served(facts.counts), facts.has_pictures)
         self._judge(seen)
         self._performance.see(seen)
         if not self._is_asking and now >= self._due_at and not self.wants_restart:
@@ -157,7 +157,7 @@ class RemoteControl:
         arguments = (facts, kbytes_s, self._outcome(), self._state)
         threading.Thread(target=self._talk, args=arguments, name="remote", daemon=True).start()
 
-    def _talk(self, facts: AgentFacts, kbytes_s: float | None, outcome: Outcome, state: RemoteState) -> None:
+    def _talk(self, facts: AgentFacts, kbytes_s: float | None, outcome: TrialOutcome, state: RemoteState) -> None:
         """In a thread of its own: a console that is slow holds nobody up."""
         try:
             folder = self._file.path.parent
@@ -183,7 +183,7 @@ class RemoteControl:
                 wanted = merge_settings(self._base, document.settings, self._options.fixed)
                 check_fitness(self._in_force, wanted, self._open_source or _reconnecting)
         except SettingsRefused as refusal:
-            self._results.put(partial(self._refuse, Outcome(fetched.etag, REFUSED, str(refusal))))
+            self._results.put(partial(self._refuse, TrialOutcome(fetched.etag, REFUSED, str(refusal))))
             return
         self._results.put(partial(self._take, document))
 
@@ -201,7 +201,7 @@ class RemoteControl:
         if bad is not None:
             self._settle(state.report(bad), now)
         elif state.kept is not None and answer.etag == state.kept.etag:
-            self._settle(state.report(Outcome(answer.etag, APPLIED)), now)
+            self._settle(state.report(TrialOutcome(answer.etag, APPLIED)), now)
 
     def _miss(self, error: OnlookerError, _now: float) -> None:
         self.counts.failed += 1
@@ -214,7 +214,7 @@ class RemoteControl:
             self._log.warn_once("remote", said, once="refused")
             self._due_at = self._asked_at + self._spread(REFUSED_PAUSE_S)
 
-    def _refuse(self, outcome: Outcome, now: float) -> None:
+    def _refuse(self, outcome: TrialOutcome, now: float) -> None:
         self._log.warning(EVENT, f"The configuration is refused: {outcome.reason}", etag=outcome.etag)
         self._settle(self._state.fail(outcome), now)
 
@@ -228,14 +228,14 @@ class RemoteControl:
             state = self._state.keep(document)
         else:
             facts = self._agent.facts(now)
-            seen = Observation(now, count_served(facts.counts), facts.has_pictures)
+            seen = TrialObservation(now, count_served(facts.counts), facts.has_pictures)
             before = self._performance.baseline(seen, self._in_force.fps)
             state = self._state.attempt(document, before, machine_up_s=machine_up_s() if is_in_place else None)
         try:
             self._file.write(state)
         except OSError as error:
             why = f"{self._file.path.parent} can't be written ({error.strerror}), so it could not be rolled back."
-            self._refuse(Outcome(document.etag, REFUSED, why), now)
+            self._refuse(TrialOutcome(document.etag, REFUSED, why), now)
             return
         self._state = state
         self._soon(now)
@@ -249,7 +249,7 @@ class RemoteControl:
         said = "A new configuration is tried, without a restart." if changes else "A new configuration is in use."
         self._log.info(EVENT, said, etag=document.etag)
 
-    def _judge(self, seen: Observation) -> None:
+    def _judge(self, seen: TrialObservation) -> None:
         record = self._state.trial
         if record is None or self.wants_restart or self._in_force is None:
             self._trial = None
@@ -306,7 +306,7 @@ class RemoteControl:
         except OSError as error:
             self._log.warn_once(EVENT, f"{self._file.path} can't be written: {error.strerror}.", once="write")
 
-    def _outcome(self) -> Outcome:
+    def _outcome(self) -> TrialOutcome:
         outcome, kept = self._state.outcome, self._state.kept
         if outcome.state == APPLIED and kept is not None and outcome.etag == kept.etag:
             return replace(outcome, reason=find_remarks(kept.settings, self._options.fixed))

@@ -8,7 +8,7 @@ from typing import Any
 
 from onlooker_client.agent.frame_counts import Counts
 from onlooker_client.agent.remote.machine import read_machine
-from onlooker_client.agent.remote.state_file import Outcome
+from onlooker_client.agent.remote.state_file import TrialOutcome
 from onlooker_client.enrolment.console_request import describe_machine
 from onlooker_client.version import VERSION
 
@@ -49,7 +49,7 @@ class LineHealth:
 
 
 def build_report(
-    facts: AgentFacts, outcome: Outcome, line: LineHealth, *, kbytes_s: float | None, folder: Path
+    facts: AgentFacts, outcome: TrialOutcome, line: LineHealth, *, kbytes_s: float | None, folder: Path
 ) -> dict[str, Any]:
     latency_s = line.took_s if facts.is_computed_here or facts.latency_s is None else facts.latency_s
     return {

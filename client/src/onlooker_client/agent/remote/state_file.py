@@ -29,7 +29,7 @@ class Document:
 
 
 @dataclass(frozen=True)
-class Outcome:
+class TrialOutcome:
     """What became of a document."""
 
     etag: str
@@ -70,9 +70,9 @@ class RemoteState:
     kept: Document | None = None
     """None: the agent's own settings."""
     trial: TrialRecord | None = None
-    bad: tuple[Outcome, ...] = ()
+    bad: tuple[TrialOutcome, ...] = ()
     """Refused and rolled back, the newest last: they are not tried again."""
-    last: Outcome | None = None
+    last: TrialOutcome | None = None
     """What the console is told, while nothing is tried."""
 
     @property
@@ -81,12 +81,12 @@ class RemoteState:
         return document.settings if document else RemoteSettings()
 
     @property
-    def outcome(self) -> Outcome:
+    def outcome(self) -> TrialOutcome:
         if self.trial:
-            return Outcome(self.trial.document.etag, TRYING)
-        return self.last or Outcome("", APPLIED)
+            return TrialOutcome(self.trial.document.etag, TRYING)
+        return self.last or TrialOutcome("", APPLIED)
 
-    def find_bad(self, etag: str) -> Outcome | None:
+    def find_bad(self, etag: str) -> TrialOutcome | None:
         return next((one for one in self.bad if one.etag == etag), None)
 
     def start(self, machine_up_s: float) -> RemoteState:
@@ -111,18 +111,18 @@ class RemoteState:
         return replace(self, trial=TrialRecord(document, before, starts=starts, machine_up_s=up_s))
 
     def keep(self, document: Document, reason: str = "") -> RemoteState:
-        return replace(self, kept=document, trial=None, last=Outcome(document.etag, APPLIED, reason))
+        return replace(self, kept=document, trial=None, last=TrialOutcome(document.etag, APPLIED, reason))
 
     def roll_back(self, reason: str) -> RemoteState:
         if self.trial is None:
             return self
-        return replace(self, trial=None).fail(Outcome(self.trial.document.etag, ROLLED_BACK, reason))
+        return replace(self, trial=None).fail(TrialOutcome(self.trial.document.etag, ROLLED_BACK, reason))
 
-    def fail(self, outcome: Outcome) -> RemoteState:
+    def fail(self, outcome: TrialOutcome) -> RemoteState:
         others = [one for one in self.bad if one.etag != outcome.etag]
         return replace(self, bad=tuple([*others, outcome][-BAD_AT_MOST:]), last=outcome)
 
-    def report(self, outcome: Outcome) -> RemoteState:
+    def report(self, outcome: TrialOutcome) -> RemoteState:
         """The console names a document of before."""
         return self if self.last == outcome else replace(self, last=outcome)
 
@@ -208,9 +208,9 @@ def _decode_trial(said: Any) -> TrialRecord | None:
         return None
 
 
-def _decode_outcome(said: Any) -> Outcome | None:
+def _decode_outcome(said: Any) -> TrialOutcome | None:
     try:
-        return Outcome(_text(said["etag"]), _text(said["state"]), _text(said["reason"]))
+        return TrialOutcome(_text(said["etag"]), _text(said["state"]), _text(said["reason"]))
     except (KeyError, TypeError):
         return None
 

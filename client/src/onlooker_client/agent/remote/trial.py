@@ -31,7 +31,7 @@ class Verdict(enum.Enum):
 
 
 @dataclass(frozen=True)
-class Observation:
+class TrialObservation:
     """A device at one moment."""
 
     at_s: float
@@ -50,16 +50,16 @@ def count_served(counts: Counts) -> int:
 class Performance:
     """What a device did in the last minutes."""
 
-    _seen: deque[Observation] = field(default_factory=deque)
+    _seen: deque[TrialObservation] = field(default_factory=deque)
 
-    def see(self, now: Observation) -> None:
+    def see(self, now: TrialObservation) -> None:
         if self._seen and now.at_s - self._seen[-1].at_s < SAMPLE_EVERY_S:
             return
         self._seen.append(now)
         while now.at_s - self._seen[0].at_s > WINDOW_S:
             self._seen.popleft()
 
-    def baseline(self, now: Observation, fps: float) -> Baseline:
+    def baseline(self, now: TrialObservation, fps: float) -> Baseline:
         first = self._seen[0] if self._seen else now
         over_s = now.at_s - first.at_s
         per_s = (now.served - first.served) / over_s if over_s >= SAMPLE_EVERY_S else 0.0
@@ -74,13 +74,13 @@ class Trial:
     length_s: float
     fps: float
     """That is asked for now."""
-    began: Observation
+    began: TrialObservation
     is_other_camera: bool = False
-    _settled: Observation | None = None
+    _settled: TrialObservation | None = None
     _pictures_s: float | None = None
     """When there last were pictures."""
 
-    def judge(self, now: Observation, *, is_line_up: bool) -> tuple[Verdict, str]:
+    def judge(self, now: TrialObservation, *, is_line_up: bool) -> tuple[Verdict, str]:
         age_s = now.at_s - self.began.at_s
         if now.has_pictures:
             self._pictures_s = now.at_s
@@ -97,14 +97,14 @@ class Trial:
             return Verdict.GO_ON, ""  # a line that is away says nothing of the configuration
         return (Verdict.ROLL_BACK, worse) if worse else (Verdict.KEEP, "")
 
-    def _lacks_pictures(self, now: Observation) -> bool:
+    def _lacks_pictures(self, now: TrialObservation) -> bool:
         """A camera that was away before, and is the same one, is not the configuration's fault."""
         if now.has_pictures or not (self.is_other_camera or self.before.had_pictures):
             return False
         last_s = self.began.at_s if self._pictures_s is None else self._pictures_s
         return now.at_s - last_s >= SETTLE_PART * self.length_s
 
-    def _find_loss(self, since: Observation, now: Observation) -> str:
+    def _find_loss(self, since: TrialObservation, now: TrialObservation) -> str:
         """As a sentence; empty where it is no worse."""
         over_s = now.at_s - since.at_s
         before = self.before

@@ -21,7 +21,7 @@ CHALLENGE = {"WWW-Authenticate": "Bearer"}
 
 
 @dataclass(frozen=True)
-class Caller:
+class ApiCaller:
     """A live key. What it does not reach does not exist for it."""
 
     key: OrganisationKey
@@ -101,7 +101,7 @@ def require_number(number: int, what: str) -> int:
     return number
 
 
-def authenticate(request: HttpRequest) -> Caller:
+def authenticate(request: HttpRequest) -> ApiCaller:
     """By `Authorization: Bearer onl_...`. Failures are counted by address, over all consoles."""
     scheme, _, text = request.headers.get("Authorization", "").partition(" ")
     if not text:
@@ -112,7 +112,7 @@ def authenticate(request: HttpRequest) -> Caller:
         _count_failure(request.META["REMOTE_ADDR"])
         detail = "This key is unknown, expired or revoked. Create a new one on the page of the organisation."
         raise Problem(Code.INVALID_KEY, detail, headers=CHALLENGE)
-    return Caller(key)
+    return ApiCaller(key)
 
 
 def _count_failure(address: str) -> None:

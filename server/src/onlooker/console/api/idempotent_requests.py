@@ -8,7 +8,7 @@ from datetime import datetime, timedelta
 from django.db import transaction
 from django.utils import timezone
 
-from onlooker.console.api.caller import Caller
+from onlooker.console.api.caller import ApiCaller
 from onlooker.console.api.models import IdempotentRequest
 from onlooker.console.web.secret_key import InvalidToken, seal, unseal
 from onlooker.errors import Code, Problem, bad_request
@@ -23,7 +23,7 @@ RETRY_AFTER_S = 2
 
 
 @dataclass(frozen=True)
-class Answer:
+class StoredAnswer:
     """Status and body, as they are sent."""
 
     status: int
@@ -37,8 +37,8 @@ def check_idempotency_key(text: str) -> str:
 
 
 def answer_once(
-    caller: Caller, idempotency_key: str, request_sha256: bytes, do: Callable[[], Answer], *, is_atomic: bool
-) -> Answer:
+    caller: ApiCaller, idempotency_key: str, request_sha256: bytes, do: Callable[[], StoredAnswer], *, is_atomic: bool
+) -> StoredAnswer:
     """Do it and keep the answer, or give the one that is kept. What fails is not kept: it can be sent again.
 
     `is_atomic`: what is done and its answer are written in one transaction, so not even a crash in between does it
@@ -57,7 +57,7 @@ def answer_once(
         raise
 
 
-def _reserve(caller: Caller, idempotency_key: str, request_sha256: bytes) -> IdempotentRequest:
+def _reserve(caller: ApiCaller, idempotency_key: str, request_sha256: bytes) -> IdempotentRequest:
     """A row that is ours to do (no status), or that of an earlier request. Raises Problem where it is another's."""
     key_sha256 = hashlib.sha256(f"{caller.key.pk} {idempotency_key}".encode()).digest()
     now = timezone.now()
@@ -78,15 +78,15 @@ def _reserve(caller: Caller, idempotency_key: str, request_sha256: bytes) -> Ide
     return row
 
 
-def _keep(row: IdempotentRequest, answer: Answer) -> Answer:
+def _keep(row: IdempotentRequest, answer: StoredAnswer) -> StoredAnswer:
     row.status, row.sealed_answer = answer.status, seal(answer.body.decode())
     row.save(update_fields=["status", "sealed_answer"])
     return answer
 
 
-def _read_answer(row: IdempotentRequest) -> Answer:
+def _read_answer(row: IdempotentRequest) -> StoredAnswer:
     try:
-        return Answer(row.status or 0, unseal(row.sealed_answer).encode())
+        return StoredAnswer(row.status or 0, unseal(row.sealed_answer).encode())
     except InvalidToken:
         detail = (
             "The request was done, and its answer can't be read any more. Look at what is there before you repeat it."

@@ -72,11 +72,12 @@ class _Schemas:
         self._by_kind = {repr(kind): _renamed(schema) for kind, schema in zip(unique, schemas, strict=True)}
 
     def of(self, kind: Any) -> Schema:
-        return self._by_kind[repr(kind)]
+        found: Schema = self._by_kind[repr(kind)]
+        return found
 
 
 def _plain_name(name: str) -> str:
-    """`Page_StreamBody_` becomes `StreamPage`, `StreamBody` becomes `Stream`."""
+    """`Page_StreamBody_` becomes `StreamPage`, `ManagedStreamBody` becomes `Stream`."""
     inner = name.removeprefix("Page[").removeprefix("Page_").removesuffix("]").removesuffix("_")
     short = inner.removesuffix("Body")
     return f"{short}Page" if inner != name else short

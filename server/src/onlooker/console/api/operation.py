@@ -10,7 +10,7 @@ from typing import Annotated, Any, Generic, TypeVar
 import msgspec
 from django.http import HttpRequest
 
-from onlooker.console.api.caller import Caller
+from onlooker.console.api.caller import ApiCaller
 from onlooker.http.openapi import Moment
 from onlooker.keys.models import Scope
 from onlooker.streams.models import MemberRole
@@ -35,17 +35,17 @@ class Reach(enum.Enum):
 
 
 @dataclass(frozen=True)
-class Call(Generic[Body, Query]):
+class ApiCall(Generic[Body, Query]):
     """A request that is admitted and decoded."""
 
-    caller: Caller
+    caller: ApiCaller
     body: Body
     query: Query
     path: dict[str, Any]
     request: HttpRequest
 
 
-Handler = Callable[[Call[Any, Any]], Any]
+Handler = Callable[[ApiCall[Any, Any]], Any]
 
 
 @dataclass(frozen=True)

@@ -8,15 +8,15 @@ import msgspec
 from django.http import HttpRequest, HttpResponse
 from django.views.decorators.csrf import csrf_exempt
 
-from onlooker.console.api.caller import Caller, authenticate
+from onlooker.console.api.caller import ApiCaller, authenticate
 from onlooker.console.api.idempotent_requests import (
     HEADER,
-    Answer,
+    StoredAnswer,
     answer_once,
     check_idempotency_key,
     hash_request,
 )
-from onlooker.console.api.operation import Call, Nothing, Operation, Reach
+from onlooker.console.api.operation import ApiCall, Nothing, Operation, Reach
 from onlooker.console.api.rate_limit import KeyLimit
 from onlooker.console.tokens.json_views import problem_response
 from onlooker.console.web.request_log import DATABASE_UNAVAILABLE, RETRY_AFTER_S
@@ -60,11 +60,11 @@ def show_unknown(request: HttpRequest, rest: str = "") -> HttpResponse:
     return problem_response(Problem(Code.NOT_FOUND, detail))
 
 
-def _run(operation: Operation, caller: Caller, request: HttpRequest, path: dict[str, Any]) -> HttpResponse:
+def _run(operation: Operation, caller: ApiCaller, request: HttpRequest, path: dict[str, Any]) -> HttpResponse:
     _admit(operation, caller)
     query = _read_query(request, operation.query)
     body = _read_body(request, operation.body)
-    call = Call(caller, body, query, path, request)
+    call = ApiCall(caller, body, query, path, request)
     answer = _do_once(operation, call)
     return HttpResponse(
         answer.body or b"",
@@ -74,7 +74,7 @@ def _run(operation: Operation, caller: Caller, request: HttpRequest, path: dict[
     )
 
 
-def _admit(operation: Operation, caller: Caller) -> None:
+def _admit(operation: Operation, caller: ApiCaller) -> None:
     """Raises Problem. What the key does not reach is not found later: handlers see only its part."""
     if not operation.scopes & set(caller.key.scopes):
         wanted = " or ".join(sorted(operation.scopes))
@@ -89,7 +89,7 @@ def _admit(operation: Operation, caller: Caller) -> None:
         )
 
 
-def _do_once(operation: Operation, call: Call[Any, Any]) -> Answer:
+def _do_once(operation: Operation, call: ApiCall[Any, Any]) -> StoredAnswer:
     idempotency_key = call.request.headers.get(HEADER, "")
     if operation.method != "POST" or not idempotency_key:
         return _do(operation, call)
@@ -100,12 +100,12 @@ def _do_once(operation: Operation, call: Call[Any, Any]) -> Answer:
     )
 
 
-def _do(operation: Operation, call: Call[Any, Any]) -> Answer:
+def _do(operation: Operation, call: ApiCall[Any, Any]) -> StoredAnswer:
     try:
         found = operation.handler(call)
     except RefusedError as refusal:
         raise Problem(Code.CONFLICT, str(refusal)) from None
-    return Answer(operation.status, b"" if operation.answer is None else msgspec.json.encode(found))
+    return StoredAnswer(operation.status, b"" if operation.answer is None else msgspec.json.encode(found))
 
 
 def _read_query(request: HttpRequest, kind: type) -> Any:

@@ -69,7 +69,7 @@ def parse_number(text: str) -> int | None:
     return int(text) if is_number else None
 
 
-def with_judgement(devices: QuerySet[Device], now: datetime | None = None) -> QuerySet[Device]:
+def with_judgement(devices: QuerySet[Device], now: datetime | None = None) -> QuerySet[Any]:
     """Each with `agent_version`, `device_condition` (as health_words.condition_of) and `configuration_state`."""
     silent_before = (now or timezone.now()) - SILENT_AFTER
     condition = Case(
@@ -83,12 +83,13 @@ def with_judgement(devices: QuerySet[Device], now: datetime | None = None) -> Qu
     )
     said = [NullIf(column, Value(""), output_field=CharField()) for column in _VERSIONS]
     version = Coalesce(*said, "version", output_field=CharField())
-    return with_configuration_state(devices).annotate(agent_version=version, device_condition=condition)
+    rows: QuerySet[Any] = with_configuration_state(devices).annotate(agent_version=version, device_condition=condition)
+    return rows
 
 
-def choose_devices(devices: QuerySet[Device], asked: DeviceFilter) -> QuerySet[Device]:
+def choose_devices(devices: QuerySet[Device], asked: DeviceFilter) -> QuerySet[Any]:
     """Those that are asked for, with their judgement."""
-    rows = devices if asked.shows_revoked else devices.filter(revoked_at=None)
+    rows: QuerySet[Any] = devices if asked.shows_revoked else devices.filter(revoked_at=None)
     if asked.site_id is not None:
         rows = rows.filter(stream__site=asked.site_id)
     if asked.words:

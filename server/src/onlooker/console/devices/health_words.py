@@ -72,7 +72,7 @@ _CONFIGURATION_ADVICE = {
 
 
 @dataclass(frozen=True)
-class Finding:
+class HealthFinding:
     """One thing that somebody should know about a device."""
 
     sign: str
@@ -113,58 +113,60 @@ def name_condition(condition: str) -> str:
     return CONDITIONS.get(condition) or condition.replace("_", " ").capitalize()
 
 
-def explain_status(status: DeviceStatus | None, now: datetime) -> list[Finding]:
+def explain_status(status: DeviceStatus | None, now: datetime) -> list[HealthFinding]:
     """What is wrong, the worst first; one line that says that nothing is."""
     if status is None:
         words = "This device has not reported its health yet. Reports begin a minute after its agent starts."
-        return [Finding("never", CONDITIONS["never"], words)]
+        return [HealthFinding("never", CONDITIONS["never"], words)]
     if status.reported_at < now - SILENT_AFTER:
-        return [Finding("silent", CONDITIONS["silent"], GONE.format(_for(now - status.reported_at)))]
+        return [HealthFinding("silent", CONDITIONS["silent"], GONE.format(_for(now - status.reported_at)))]
     found = [*_explain_camera(condition_of(status, now)), *_explain_machine(status.health)]
-    return found or [Finding("live", CONDITIONS["fine"], "The camera gives pictures, and they are answered.")]
+    return found or [HealthFinding("live", CONDITIONS["fine"], "The camera gives pictures, and they are answered.")]
 
 
-def _explain_camera(condition: str) -> Iterator[Finding]:
+def _explain_camera(condition: str) -> Iterator[HealthFinding]:
     """A newer agent may know conditions that nobody here has heard of."""
     if condition == "fine":
         return
     known = _STATES.get(condition) or describe_reason(condition)
     words = known or f"The agent says {condition.replace('_', ' ')}. Look at its log on the device."
-    yield Finding(sign_of(condition), name_condition(condition), words)
+    yield HealthFinding(sign_of(condition), name_condition(condition), words)
 
 
-def _explain_machine(health: Mapping[str, Any]) -> Iterator[Finding]:
+def _explain_machine(health: Mapping[str, Any]) -> Iterator[HealthFinding]:
     """What the box says of itself. A report may leave out anything."""
     temperature = health.get("temperature_c")
     if temperature is not None and temperature >= HOT_C:
         words = (
             f"The device is {temperature:.0f} °C hot and slows itself down. Give it air, or let it send fewer frames."
         )
-        yield Finding("silent", "Hot", words)
+        yield HealthFinding("silent", "Hot", words)
     free, total = health.get("disk_free_mb"), health.get("disk_total_mb")
     if free is not None and (free < LEAST_DISK_MB or (total and free < LEAST_DISK_SHARE * total)):
-        yield Finding("silent", "Disk full", f"Only {free:,.0f} MB are free on its disk. Delete what is not needed.")
+        yield HealthFinding(
+            "silent", "Disk full", f"Only {free:,.0f} MB are free on its disk. Delete what is not needed."
+        )
     off_s = health.get("clock_off_s")
     if off_s is not None and abs(off_s) > CLOCK_OFF_S:
         words = f"Its clock is wrong by {abs(off_s):,.0f} s. Switch on its time service: timedatectl set-ntp true"
-        yield Finding("silent", "Clock wrong", words)
+        yield HealthFinding("silent", "Clock wrong", words)
     latency = (health.get("line") or {}).get("latency_ms")
     if latency is not None and latency > SLOW_LINE_MS:
         words = f"An answer takes {latency / 1000:.1f} s. Check its network, or let it send smaller frames."
-        yield Finding("silent", "Slow line", words)
+        yield HealthFinding("silent", "Slow line", words)
     lost = (health.get("journal") or {}).get("lost")
     if lost:
         words = f"{lost:,} visits were lost: its journal was full while the server was away. Check its network."
-        yield Finding("quota", "Visits lost", words)
+        yield HealthFinding("quota", "Visits lost", words)
 
 
-def explain_configuration(state: str, version: int, reason: str) -> Finding | None:
+def explain_configuration(state: str, version: int, reason: str) -> HealthFinding | None:
     """Where the device did not take its newest version."""
     advice = _CONFIGURATION_ADVICE.get(state)
     if advice is None:
         return None
     said = f" It says: {reason}" if reason else ""
-    return Finding("quota", CONFIGURATION_STATES[state], advice.format(version=version) + said)
+    return HealthFinding("quota", CONFIGURATION_STATES[state], advice.format(version=version) + said)
 
 
 def _for(time: timedelta) -> str:

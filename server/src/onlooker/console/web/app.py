@@ -34,7 +34,7 @@ from onlooker.logs import fields
 from onlooker.monitoring import serve_monitoring, stop_signal
 from onlooker.settings import Settings
 from onlooker.standby import NumbersPool, open_numbers_pool
-from onlooker.webhooks.outgoing_post import Outbound, open_outbound
+from onlooker.webhooks.pinned_post import Outbound, open_outbound
 
 log = logging.getLogger(__name__)
 

@@ -18,7 +18,7 @@ from onlooker.console.webhooks import outbox
 from onlooker.database import DATABASE_UNAVAILABLE
 from onlooker.logs import fields
 from onlooker.webhooks import counters
-from onlooker.webhooks.outgoing_post import Outbound, PostFailed, Trouble, post
+from onlooker.webhooks.pinned_post import Outbound, PostFailed, Trouble, post
 from onlooker.webhooks.signature import signed_headers
 
 log = logging.getLogger(__name__)

@@ -16,7 +16,7 @@ from django.utils import timezone
 from onlooker.console.web.secret_key import unseal
 from onlooker.webhooks import counters
 from onlooker.webhooks.models import WAITING, Delivery, Endpoint
-from onlooker.webhooks.outgoing_post import PostFailed, Trouble
+from onlooker.webhooks.pinned_post import PostFailed, Trouble
 
 RESERVED = timedelta(minutes=2)
 """Longer than a round of an endpoint takes."""

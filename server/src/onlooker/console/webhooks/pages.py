@@ -15,7 +15,7 @@ from onlooker.console.webhooks.outbox import KEPT, TRIES
 from onlooker.streams.models import Organisation
 from onlooker.streams.organisations import MANAGERS, RefusedError
 from onlooker.webhooks.models import Delivery, Endpoint
-from onlooker.webhooks.outgoing_post import EXPLAINED, Trouble
+from onlooker.webhooks.pinned_post import EXPLAINED, Trouble
 
 ROWS = 50
 LARGEST_NUMBER = 2**63 - 1

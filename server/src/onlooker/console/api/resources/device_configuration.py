@@ -8,7 +8,7 @@ from msgspec import Meta
 
 from onlooker.console.api.caller import require_all
 from onlooker.console.api.fields import UNSET, Input, Number, Output, SettingChanges, UnsetType, said_in
-from onlooker.console.api.operation import Call, Nothing, OptionalTime, Time, write_moment, write_moment_or_null
+from onlooker.console.api.operation import ApiCall, Nothing, OptionalTime, Time, write_moment, write_moment_or_null
 from onlooker.console.api.resources.devices import DeviceBody, find_device
 from onlooker.console.api.resources.stream_changes import BeforeAfter
 from onlooker.devices.bulk_configuration import (
@@ -50,7 +50,7 @@ class ConfigurationVersion(Output, frozen=True):
     applied_at: OptionalTime
 
 
-class ConfigurationBody(Output, frozen=True):
+class DeviceConfigurationBody(Output, frozen=True):
     """What a device is offered now, and its versions, the newest first."""
 
     version: int
@@ -59,7 +59,7 @@ class ConfigurationBody(Output, frozen=True):
     versions: list[ConfigurationVersion]
 
 
-class HealthBody(Output, frozen=True):
+class HealthMinutesBody(Output, frozen=True):
     """A minute of a device."""
 
     at: Time
@@ -85,7 +85,7 @@ class HealthBody(Output, frozen=True):
 class HealthDay(Output, frozen=True):
     """The last 24 hours, the oldest minute first."""
 
-    items: list[HealthBody]
+    items: list[HealthMinutesBody]
 
 
 class DevicesSelection(Input, frozen=True):
@@ -122,7 +122,7 @@ class ConfigurationAnswer(Output, frozen=True):
     items: list[ChangedDevice]
 
 
-def change_device(call: Call[DeviceChange, Nothing]) -> DeviceBody:
+def change_device(call: ApiCall[DeviceChange, Nothing]) -> DeviceBody:
     device = call.caller.device(call.path["device_id"])
     if device.revoked_at:
         raise Problem(Code.CONFLICT, "This device is revoked: it can't be set to anything any more.")
@@ -133,11 +133,11 @@ def change_device(call: Call[DeviceChange, Nothing]) -> DeviceBody:
     return find_device(call.caller, device.device_id)
 
 
-def read_configuration(call: Call[Nothing, Nothing]) -> ConfigurationBody:
+def read_configuration(call: ApiCall[Nothing, Nothing]) -> DeviceConfigurationBody:
     device = call.caller.device(call.path["device_id"])
     document = document_for(device)
     rows = DeviceConfiguration.objects.filter(device=device).order_by("-version")[:VERSIONS_SHOWN]
-    return ConfigurationBody(
+    return DeviceConfigurationBody(
         version=document.version,
         etag=document.etag,
         settings=document.settings,
@@ -159,23 +159,23 @@ def _write_version(row: DeviceConfiguration) -> ConfigurationVersion:
     )
 
 
-def offer_configuration_again(call: Call[Nothing, Nothing]) -> ConfigurationBody:
+def offer_configuration_again(call: ApiCall[Nothing, Nothing]) -> DeviceConfigurationBody:
     """A version that was refused or rolled back, as a next version; again, it changes nothing."""
     offer_again(call.caller.device(call.path["device_id"]), by=call.caller.actor)
     return read_configuration(call)
 
 
-def read_health(call: Call[Nothing, Nothing]) -> HealthDay:
+def read_health(call: ApiCall[Nothing, Nothing]) -> HealthDay:
     device = call.caller.device(call.path["device_id"])
     return HealthDay(items=[_write_minute(minute) for minute in read_day(device)])
 
 
-def _write_minute(minute: HealthMinute) -> HealthBody:
-    names = [field.name for field in msgspec.structs.fields(HealthBody) if field.name != "at"]
-    return HealthBody(at=write_moment(minute.at), **{name: getattr(minute, name) for name in names})
+def _write_minute(minute: HealthMinute) -> HealthMinutesBody:
+    names = [field.name for field in msgspec.structs.fields(HealthMinutesBody) if field.name != "at"]
+    return HealthMinutesBody(at=write_moment(minute.at), **{name: getattr(minute, name) for name in names})
 
 
-def configure_devices(call: Call[ConfigurationRequest, Nothing]) -> ConfigurationAnswer:
+def configure_devices(call: ApiCall[ConfigurationRequest, Nothing]) -> ConfigurationAnswer:
     caller, body = call.caller, call.body
     said = said_in(body.select)
     if not body.select.all and not {"devices", "site", "tag"} & said.keys():
@@ -189,7 +189,7 @@ def configure_devices(call: Call[ConfigurationRequest, Nothing]) -> Configuratio
     rows = select_devices(selection).filter(stream__in=caller.streams().values("pk"))
     named = said.get("devices", [])
     known = caller.devices().filter(device_id__in=named).values_list("device_id", flat=True)
-    require_all("device", named, known)
+    require_all("device", named, list(known))
     selected = rows.count()
     if selected > AT_MOST:
         raise Problem(Code.CONFLICT, f"One change is of at most {AT_MOST:,} devices. Choose a site or a tag.")

@@ -8,9 +8,9 @@ from django.db.models import OuterRef, Q, QuerySet, Subquery
 from msgspec import Meta
 
 from onlooker.audit.actor import acting_as
-from onlooker.console.api.caller import Caller
+from onlooker.console.api.caller import ApiCaller
 from onlooker.console.api.fields import UNSET, Input, Number, Output, SearchQuery, UnsetType
-from onlooker.console.api.operation import Call, Nothing, OptionalTime, Time, write_moment, write_moment_or_null
+from onlooker.console.api.operation import ApiCall, Nothing, OptionalTime, Time, write_moment, write_moment_or_null
 from onlooker.console.api.pages import Page, read_page
 from onlooker.console.api.resources.enrolment import CreatedCodeBody, LifeDays, write_new_code
 from onlooker.devices.enrolment import revoke_device
@@ -19,7 +19,7 @@ from onlooker.devices.models import Device, DeviceConfiguration
 from onlooker.errors import Code, Problem, not_found
 
 
-class ConfigurationState(Output, frozen=True):
+class ConfigurationStateBody(Output, frozen=True):
     """What a device made of its newest version."""
 
     version: int
@@ -43,7 +43,7 @@ class DeviceBody(Output, frozen=True):
     revoked_at: OptionalTime
     condition: Annotated[str, Meta(description="Of its picture, as it last reported; empty: not yet")]
     settings: Annotated[dict[str, Any], Meta(description="Its own; see its configuration for what comes out")]
-    configuration: Annotated[ConfigurationState | None, Meta(description="Its newest version")]
+    configuration: Annotated[ConfigurationStateBody | None, Meta(description="Its newest version")]
 
 
 class DeviceQuery(SearchQuery, frozen=True, forbid_unknown_fields=True, kw_only=True):
@@ -78,7 +78,7 @@ def with_details(rows: QuerySet[Device]) -> QuerySet[Device]:
     )
 
 
-def find_device(caller: Caller, device_id: UUID) -> DeviceBody:
+def find_device(caller: ApiCaller, device_id: UUID) -> DeviceBody:
     found = with_details(caller.devices()).filter(device_id=device_id).first()
     if found is None:
         raise not_found("device")
@@ -104,11 +104,11 @@ def write_device(device: Device) -> DeviceBody:
     )
 
 
-def _write_configuration(device: Any) -> ConfigurationState | None:
+def _write_configuration(device: Any) -> ConfigurationStateBody | None:
     """Of a device that `with_details` has found."""
     if device.newest_version is None:
         return None
-    return ConfigurationState(
+    return ConfigurationStateBody(
         version=device.newest_version,
         etag=device.newest_etag,
         state=device.newest_state,
@@ -116,7 +116,7 @@ def _write_configuration(device: Any) -> ConfigurationState | None:
     )
 
 
-def select_devices(caller: Caller, asked: DeviceQuery) -> QuerySet[Device]:
+def select_devices(caller: ApiCaller, asked: DeviceQuery) -> QuerySet[Device]:
     rows = caller.devices()
     if asked.site is not UNSET:
         rows = rows.filter(stream__site=asked.site)
@@ -127,16 +127,16 @@ def select_devices(caller: Caller, asked: DeviceQuery) -> QuerySet[Device]:
     return rows if asked.revoked else rows.filter(revoked_at=None)
 
 
-def list_devices(call: Call[Nothing, DeviceQuery]) -> Page[DeviceBody]:
+def list_devices(call: ApiCall[Nothing, DeviceQuery]) -> Page[DeviceBody]:
     rows = with_details(select_devices(call.caller, call.query))
     return read_page(rows, call.query, write_device, list_name="devices", newest_first=True)
 
 
-def read_device(call: Call[Nothing, Nothing]) -> DeviceBody:
+def read_device(call: ApiCall[Nothing, Nothing]) -> DeviceBody:
     return find_device(call.caller, call.path["device_id"])
 
 
-def revoke_a_device(call: Call[Nothing, Nothing]) -> DeviceBody:
+def revoke_a_device(call: ApiCall[Nothing, Nothing]) -> DeviceBody:
     """Again, it changes nothing."""
     device = call.caller.device(call.path["device_id"])
     if device.revoked_at is None:
@@ -145,7 +145,7 @@ def revoke_a_device(call: Call[Nothing, Nothing]) -> DeviceBody:
     return find_device(call.caller, device.device_id)
 
 
-def replace_device(call: Call[ReplacementBody, Nothing]) -> CreatedCodeBody:
+def replace_device(call: ApiCall[ReplacementBody, Nothing]) -> CreatedCodeBody:
     """A code for the box that takes over; the old one works until then."""
     caller = call.caller
     device = caller.device(call.path["device_id"])

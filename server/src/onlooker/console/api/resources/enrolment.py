@@ -8,7 +8,7 @@ from django.utils import timezone
 from msgspec import Meta
 
 from onlooker.audit.actor import acting_as
-from onlooker.console.api.caller import Caller, require_number
+from onlooker.console.api.caller import ApiCaller, require_number
 from onlooker.console.api.fields import (
     UNSET,
     ComputeWord,
@@ -23,7 +23,7 @@ from onlooker.console.api.fields import (
     check_field,
     require_none,
 )
-from onlooker.console.api.operation import Call, Nothing, OptionalTime, Time, write_moment, write_moment_or_null
+from onlooker.console.api.operation import ApiCall, Nothing, OptionalTime, Time, write_moment, write_moment_or_null
 from onlooker.console.api.pages import Page, PageQuery, read_page
 from onlooker.devices import enrolment_codes
 from onlooker.devices.configuration import set_template_settings
@@ -107,11 +107,11 @@ class CreatedCodeBody(Output, frozen=True):
     code: Annotated[str, Meta(description="What is typed or imaged onto devices, shown this once")]
 
 
-def _templates(caller: Caller) -> QuerySet[DeviceTemplate]:
+def _templates(caller: ApiCaller) -> QuerySet[DeviceTemplate]:
     return DeviceTemplate.objects.filter(organisation=caller.organisation)
 
 
-def find_template(caller: Caller, template_id: int) -> DeviceTemplate:
+def find_template(caller: ApiCaller, template_id: int) -> DeviceTemplate:
     found = _templates(caller).select_related("organisation").filter(pk=require_number(template_id, "template")).first()
     if found is None:
         raise not_found("template")
@@ -130,15 +130,15 @@ def write_template(template: DeviceTemplate) -> TemplateBody:
     )
 
 
-def list_templates(call: Call[Nothing, PageQuery]) -> Page[TemplateBody]:
+def list_templates(call: ApiCall[Nothing, PageQuery]) -> Page[TemplateBody]:
     return read_page(_templates(call.caller), call.query, write_template, list_name="templates")
 
 
-def read_template(call: Call[Nothing, Nothing]) -> TemplateBody:
+def read_template(call: ApiCall[Nothing, Nothing]) -> TemplateBody:
     return write_template(find_template(call.caller, call.path["template_id"]))
 
 
-def create_template(call: Call[NewTemplateBody, Nothing]) -> TemplateBody:
+def create_template(call: ApiCall[NewTemplateBody, Nothing]) -> TemplateBody:
     body = call.body
     choice = StreamChoice(
         place=body.place,
@@ -158,7 +158,7 @@ def create_template(call: Call[NewTemplateBody, Nothing]) -> TemplateBody:
     return write_template(made)
 
 
-def change_template(call: Call[TemplateChange, Nothing]) -> TemplateBody:
+def change_template(call: ApiCall[TemplateChange, Nothing]) -> TemplateBody:
     template, by = find_template(call.caller, call.path["template_id"]), call.caller.actor
     check_field(
         "device_settings", lambda named: set_template_settings(template, named, by=by), call.body.device_settings
@@ -166,20 +166,20 @@ def change_template(call: Call[TemplateChange, Nothing]) -> TemplateBody:
     return write_template(find_template(call.caller, template.pk))
 
 
-def remove_template(call: Call[Nothing, Nothing]) -> None:
+def remove_template(call: ApiCall[Nothing, Nothing]) -> None:
     template = find_template(call.caller, call.path["template_id"])
     with acting_as(call.caller.actor):
         enrolment_codes.remove_template(template)
 
 
-def _codes(caller: Caller) -> QuerySet[EnrolmentCode]:
+def _codes(caller: ApiCaller) -> QuerySet[EnrolmentCode]:
     rows = EnrolmentCode.objects.filter(organisation=caller.organisation).select_related("stream")
     if caller.key.reaches_all:
         return rows
     return rows.filter(Q(site__in=caller.sites().values("pk")) | Q(stream__in=caller.streams().values("pk")))
 
 
-def _find_code(caller: Caller, code_id: int) -> EnrolmentCode:
+def _find_code(caller: ApiCaller, code_id: int) -> EnrolmentCode:
     found = _codes(caller).filter(pk=require_number(code_id, "enrolment code")).first()
     if found is None:
         raise not_found("enrolment code")
@@ -210,18 +210,18 @@ def _find_state(code: EnrolmentCode) -> Literal["open", "used", "expired", "ende
     return "expired" if code.expires_at <= timezone.now() else "open"
 
 
-def list_codes(call: Call[Nothing, CodeQuery]) -> Page[CodeBody]:
+def list_codes(call: ApiCall[Nothing, CodeQuery]) -> Page[CodeBody]:
     rows = _codes(call.caller)
     if call.query.state == "open":
         rows = rows.filter(ended_at=None, expires_at__gt=timezone.now(), devices__lt=F("devices_at_most"))
     return read_page(rows, call.query, write_code, list_name="enrolment-codes", newest_first=True)
 
 
-def read_code(call: Call[Nothing, Nothing]) -> CodeBody:
+def read_code(call: ApiCall[Nothing, Nothing]) -> CodeBody:
     return write_code(_find_code(call.caller, call.path["code_id"]))
 
 
-def create_code(call: Call[NewCodeBody, Nothing]) -> CreatedCodeBody:
+def create_code(call: ApiCall[NewCodeBody, Nothing]) -> CreatedCodeBody:
     caller, body = call.caller, call.body
     site = caller.chosen_site(body.site)
     template = _templates(caller).filter(pk=body.template).first()
@@ -239,7 +239,7 @@ def write_new_code(made: NewCode) -> CreatedCodeBody:
     return CreatedCodeBody(enrolment_code=write_code(made.code), code=made.text)
 
 
-def end_code(call: Call[Nothing, Nothing]) -> CodeBody:
+def end_code(call: ApiCall[Nothing, Nothing]) -> CodeBody:
     """Again, it changes nothing."""
     code = _find_code(call.caller, call.path["code_id"])
     with acting_as(call.caller.actor):
@@ -248,6 +248,6 @@ def end_code(call: Call[Nothing, Nothing]) -> CodeBody:
     return write_code(code)
 
 
-def remove_code(call: Call[Nothing, Nothing]) -> None:
+def remove_code(call: ApiCall[Nothing, Nothing]) -> None:
     """It ends; it stays listed for a while."""
     end_code(call)

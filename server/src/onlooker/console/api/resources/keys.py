@@ -8,9 +8,9 @@ from django.db.models import QuerySet
 from msgspec import Meta
 
 from onlooker.audit.actor import acting_as
-from onlooker.console.api.caller import Caller, require_all, require_number
+from onlooker.console.api.caller import ApiCaller, require_all, require_number
 from onlooker.console.api.fields import Input, KeyRoleWord, Number, Output, ScopeWord, Text
-from onlooker.console.api.operation import Call, Nothing, OptionalTime, Time, write_moment, write_moment_or_null
+from onlooker.console.api.operation import ApiCall, Nothing, OptionalTime, Time, write_moment, write_moment_or_null
 from onlooker.console.api.pages import Page, PageQuery, read_page
 from onlooker.errors import Code, Problem, not_found
 from onlooker.keys import keys
@@ -56,11 +56,11 @@ class CreatedKeyBody(Output, frozen=True):
     text: Annotated[str, Meta(description="The key itself, shown this once")]
 
 
-def _keys(caller: Caller) -> QuerySet[OrganisationKey]:
+def _keys(caller: ApiCaller) -> QuerySet[OrganisationKey]:
     return keys.keys_of(caller.organisation).prefetch_related("site_links", "stream_links__stream")
 
 
-def _find_key(caller: Caller, key_id: int) -> OrganisationKey:
+def _find_key(caller: ApiCaller, key_id: int) -> OrganisationKey:
     found = _keys(caller).filter(pk=require_number(key_id, "key")).first()
     if found is None:
         raise not_found("key")
@@ -84,15 +84,15 @@ def write_key(key: OrganisationKey) -> KeyBody:
     )
 
 
-def list_keys(call: Call[Nothing, PageQuery]) -> Page[KeyBody]:
+def list_keys(call: ApiCall[Nothing, PageQuery]) -> Page[KeyBody]:
     return read_page(_keys(call.caller), call.query, write_key, list_name="keys", newest_first=True)
 
 
-def read_key(call: Call[Nothing, Nothing]) -> KeyBody:
+def read_key(call: ApiCall[Nothing, Nothing]) -> KeyBody:
     return write_key(_find_key(call.caller, call.path["key_id"]))
 
 
-def create_key(call: Call[NewKeyBody, Nothing]) -> CreatedKeyBody:
+def create_key(call: ApiCall[NewKeyBody, Nothing]) -> CreatedKeyBody:
     caller, body = call.caller, call.body
     with acting_as(caller.actor):
         made = keys.create_key(
@@ -109,13 +109,13 @@ def create_key(call: Call[NewKeyBody, Nothing]) -> CreatedKeyBody:
     return CreatedKeyBody(key=write_key(_find_key(caller, made.key.pk)), text=made.text)
 
 
-def _find_streams(caller: Caller, client_ids: list[UUID]) -> list[Stream]:
+def _find_streams(caller: ApiCaller, client_ids: list[UUID]) -> list[Stream]:
     found = list(caller.streams().filter(client_id__in=client_ids))
     require_all("stream", client_ids, [stream.client_id for stream in found])
     return found
 
 
-def revoke_key(call: Call[Nothing, Nothing]) -> None:
+def revoke_key(call: ApiCall[Nothing, Nothing]) -> None:
     key = _find_key(call.caller, call.path["key_id"])
     if not keys.may_handle(call.caller.role, key):
         raise Problem(Code.FORBIDDEN, "This key acts as a manager, and can't revoke one that acts as owner.")

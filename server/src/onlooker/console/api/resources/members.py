@@ -6,10 +6,9 @@ from django.db.models import QuerySet
 from msgspec import Meta
 
 from onlooker.audit.actor import acting_as
-from onlooker.console.accounts.models import Account
-from onlooker.console.api.caller import Caller, require_number
+from onlooker.console.api.caller import ApiCaller, require_number
 from onlooker.console.api.fields import UNSET, Input, Number, Output, RoleWord, SearchQuery, UnsetType
-from onlooker.console.api.operation import Call, Nothing, Time, write_moment
+from onlooker.console.api.operation import ApiCall, Nothing, Time, write_moment
 from onlooker.console.api.pages import Page, PageQuery, read_page
 from onlooker.console.billing.subscriptions import check_payer
 from onlooker.console.members.forms import NO_SITES
@@ -79,12 +78,12 @@ class SentInvitationsBody(Output, frozen=True):
     refused: Annotated[list[str], Meta(description="By the mail server; nobody is invited there")]
 
 
-def _members(caller: Caller) -> QuerySet[Membership]:
+def _members(caller: ApiCaller) -> QuerySet[Membership]:
     rows = Membership.objects.filter(organisation=caller.organisation)
     return rows.select_related("account", "organisation").prefetch_related("site_links")
 
 
-def _find_member(caller: Caller, member_id: int) -> Membership:
+def _find_member(caller: ApiCaller, member_id: int) -> Membership:
     found = _members(caller).filter(pk=require_number(member_id, "member")).first()
     if found is None:
         raise not_found("member")
@@ -101,16 +100,16 @@ def write_member(member: Membership) -> MemberBody:
     )
 
 
-def list_members(call: Call[Nothing, SearchQuery]) -> Page[MemberBody]:
+def list_members(call: ApiCall[Nothing, SearchQuery]) -> Page[MemberBody]:
     rows = _members(call.caller).filter(account__email__icontains=call.query.search)
     return read_page(rows, call.query, write_member, list_name="members")
 
 
-def read_member(call: Call[Nothing, Nothing]) -> MemberBody:
+def read_member(call: ApiCall[Nothing, Nothing]) -> MemberBody:
     return write_member(_find_member(call.caller, call.path["member_id"]))
 
 
-def change_membership(call: Call[MemberChange, Nothing]) -> MemberBody:
+def change_membership(call: ApiCall[MemberChange, Nothing]) -> MemberBody:
     caller, body = call.caller, call.body
     member = _find_member(caller, call.path["member_id"])
     role = MemberRole(member.role if isinstance(body.role, UnsetType) else body.role)
@@ -127,7 +126,7 @@ def change_membership(call: Call[MemberChange, Nothing]) -> MemberBody:
     return write_member(_find_member(caller, member.pk))
 
 
-def remove_membership(call: Call[Nothing, Nothing]) -> None:
+def remove_membership(call: ApiCall[Nothing, Nothing]) -> None:
     member = _find_member(call.caller, call.path["member_id"])
     _require_grantable(call.caller, MemberRole(member.role))
     check_payer(member)
@@ -135,7 +134,7 @@ def remove_membership(call: Call[Nothing, Nothing]) -> None:
         remove_member(member)
 
 
-def _require_grantable(caller: Caller, *roles: MemberRole) -> None:
+def _require_grantable(caller: ApiCaller, *roles: MemberRole) -> None:
     """As on the page: managers neither make nor change owners and managers."""
     if not set(roles) <= set(grantable_roles(caller.role)):
         raise Problem(Code.FORBIDDEN, "This key acts as a manager. Owners and managers need a key that acts as owner.")
@@ -157,18 +156,18 @@ def write_invitation(invitation: Invitation) -> InvitationBody:
     )
 
 
-def list_invitations(call: Call[Nothing, PageQuery]) -> Page[InvitationBody]:
+def list_invitations(call: ApiCall[Nothing, PageQuery]) -> Page[InvitationBody]:
     rows = open_invitations_of(call.caller.organisation).prefetch_related("site_links")
     return read_page(rows, call.query, write_invitation, list_name="invitations")
 
 
-def invite_members(call: Call[NewInvitationsBody, Nothing]) -> SentInvitationsBody:
+def invite_members(call: ApiCall[NewInvitationsBody, Nothing]) -> SentInvitationsBody:
     caller, body = call.caller, call.body
     role = MemberRole(body.role)
     _require_grantable(caller, role)
     sites = caller.chosen_sites(body.sites)
     _require_sites(role, sites)
-    inviter = Account.objects.filter(pk=caller.key.created_by_id).first()
+    inviter = caller.key.created_by
     try:
         new = NewInvitation(caller.organisation, check_addresses(body.emails), role, sites)
         check_invitation(new)
@@ -181,7 +180,7 @@ def invite_members(call: Call[NewInvitationsBody, Nothing]) -> SentInvitationsBo
     return SentInvitationsBody(invited=sent.invited, refused=sent.refused)
 
 
-def revoke_invitation(call: Call[Nothing, Nothing]) -> None:
+def revoke_invitation(call: ApiCall[Nothing, Nothing]) -> None:
     rows = open_invitations_of(call.caller.organisation).filter(pk=call.path["invitation_id"])
     invitation = rows.first()
     if invitation is None:

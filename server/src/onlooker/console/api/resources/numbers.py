@@ -8,9 +8,9 @@ from django.db.models import QuerySet
 from django.utils import timezone
 from msgspec import Meta
 
-from onlooker.console.api.caller import Caller, require_all
+from onlooker.console.api.caller import ApiCaller, require_all
 from onlooker.console.api.fields import UNSET, Number, Output, UnsetType
-from onlooker.console.api.operation import Call, Nothing
+from onlooker.console.api.operation import ApiCall, Nothing
 from onlooker.console.api.pages import PageQuery, read_rows
 from onlooker.console.api.resources.streams import select_streams
 from onlooker.console.dashboard.group_page import as_json_day, as_json_numbers
@@ -39,7 +39,7 @@ class NumbersQuery(PageQuery, frozen=True, forbid_unknown_fields=True, kw_only=T
     by: Annotated[Literal["total", "stream"], Meta(description="One sum, or each stream by itself")] = "total"
 
 
-class CoverageBody(Output, frozen=True):
+class NumbersCoverageBody(Output, frozen=True):
     """How much of the time that the streams were open was watched."""
 
     watched_s: float
@@ -60,7 +60,7 @@ class GroupNumbersBody(Output, frozen=True):
     """Numbers of several streams together."""
 
     metrics: dict[str, Any]
-    coverage: CoverageBody
+    coverage: NumbersCoverageBody
     comparison: ComparisonBody
 
 
@@ -93,7 +93,7 @@ class NumbersBody(Output, frozen=True):
     next: str | None = None
 
 
-def read_many_numbers(call: Call[Nothing, NumbersQuery]) -> NumbersBody:
+def read_many_numbers(call: ApiCall[Nothing, NumbersQuery]) -> NumbersBody:
     asked = call.query
     rows = _select(call.caller, asked)
     period, first, last = _find_period(asked)
@@ -113,13 +113,13 @@ def read_many_numbers(call: Call[Nothing, NumbersQuery]) -> NumbersBody:
     )
 
 
-def _select(caller: Caller, asked: NumbersQuery) -> QuerySet[Stream]:
+def _select(caller: ApiCaller, asked: NumbersQuery) -> QuerySet[Stream]:
     rows = select_streams(caller, site=asked.site, tag=asked.tag)
     if not asked.streams:
         return rows
     wanted = _parse_ids(asked.streams)
     rows = rows.filter(client_id__in=wanted)
-    require_all("stream", wanted, rows.values_list("client_id", flat=True))
+    require_all("stream", wanted, list(rows.values_list("client_id", flat=True)))
     return rows
 
 
@@ -154,7 +154,7 @@ def _days_before(last: date, days: int) -> date:
 def _as_parts(said: dict[str, Any]) -> dict[str, Any]:
     return {
         "metrics": said["metrics"],
-        "coverage": CoverageBody(**said["coverage"]),
+        "coverage": NumbersCoverageBody(**said["coverage"]),
         "comparison": ComparisonBody(**said["comparison"]),
     }
 

@@ -9,7 +9,7 @@ from msgspec import Meta
 from onlooker.audit.actor import acting_as
 from onlooker.console.accounts.second_factor import has_second_factor
 from onlooker.console.api.fields import UNSET, Input, Output, Text, UnsetType, check_fields, said_in
-from onlooker.console.api.operation import Call, Nothing, Time, write_moment
+from onlooker.console.api.operation import ApiCall, Nothing, Time, write_moment
 from onlooker.console.api.pages import Page, PageQuery, read_page
 from onlooker.errors import Code, Problem
 from onlooker.streams.models import Organisation, Stream, Tag
@@ -66,11 +66,11 @@ def write_organisation(organisation: Organisation) -> OrganisationBody:
     )
 
 
-def read_organisation(call: Call[Nothing, Nothing]) -> OrganisationBody:
+def read_organisation(call: ApiCall[Nothing, Nothing]) -> OrganisationBody:
     return write_organisation(call.caller.organisation)
 
 
-def change_organisation(call: Call[OrganisationChange, Nothing]) -> OrganisationBody:
+def change_organisation(call: ApiCall[OrganisationChange, Nothing]) -> OrganisationBody:
     organisation = call.caller.organisation
     changes = check_fields(said_in(call.body), name=check_name)
     if changes.get("requires_second_factor") and not organisation.requires_second_factor:
@@ -82,7 +82,7 @@ def change_organisation(call: Call[OrganisationChange, Nothing]) -> Organisation
     return write_organisation(organisation)
 
 
-def read_addresses(call: Call[Nothing, Nothing]) -> AddressesBody:
+def read_addresses(call: ApiCall[Nothing, Nothing]) -> AddressesBody:
     return AddressesBody(
         gateway_url=settings.ONLOOKER.public_url,
         data_url=settings.ONLOOKER.data_url,
@@ -90,7 +90,7 @@ def read_addresses(call: Call[Nothing, Nothing]) -> AddressesBody:
     )
 
 
-def list_tags(call: Call[Nothing, PageQuery]) -> Page[TagBody]:
+def list_tags(call: ApiCall[Nothing, PageQuery]) -> Page[TagBody]:
     reached = Q(stream_links__stream__in=call.caller.streams().values("pk"))
     rows = Tag.objects.filter(organisation=call.caller.organisation).annotate(
         live=Count("stream_links", filter=reached)

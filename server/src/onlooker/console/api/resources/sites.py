@@ -20,7 +20,7 @@ from onlooker.console.api.fields import (
     check_fields,
     said_in,
 )
-from onlooker.console.api.operation import Call, Nothing
+from onlooker.console.api.operation import ApiCall, Nothing
 from onlooker.console.api.pages import Page, read_page
 from onlooker.devices.configuration import set_site_settings
 from onlooker.streams import sites
@@ -80,21 +80,21 @@ def write_site(site: Site) -> SiteBody:
     )
 
 
-def list_sites(call: Call[Nothing, SearchQuery]) -> Page[SiteBody]:
+def list_sites(call: ApiCall[Nothing, SearchQuery]) -> Page[SiteBody]:
     rows = call.caller.sites().filter(name__icontains=call.query.search)
     return read_page(with_counts(rows), call.query, write_site, list_name="sites")
 
 
-def read_site(call: Call[Nothing, Nothing]) -> SiteBody:
+def read_site(call: ApiCall[Nothing, Nothing]) -> SiteBody:
     return write_site(call.caller.site(call.path["site_id"]))
 
 
-def create_site(call: Call[NewSiteBody, Nothing]) -> SiteBody:
+def create_site(call: ApiCall[NewSiteBody, Nothing]) -> SiteBody:
     with acting_as(call.caller.actor):
         return write_site(sites.create_site(call.caller.organisation, _checked(said_in(call.body))))
 
 
-def change_site(call: Call[SiteChange, Nothing]) -> SiteBody:
+def change_site(call: ApiCall[SiteChange, Nothing]) -> SiteBody:
     site = call.caller.site(call.path["site_id"])
     values = _checked(said_in(call.body))
     device_settings = values.pop("device_settings", {})
@@ -107,7 +107,7 @@ def change_site(call: Call[SiteChange, Nothing]) -> SiteBody:
     return write_site(call.caller.site(site.pk))
 
 
-def remove_site(call: Call[Nothing, Nothing]) -> None:
+def remove_site(call: ApiCall[Nothing, Nothing]) -> None:
     site = call.caller.site(call.path["site_id"])
     with acting_as(call.caller.actor):
         sites.remove_site(site)

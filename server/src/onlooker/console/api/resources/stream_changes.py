@@ -6,7 +6,7 @@ from uuid import UUID
 from django.conf import settings
 from msgspec import Meta
 
-from onlooker.console.api.caller import Caller, require_all
+from onlooker.console.api.caller import ApiCaller, require_all
 from onlooker.console.api.fields import (
     UNSET,
     GroupsOf,
@@ -21,7 +21,7 @@ from onlooker.console.api.fields import (
     check_tags,
     said_in,
 )
-from onlooker.console.api.operation import Call, Nothing
+from onlooker.console.api.operation import ApiCall, Nothing
 from onlooker.console.api.resources.streams import select_streams
 from onlooker.errors import Code, Problem, bad_request
 from onlooker.streams.bulk_changes import AT_MOST, BulkChange, PlannedChange, apply_changes, plan_changes
@@ -87,7 +87,7 @@ class BulkAnswer(Output, frozen=True):
     items: list[ChangedStream]
 
 
-def change_streams(call: Call[BulkRequest, Nothing]) -> BulkAnswer:
+def change_streams(call: ApiCall[BulkRequest, Nothing]) -> BulkAnswer:
     caller, body = call.caller, call.body
     streams = _find_selected(caller, body.select)
     planned = plan_changes(streams, _read_change(caller, body.change))
@@ -104,7 +104,7 @@ def change_streams(call: Call[BulkRequest, Nothing]) -> BulkAnswer:
     )
 
 
-def _find_selected(caller: Caller, select: StreamSelection) -> list[Stream]:
+def _find_selected(caller: ApiCaller, select: StreamSelection) -> list[Stream]:
     said = said_in(select)
     if not select.all and not {"streams", "site", "tag"} & said.keys():
         raise bad_request(NOTHING_SELECTED)
@@ -122,7 +122,7 @@ def _find_selected(caller: Caller, select: StreamSelection) -> list[Stream]:
     return found
 
 
-def _read_change(caller: Caller, change: BulkSettings) -> BulkChange:
+def _read_change(caller: ApiCaller, change: BulkSettings) -> BulkChange:
     said = said_in(change)
     added, removed = (check_field(name, check_tags, list(said.pop(name))) for name in ("add_tags", "remove_tags"))
     if "hours" in said:

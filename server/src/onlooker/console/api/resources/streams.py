@@ -10,7 +10,7 @@ from msgspec import Meta
 
 from onlooker.audit.actor import acting_as
 from onlooker.audit.models import KEPT_DAYS, LONGEST_KEPT_DAYS, AuditRetention
-from onlooker.console.api.caller import Caller
+from onlooker.console.api.caller import ApiCaller
 from onlooker.console.api.fields import (
     UNSET,
     AlertMinutes,
@@ -33,7 +33,7 @@ from onlooker.console.api.fields import (
     require_none,
     said_in,
 )
-from onlooker.console.api.operation import Call, Nothing, OptionalTime, Time, write_moment, write_moment_or_null
+from onlooker.console.api.operation import ApiCall, Nothing, OptionalTime, Time, write_moment, write_moment_or_null
 from onlooker.console.api.pages import Page, read_page
 from onlooker.console.billing.subscriptions import has_subscription
 from onlooker.errors import Code, Problem, not_found
@@ -54,7 +54,7 @@ SAME_NAMES = (
 """Fields that are columns."""
 
 
-class StreamBody(Output, frozen=True):
+class ManagedStreamBody(Output, frozen=True):
     """A stream."""
 
     client_id: Annotated[str, Meta(description="Its Login")]
@@ -107,7 +107,7 @@ class NewStreamBody(Input, frozen=True):
 class CreatedStreamBody(Output, frozen=True):
     """A stream, and its Password, which is shown this once."""
 
-    stream: StreamBody
+    stream: ManagedStreamBody
     access_token: Annotated[str, Meta(description="Its Password, shown this once")]
 
 
@@ -157,16 +157,16 @@ def with_details(streams: QuerySet[Stream]) -> QuerySet[Stream]:
     )
 
 
-def find_stream(caller: Caller, client_id: Any) -> StreamBody:
+def find_stream(caller: ApiCaller, client_id: Any) -> ManagedStreamBody:
     found = with_details(caller.streams()).filter(client_id=client_id).first()
     if found is None:
         raise not_found("stream")
     return write_stream(found)
 
 
-def write_stream(stream: Stream) -> StreamBody:
+def write_stream(stream: Stream) -> ManagedStreamBody:
     details: Any = stream
-    return StreamBody(
+    return ManagedStreamBody(
         client_id=str(stream.client_id),
         site=stream.site_id,
         tags=sorted(link.tag.name for link in stream.tag_links.all()),
@@ -178,7 +178,7 @@ def write_stream(stream: Stream) -> StreamBody:
     )
 
 
-def select_streams(caller: Caller, *, site: Any = UNSET, tag: str = "", search: str = "") -> QuerySet[Stream]:
+def select_streams(caller: ApiCaller, *, site: Any = UNSET, tag: str = "", search: str = "") -> QuerySet[Stream]:
     """Of those that the key reaches."""
     rows = caller.streams()
     if site is not UNSET:
@@ -188,17 +188,17 @@ def select_streams(caller: Caller, *, site: Any = UNSET, tag: str = "", search: 
     return rows.filter(name__icontains=search) if search else rows
 
 
-def list_streams(call: Call[Nothing, StreamQuery]) -> Page[StreamBody]:
+def list_streams(call: ApiCall[Nothing, StreamQuery]) -> Page[ManagedStreamBody]:
     asked = call.query
     rows = select_streams(call.caller, site=asked.site, tag=asked.tag, search=asked.search)
     return read_page(with_details(rows), asked, write_stream, list_name="streams")
 
 
-def read_stream(call: Call[Nothing, Nothing]) -> StreamBody:
+def read_stream(call: ApiCall[Nothing, Nothing]) -> ManagedStreamBody:
     return find_stream(call.caller, call.path["client_id"])
 
 
-def create_a_stream(call: Call[NewStreamBody, Nothing]) -> CreatedStreamBody:
+def create_a_stream(call: ApiCall[NewStreamBody, Nothing]) -> CreatedStreamBody:
     caller, body = call.caller, call.body
     site = caller.chosen_site(body.site)
     zone = body.time_zone if body.time_zone is not UNSET else (site.time_zone if site else "UTC")
@@ -229,12 +229,12 @@ def _find_kind(body: NewStreamBody) -> str:
     is_free = enterprise_access(settings.ONLOOKER, is_staff=False) is EnterpriseAccess.CHOICE
     if isinstance(body.kind, UnsetType):
         return StreamKind.ENTERPRISE if is_free else StreamKind.DEVELOPER
-    if body.kind == StreamKind.ENTERPRISE and not is_free:
+    if StreamKind(body.kind) is StreamKind.ENTERPRISE and not is_free:
         raise Problem(Code.CONFLICT, KIND_NOT_CHOSEN)
     return body.kind
 
 
-def change_stream(call: Call[StreamChange, Nothing]) -> StreamBody:
+def change_stream(call: ApiCall[StreamChange, Nothing]) -> ManagedStreamBody:
     caller = call.caller
     stream = caller.stream(call.path["client_id"])
     changes = check_fields(said_in(call.body), name=check_name, time_zone=check_time_zone, hours=check_hours)
@@ -260,7 +260,7 @@ def _set(stream: Stream, changes: dict[str, Any]) -> None:
         raise not_found("stream") from None  # removed in the meantime
 
 
-def _set_tags(caller: Caller, stream: Stream, tags: tuple[str, ...]) -> None:
+def _set_tags(caller: ApiCaller, stream: Stream, tags: tuple[str, ...]) -> None:
     known = [link.tag.name for link in stream.tag_links.all()]
     change = BulkChange(added_tags=tags, removed_tags=tuple(name for name in known if name not in tags))
     planned = plan_changes([stream], change)
@@ -273,13 +273,13 @@ def _check_kind(stream: Stream, kind: str) -> None:
         raise Problem(Code.CONFLICT, "The kind of this stream is paid for in the console, or set by staff.")
 
 
-def remove_a_stream(call: Call[Nothing, Nothing]) -> None:
+def remove_a_stream(call: ApiCall[Nothing, Nothing]) -> None:
     stream = call.caller.stream(call.path["client_id"])
     with acting_as(call.caller.actor):
         remove_stream(stream)
 
 
-def rotate_password(call: Call[RotationBody, Nothing]) -> NewPasswordBody:
+def rotate_password(call: ApiCall[RotationBody, Nothing]) -> NewPasswordBody:
     stream = call.caller.stream(call.path["client_id"])
     grace = timedelta(hours=call.body.grace_hours)
     try:

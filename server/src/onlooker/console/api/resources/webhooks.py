@@ -6,9 +6,9 @@ from django.db.models import QuerySet
 from msgspec import Meta
 
 from onlooker.audit.actor import acting_as
-from onlooker.console.api.caller import Caller, require_number
+from onlooker.console.api.caller import ApiCaller, require_number
 from onlooker.console.api.fields import UNSET, Input, Output, Text, UnsetType, said_in
-from onlooker.console.api.operation import Call, Nothing, OptionalTime, Time, write_moment, write_moment_or_null
+from onlooker.console.api.operation import ApiCall, Nothing, OptionalTime, Time, write_moment, write_moment_or_null
 from onlooker.console.api.pages import Page, PageQuery, read_page
 from onlooker.console.webhooks import endpoints
 from onlooker.errors import not_found
@@ -76,11 +76,11 @@ class DeliveryBody(Output, frozen=True):
     last_reason: str
 
 
-def _webhooks(caller: Caller) -> QuerySet[Endpoint]:
+def _webhooks(caller: ApiCaller) -> QuerySet[Endpoint]:
     return Endpoint.objects.filter(organisation=caller.organisation)
 
 
-def _find_webhook(caller: Caller, webhook_id: int) -> Endpoint:
+def _find_webhook(caller: ApiCaller, webhook_id: int) -> Endpoint:
     found = _webhooks(caller).filter(pk=require_number(webhook_id, "webhook")).first()
     if found is None:
         raise not_found("webhook")
@@ -114,15 +114,15 @@ def write_delivery(delivery: Delivery) -> DeliveryBody:
     )
 
 
-def list_webhooks(call: Call[Nothing, PageQuery]) -> Page[WebhookBody]:
+def list_webhooks(call: ApiCall[Nothing, PageQuery]) -> Page[WebhookBody]:
     return read_page(_webhooks(call.caller), call.query, write_webhook, list_name="webhooks")
 
 
-def read_webhook(call: Call[Nothing, Nothing]) -> WebhookBody:
+def read_webhook(call: ApiCall[Nothing, Nothing]) -> WebhookBody:
     return write_webhook(_find_webhook(call.caller, call.path["webhook_id"]))
 
 
-def create_webhook(call: Call[NewWebhookBody, Nothing]) -> CreatedWebhookBody:
+def create_webhook(call: ApiCall[NewWebhookBody, Nothing]) -> CreatedWebhookBody:
     caller, body = call.caller, call.body
     with acting_as(caller.actor):
         made = endpoints.create_endpoint(
@@ -131,19 +131,19 @@ def create_webhook(call: Call[NewWebhookBody, Nothing]) -> CreatedWebhookBody:
     return CreatedWebhookBody(webhook=write_webhook(_find_webhook(caller, made.endpoint.pk)), secret=made.secret)
 
 
-def change_webhook(call: Call[WebhookChange, Nothing]) -> WebhookBody:
+def change_webhook(call: ApiCall[WebhookChange, Nothing]) -> WebhookBody:
     webhook = _find_webhook(call.caller, call.path["webhook_id"])
     with acting_as(call.caller.actor):
         return write_webhook(endpoints.change_endpoint(webhook, **said_in(call.body)))
 
 
-def remove_webhook(call: Call[Nothing, Nothing]) -> None:
+def remove_webhook(call: ApiCall[Nothing, Nothing]) -> None:
     webhook = _find_webhook(call.caller, call.path["webhook_id"])
     with acting_as(call.caller.actor):
         endpoints.remove_endpoint(webhook)
 
 
-def send_test_event(call: Call[Nothing, Nothing]) -> DeliveryBody:
+def send_test_event(call: ApiCall[Nothing, Nothing]) -> DeliveryBody:
     webhook = _find_webhook(call.caller, call.path["webhook_id"])
     with acting_as(call.caller.actor):
         made = endpoints.send_test(webhook)
@@ -151,19 +151,19 @@ def send_test_event(call: Call[Nothing, Nothing]) -> DeliveryBody:
     return write_delivery(made)
 
 
-def replace_webhook_secret(call: Call[Nothing, Nothing]) -> NewSecretBody:
+def replace_webhook_secret(call: ApiCall[Nothing, Nothing]) -> NewSecretBody:
     webhook = _find_webhook(call.caller, call.path["webhook_id"])
     with acting_as(call.caller.actor):
         return NewSecretBody(secret=endpoints.replace_secret(webhook))
 
 
-def list_deliveries(call: Call[Nothing, PageQuery]) -> Page[DeliveryBody]:
+def list_deliveries(call: ApiCall[Nothing, PageQuery]) -> Page[DeliveryBody]:
     webhook = _find_webhook(call.caller, call.path["webhook_id"])
     list_name = f"deliveries {webhook.pk}"
     return read_page(webhook.deliveries.all(), call.query, write_delivery, list_name=list_name, newest_first=True)
 
 
-def replay_delivery(call: Call[Nothing, Nothing]) -> DeliveryBody:
+def replay_delivery(call: ApiCall[Nothing, Nothing]) -> DeliveryBody:
     webhook = _find_webhook(call.caller, call.path["webhook_id"])
     delivery = webhook.deliveries.filter(pk=require_number(call.path["delivery_id"], "delivery")).first()
     if delivery is None:

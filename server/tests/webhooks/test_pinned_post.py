@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from onlooker.webhooks.addresses import Address
-from onlooker.webhooks.outgoing_post import Outbound, PostFailed, Trouble, make_resolver, post
+from onlooker.webhooks.pinned_post import Outbound, PostFailed, Trouble, make_resolver, post
 from testkit.webhook_receiver import (
     Behaviour,
     Receiver,
@@ -161,7 +161,7 @@ def test_a_name_is_asked_for_once_and_the_connection_goes_to_that_answer(tmp_pat
 
 
 def test_a_name_that_is_not_there_or_takes_too_long(receiver: Receiver, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("onlooker.webhooks.outgoing_post.RESOLVE_LIMIT_S", 0.2)
+    monkeypatch.setattr("onlooker.webhooks.pinned_post.RESOLVE_LIMIT_S", 0.2)
 
     async def never(_host: str, _port: int) -> list[Address]:
         await asyncio.sleep(60)
