@@ -254,7 +254,7 @@ def test_the_sdk_has_every_operation_of_the_console() -> None:
         ("enrolment", "CodeBody", manage.EnrolmentCode),
         ("enrolment", "CreatedCodeBody", manage.NewCode),
         ("devices", "DeviceBody", manage.Device),
-        ("devices", "ConfigurationStateBody", manage.ConfigurationStateBody),
+        ("devices", "ConfigurationStateBody", manage.ConfigurationState),
         ("device_configuration", "DeviceConfigurationBody", manage.DeviceConfiguration),
         ("device_configuration", "ConfigurationVersion", manage.ConfigurationVersion),
         ("device_configuration", "ConfigurationAnswer", manage.BulkConfiguration),

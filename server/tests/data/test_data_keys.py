@@ -6,7 +6,6 @@ from typing import Any
 import httpx2
 import pytest
 
-from onlooker.keys.key_text import new_key
 from organisation_keys import ProgramKey, insert_key, revoke
 from readers import PATH, Archive, Reader, Watched, seen
 from wire import assert_problem
@@ -95,7 +94,7 @@ def test_a_key_without_the_scope(reader: Reader, archive: Archive, watched: Watc
     assert "numbers" in answer.json()["detail"]
 
 
-@pytest.mark.parametrize("text", ["onl_", "onl_x", new_key(), new_key() + "x", "onl_" + "é" * 43])
+@pytest.mark.parametrize("text", ["onl_", "onl_x", "onl_" + "A" * 43, "onl_" + "A" * 44, "onl_" + "é" * 43])
 def test_a_key_that_is_none(reader: Reader, watched: Watched, text: str) -> None:
     headers = {b"Authorization": b"Bearer " + text.encode()}
     answer = reader.request("GET", params=ASKED | {"stream": str(watched.client_id)}, headers=headers)
