@@ -53,6 +53,12 @@ PARTS = (
 )
 
 
+def _opened(folder: Path) -> Path:
+    """Services run as users of their own, who must get to their files."""
+    folder.chmod(0o755)
+    return folder
+
+
 @contextmanager
 def clean_clone(folder: Path) -> Iterator[Path]:
     """HEAD with an environment of its own, as the README says; what is beside us is beside it too."""
@@ -101,7 +107,7 @@ def main() -> None:
     began = time.monotonic()
     with (
         tempfile.TemporaryDirectory(dir=KEPT, ignore_cleanup_errors=True) as folder,
-        clean_clone(Path(folder)) as clone,
+        clean_clone(_opened(Path(folder))) as clone,
     ):
         clone_s = round(time.monotonic() - began)
         found = {part.name: run(part, clone) for part in PARTS if not only or part.name in only}

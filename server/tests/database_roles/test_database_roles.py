@@ -70,6 +70,21 @@ def test_making_them_again_changes_nothing(owner: psycopg.Connection, settings: 
     assert find_differences(owner, logins.prefix) == []
 
 
+def test_before_tables_of_an_earlier_release_are_migrated_their_grants_stay(
+    owner: psycopg.Connection, settings: Settings, logins: Logins
+) -> None:
+    """`onlooker up` makes the roles before it migrates, and grants name columns that come with the migrations."""
+    owner.execute("ALTER TABLE streams_stream RENAME COLUMN organisation_id TO not_yet")
+    owner.execute(f"GRANT DELETE ON streams_site TO {logins.role(GATEWAY)}")
+    make_logins(owner, settings)
+    gone = "SELECT has_table_privilege(%s, 'streams_site', 'DELETE')"
+    assert owner.execute(gone, [logins.role(GATEWAY)]).fetchone() == (True,)
+    owner.execute("ALTER TABLE streams_stream RENAME COLUMN not_yet TO organisation_id")
+    grant_all(owner, logins.prefix)
+    assert find_differences(owner, logins.prefix) == []
+    assert owner.execute(gone, [logins.role(GATEWAY)]).fetchone() == (False,)
+
+
 def test_files_with_the_right_urls_are_not_written(
     owner: psycopg.Connection, settings: Settings, logins: Logins
 ) -> None:

@@ -1,5 +1,6 @@
 """Making the roles, and giving them what the table of grants says."""
 
+import re
 from typing import Any
 
 import psycopg
@@ -30,6 +31,9 @@ WHERE oid = ANY(%(tables)s::regclass[]) AND relowner <> %(owner)s::regrole AND p
 _FOREIGN_FUNCTIONS = """
 SELECT wanted FROM unnest(%(functions)s::text[]) wanted JOIN pg_proc ON pg_proc.oid = to_regprocedure(wanted)
 WHERE proowner <> %(owner)s::regrole AND pg_has_role(proowner, 'USAGE')"""
+_COLUMNS = """
+SELECT relname, attname FROM pg_attribute JOIN pg_class ON pg_class.oid = attrelid
+WHERE attrelid = ANY(%(tables)s::regclass[]) AND attnum > 0 AND NOT attisdropped"""
 _POWERFUL = """
 SELECT rolname FROM pg_roles WHERE rolname = ANY(%s)
 AND (rolsuper OR rolcreaterole OR rolcreatedb OR rolreplication OR rolbypassrls)"""
@@ -77,14 +81,35 @@ def make_roles(connection: Connection, logins: Logins) -> None:
 
 
 def grant_all(connection: Connection, prefix: str) -> None:
-    """Bring the grants on the tables there are to what is declared; nothing where the roles are missing."""
+    """Bring the grants on the tables there are to what is declared.
+
+    Nothing where the roles are missing, nor where tables lack columns: migrations come first, and grant when they are
+    done. Until then processes of the release before keep what they have.
+    """
     with connection.transaction():
         connection.execute(_LOCK)
         roles = [f"{prefix}_{process}" for process in PROCESSES]
         row = connection.execute("SELECT count(*) FROM pg_roles WHERE rolname = ANY(%s)", [roles]).fetchone()
         if not row or row[0] < len(roles) or not find_differences(connection, prefix):
             return
+        if _lacks_columns(connection):
+            return
         _grant(connection, prefix)
+
+
+def _lacks_columns(connection: Connection) -> bool:
+    """Whether a grant names a column that a table does not have: it is of an earlier release."""
+    tables = existing_tables(connection)
+    known = {(table, column) for table, column in connection.execute(_COLUMNS, {"tables": tables}).fetchall()}
+    declared = {
+        (table, column.strip())
+        for grants in GRANTS.values()
+        for table, granted in grants.items()
+        if table in tables
+        for columns in re.findall(r"\(([^)]*)\)", granted)
+        for column in columns.split(",")
+    }
+    return not declared <= known
 
 
 def _grant(connection: Connection, prefix: str) -> None:
