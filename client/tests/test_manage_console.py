@@ -79,7 +79,7 @@ def test_lists_go_on_over_pages_and_each_thing_comes_once(
     organisation: Organisation, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(api_request, "PAGE", 2)
-    logins = [organisation.streams.create(f"Paged {number}").stream.client_id for number in range(5)]
+    logins = [organisation.streams.create(f"Paged {number}", notice_given=True).stream.client_id for number in range(5)]
     found = [stream.client_id for stream in organisation.streams.list(search="Paged")]
     assert sorted(found) == sorted(logins)
     for login in logins:
@@ -87,17 +87,17 @@ def test_lists_go_on_over_pages_and_each_thing_comes_once(
 
 
 def test_the_same_request_is_done_once_and_another_one_refused(organisation: Organisation) -> None:
-    first = organisation.streams.create("Once", idempotency_key="row-1")
-    again = organisation.streams.create("Once", idempotency_key="row-1")
+    first = organisation.streams.create("Once", idempotency_key="row-1", notice_given=True)
+    again = organisation.streams.create("Once", idempotency_key="row-1", notice_given=True)
     assert (first.stream.client_id, first.access_token) == (again.stream.client_id, again.access_token)
     with pytest.raises(Conflict, match="another request"):
-        organisation.streams.create("Twice", idempotency_key="row-1")
+        organisation.streams.create("Twice", idempotency_key="row-1", notice_given=True)
     assert len(list(organisation.streams.list(search="Once"))) == 1
 
 
 def test_many_streams_change_after_a_preview(organisation: Organisation) -> None:
     site = organisation.sites.create("Bulk")
-    streams = [organisation.streams.create(f"Bulk {number}", site=site) for number in range(3)]
+    streams = [organisation.streams.create(f"Bulk {number}", site=site, notice_given=True) for number in range(3)]
     chosen = Selection(site=site)
     preview = organisation.streams.change_many(chosen, preview=True, hours="mo-fr 09:00-18:00", add_tags=["bulk"])
     assert (preview.preview, preview.selected, preview.changed) == (True, 3, 3)
@@ -143,7 +143,10 @@ def test_devices_enrol_with_a_code_of_the_sdk_are_configured_replaced_and_revoke
 
 def test_a_key_can_do_no_more_than_its_scopes_and_reach(product: Stack, organisation: Organisation) -> None:
     site = organisation.sites.create("Reached")
-    inside, outside = organisation.streams.create("Inside", site=site), organisation.streams.create("Outside")
+    inside, outside = (
+        organisation.streams.create("Inside", site=site, notice_given=True),
+        organisation.streams.create("Outside", notice_given=True),
+    )
     created = organisation.keys.create("BI", ["numbers"], sites=[site], life_days=1)
     assert created.key.scopes == ("numbers",)
     with Organisation(product.console_url, created.text, ca_file=product.ca_file) as limited:
@@ -162,7 +165,7 @@ def test_a_key_can_do_no_more_than_its_scopes_and_reach(product: Stack, organisa
 
 
 def test_numbers_of_many_streams_and_of_one_need_no_password(organisation: Organisation) -> None:
-    stream = organisation.streams.create("Counted").stream
+    stream = organisation.streams.create("Counted", notice_given=True).stream
     total = organisation.numbers(streams=[stream], from_date="2026-11-01", to_date="2026-11-03")
     assert (total.streams, total.passing_by, total.from_date) == (1, 0, "2026-11-01")
     (each,) = organisation.numbers_by_stream(streams=[stream])
@@ -196,7 +199,7 @@ def test_webhooks_are_created_tried_and_deleted(organisation: Organisation) -> N
 
 
 def test_the_command_line_does_the_same(product: Stack, organisation: Organisation, key: str) -> None:
-    done = manage(product, key, "manage", "streams", "create", "Terminal", "--tags", "cli", "--json")
+    done = manage(product, key, "manage", "streams", "create", "Terminal", "--notice-given", "--tags", "cli", "--json")
     assert done.returncode == 0, done.stderr
     login = json.loads(done.stdout)["stream"]["client_id"]
     table = manage(product, key, "manage", "streams", "list", "--tag", "cli")

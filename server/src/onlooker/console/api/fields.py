@@ -12,6 +12,7 @@ from onlooker.errors import bad_request
 from onlooker.streams.bulk_changes import LONGEST_TAG, TAGS_AT_MOST, parse_tags
 from onlooker.streams.models import LONGEST_RETENTION_DAYS, LONGEST_SILENCE_MINUTES
 from onlooker.streams.options import LARGEST_GROUPS
+from onlooker.streams.presets import NOTICE_MISSING
 
 __all__ = ["UNSET", "UnsetType"]
 
@@ -80,10 +81,18 @@ def check_fields(values: dict[str, Any], **checks: Callable[[Any], Any]) -> dict
     return values | {name: check_field(name, check, values[name]) for name, check in checks.items() if name in values}
 
 
+_FOR_PROGRAMS = {
+    NOTICE_MISSING: "Tell the people in front of the camera first, then send true. Or choose the preset counts.",
+}
+"""Sentences of forms that name what is on a page."""
+
+
 def require_none(refusals: dict[str, str]) -> None:
     """Raises Problem that says all that can't be so."""
     if refusals:
-        raise bad_request(" ".join(f"{name}: {sentence}" for name, sentence in refusals.items()))
+        raise bad_request(
+            " ".join(f"{name}: {_FOR_PROGRAMS.get(sentence, sentence)}" for name, sentence in refusals.items())
+        )
 
 
 def check_tags(names: list[str]) -> tuple[str, ...]:
