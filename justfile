@@ -433,7 +433,7 @@ ci: lint (stylesheet "--check") (charts "--check") browsing identity-provider te
 pins:
     uv pip compile --quiet --universal --generate-hashes --no-emit-index-url --no-header --python-version 3.11 requirements/bootstrap.in -o requirements/bootstrap.txt
     uv pip compile --quiet --universal --generate-hashes --no-emit-index-url --no-header --python-version 3.11 server/pyproject.toml pipeline/pyproject.toml --extra compute --extra machine --extra vision --no-emit-package onlooker-pipeline -o requirements/server.txt
-    uv pip compile --quiet --universal --generate-hashes --no-emit-index-url --no-header --python-version 3.11 pyproject.toml server/pyproject.toml pipeline/pyproject.toml --group dev --extra compute --extra traces --extra machine --extra vision --no-emit-package onlooker-pipeline -c requirements/server.txt -o requirements/dev.txt
+    uv pip compile --quiet --universal --generate-hashes --no-emit-index-url --no-header --python-version 3.11 pyproject.toml server/pyproject.toml pipeline/pyproject.toml --group dev --extra billing --extra compute --extra traces --extra machine --extra vision --no-emit-package onlooker-pipeline -c requirements/server.txt -o requirements/dev.txt
     uv pip compile --quiet --universal --generate-hashes --no-emit-index-url --no-header --python-version 3.11 pipeline/pyproject.toml --extra vision -c requirements/server.txt -o requirements/pipeline.txt
     uv pip compile --quiet --universal --generate-hashes --no-emit-index-url --no-header --python-version 3.9 client/pyproject.toml --extra camera -o requirements/client.txt
     uv pip compile --quiet --universal --generate-hashes --no-emit-index-url --no-header --python-version 3.11 client/pyproject.toml pipeline/pyproject.toml --extra camera --extra vision -c requirements/server.txt -o requirements/device.txt
@@ -445,4 +445,5 @@ pins:
     uv pip compile --quiet --universal --generate-hashes --no-emit-index-url --no-header --python-version 3.11 requirements/release.in -o requirements/release.txt
     uv pip compile --quiet --universal --generate-hashes --no-emit-index-url --no-header --python-version 3.11 requirements/kubernetes.in -o requirements/kubernetes.txt
     uv pip compile --quiet --universal --generate-hashes --no-emit-index-url --no-header --python-version 3.11 requirements/patroni.in -o requirements/patroni.txt
+    uv pip compile --quiet --universal --generate-hashes --no-emit-index-url --no-header --python-version 3.11 requirements/billing.in -c requirements/server.txt -o requirements/billing.txt
     uv pip compile --quiet --universal --generate-hashes --no-emit-index-url --no-header --python-version 3.11 requirements/traces.in -c requirements/server.txt -o requirements/traces.txt

@@ -103,11 +103,15 @@ def build(commit: Commit, folder: Path) -> Build:
 
 
 def install_server(tree: Path, release: Path, version: str, folder: Path) -> Path:
-    """An environment that is only looked at. Ours come by name, so that no path of this machine gets into the bill."""
+    """An environment that is only looked at. Ours come by name, so that no path of this machine gets into the bill.
+
+    Billing's packages are in it: the image has them, so their licences are judged too.
+    """
     python = folder / "bin" / "python"
     _uv("venv", "--python", "3.11", str(folder))
     install = ("pip", "install", "--python", str(python), "--no-deps")
-    _uv(*install, "--require-hashes", "-r", str(tree / "requirements" / "server.txt"))
+    for pins in ("server.txt", "billing.txt"):
+        _uv(*install, "--require-hashes", "-r", str(tree / "requirements" / pins))
     ours = [f"{name}=={version}" for name in ("onlooker", "onlooker-models", "onlooker-pipeline")]
     _uv(*install, "--no-index", "--no-cache", "--find-links", str(release), *ours)
     return python

@@ -20,6 +20,7 @@ INSTALLED_BY = {
     "requirements-server.txt": ("server.txt", ("onlooker", "onlooker_models", "onlooker_pipeline")),
     "requirements-client.txt": ("client.txt", ("onlooker_client",)),
     "requirements-device.txt": ("device.txt", ("onlooker_client", "onlooker_models", "onlooker_pipeline")),
+    "requirements-billing.txt": ("billing.txt", ()),
     "requirements-traces.txt": ("traces.txt", ()),
 }
 """Files of pins in a release: the pins they begin with, and the wheels of ours that they add."""

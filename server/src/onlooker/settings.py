@@ -308,7 +308,12 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
         ),
     ] = ""
     stripe_secret_key: Annotated[
-        str, _about("Stripe's secret key; empty: no billing, see ONLOOKER_ENTERPRISE_WITHOUT_BILLING.", secret=True)
+        str,
+        _about(
+            "Stripe's secret key; empty: no billing, see ONLOOKER_ENTERPRISE_WITHOUT_BILLING. Needs the packages of "
+            "the extra `billing` (docs/guides/billing.md).",
+            secret=True,
+        ),
     ] = ""
     enterprise_without_billing: Annotated[
         str,

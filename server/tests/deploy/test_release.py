@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from deploy.release.__main__ import differing_names
-from deploy.release.archives import sha256_of, unpack_nets, write_checksums, write_pins
+from deploy.release.archives import INSTALLED_BY, sha256_of, unpack_nets, write_checksums, write_pins
 from deploy.release.bill_of_materials import settle_licences
 from deploy.release.installation import guide_commands
 from deploy.release.notes import is_dated, release_notes
@@ -144,21 +144,25 @@ def test_pins_of_a_release_name_our_wheels_with_their_hashes(tmp_path: Path) -> 
     assert pins.endswith((ROOT / "requirements" / "server.txt").read_text(encoding="utf-8"))
 
 
-def test_pins_for_traces_add_to_those_of_the_server_and_change_none() -> None:
-    server, traces = (
+@pytest.mark.parametrize("extra", ["billing", "traces"])
+def test_pins_of_an_extra_add_to_those_of_the_server_and_change_none(extra: str) -> None:
+    server, added, tested = (
         dict(
             re.findall(
                 r"^([a-z0-9-]+)==(\S+)", (ROOT / "requirements" / name).read_text(encoding="utf-8"), re.MULTILINE
             )
         )
-        for name in ("server.txt", "traces.txt")
+        for name in ("server.txt", f"{extra}.txt", "dev.txt")
     )
-    assert {name: traces[name] for name in traces.keys() & server.keys()} == {
-        name: server[name] for name in traces.keys() & server.keys()
+    assert {name: added[name] for name in added.keys() & server.keys()} == {
+        name: server[name] for name in added.keys() & server.keys()
     }
-    extra = tomllib.loads((ROOT / "server" / "pyproject.toml").read_text(encoding="utf-8"))
-    listed = (ROOT / "requirements" / "traces.in").read_text(encoding="utf-8").split()
-    assert extra["project"]["optional-dependencies"]["traces"] == listed
+    assert added.items() <= tested.items()
+    project = tomllib.loads((ROOT / "server" / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    listed = (ROOT / "requirements" / f"{extra}.in").read_text(encoding="utf-8").split()
+    assert project["optional-dependencies"][extra] == listed
+    assert not server.keys() & set(listed)
+    assert f"requirements-{extra}.txt" in INSTALLED_BY
 
 
 def test_nets_that_were_not_reviewed_are_not_released(tmp_path: Path) -> None:

@@ -1,7 +1,8 @@
-"""Whether billing is on, whether its settings are complete, and hiding its pages where it is off."""
+"""Whether billing is on, whether it has what it needs, and hiding its pages where it is off."""
 
 from collections.abc import Callable
 from functools import wraps
+from importlib import import_module
 from typing import Concatenate, ParamSpec
 
 from django.conf import settings as django_settings
@@ -23,15 +24,22 @@ def is_billing_on() -> bool:
 
 
 def require_billing_settings(settings: Settings) -> None:
-    """All of Stripe's settings or none; raises SettingsError with the remedy."""
+    """All of Stripe's settings and its library, or none of the settings; raises SettingsError with the remedy."""
     if not settings.stripe_secret_key:
         return
+    key = variable_name("stripe_secret_key")
     missing = [
         f"{variable_name(name)} to {meaning}" for name, meaning in _NEEDED.items() if not getattr(settings, name)
     ]
     if missing:
-        key = variable_name("stripe_secret_key")
         raise SettingsError(f"{key} is set, so also set {' and '.join(missing)}. To run without billing, unset {key}.")
+    try:
+        import_module("stripe")
+    except ModuleNotFoundError as error:
+        raise SettingsError(
+            f"{key} is set, and {error.name} is not installed. Install what requirements-billing.txt of the release "
+            f"names. To run without billing, unset {key}."
+        ) from None
 
 
 def require_billing(view: View[P]) -> View[P]:
