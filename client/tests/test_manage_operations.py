@@ -244,7 +244,7 @@ def test_the_sdk_has_every_operation_of_the_console() -> None:
         ("organisation", "OrganisationBody", manage.OrganisationFacts),
         ("organisation", "AddressesBody", manage.Addresses),
         ("organisation", "TagBody", manage.Tag),
-        ("streams", "ManagedStreamBody", manage.Stream),
+        ("streams", "StreamBody", manage.Stream),
         ("streams", "CreatedStreamBody", manage.NewStream),
         ("streams", "NewPasswordBody", manage.NewPassword),
         ("stream_changes", "BulkAnswer", manage.BulkChange),

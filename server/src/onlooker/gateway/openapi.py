@@ -6,7 +6,7 @@ from onlooker.errors import KINDS
 from onlooker.gateway.condition import ConditionBody
 from onlooker.gateway.device_visits import BatchAnswer
 from onlooker.gateway.jobs import JobBody
-from onlooker.gateway.stream import StreamBody
+from onlooker.gateway.stream import OwnStreamBody
 from onlooker.gateway.visit_batch import DeviceBatch
 from onlooker.http.openapi import (
     Schema,
@@ -83,7 +83,7 @@ def describe_gateway(routes: tuple[RouteRow, ...], catalogue: Catalogue, public_
         paths=paths,
         schemas={
             "Job": schema_of(JobBody),
-            "Stream": schema_of(StreamBody),
+            "Stream": schema_of(OwnStreamBody),
             "Condition": schema_of(ConditionBody),
             "DeviceBatch": schema_of(DeviceBatch),
             "BatchAnswer": schema_of(BatchAnswer),

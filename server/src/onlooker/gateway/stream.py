@@ -63,7 +63,7 @@ class StreamOpening(msgspec.Struct, frozen=True):
     ]
 
 
-class StreamBody(msgspec.Struct, frozen=True, kw_only=True):
+class OwnStreamBody(msgspec.Struct, frozen=True, kw_only=True):
     """A stream as its device sees it."""
 
     client_id: uuid.UUID
@@ -89,11 +89,11 @@ async def show_stream(request: Request) -> Response:
     return json_answer(describe_stream(context_of(request), stream_of(request), client_id))
 
 
-def describe_stream(context: GatewayContext, stream: StreamRecord, client_id: str) -> StreamBody:
+def describe_stream(context: GatewayContext, stream: StreamRecord, client_id: str) -> OwnStreamBody:
     now = time.time()
     used_s = context.meters.usage.used_s(stream.id, known_s=stream.video_s)
     quota_s = context.settings.developer_quota_s if stream.kind == "developer" else None
-    return StreamBody(
+    return OwnStreamBody(
         client_id=uuid.UUID(client_id),
         kind=stream.kind,
         enabled=stream.enabled,

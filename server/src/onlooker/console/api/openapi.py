@@ -77,7 +77,7 @@ class _Schemas:
 
 
 def _plain_name(name: str) -> str:
-    """`Page_StreamBody_` becomes `StreamPage`, `ManagedStreamBody` becomes `Stream`."""
+    """`Page_StreamBody_` becomes `StreamPage`, `StreamBody` becomes `Stream`."""
     inner = name.removeprefix("Page[").removeprefix("Page_").removesuffix("]").removesuffix("_")
     short = inner.removesuffix("Body")
     return f"{short}Page" if inner != name else short

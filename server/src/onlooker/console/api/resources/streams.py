@@ -54,7 +54,7 @@ SAME_NAMES = (
 """Fields that are columns."""
 
 
-class ManagedStreamBody(Output, frozen=True):
+class StreamBody(Output, frozen=True):
     """A stream."""
 
     client_id: Annotated[str, Meta(description="Its Login")]
@@ -107,7 +107,7 @@ class NewStreamBody(Input, frozen=True):
 class CreatedStreamBody(Output, frozen=True):
     """A stream, and its Password, which is shown this once."""
 
-    stream: ManagedStreamBody
+    stream: StreamBody
     access_token: Annotated[str, Meta(description="Its Password, shown this once")]
 
 
@@ -157,16 +157,16 @@ def with_details(streams: QuerySet[Stream]) -> QuerySet[Stream]:
     )
 
 
-def find_stream(caller: ApiCaller, client_id: Any) -> ManagedStreamBody:
+def find_stream(caller: ApiCaller, client_id: Any) -> StreamBody:
     found = with_details(caller.streams()).filter(client_id=client_id).first()
     if found is None:
         raise not_found("stream")
     return write_stream(found)
 
 
-def write_stream(stream: Stream) -> ManagedStreamBody:
+def write_stream(stream: Stream) -> StreamBody:
     details: Any = stream
-    return ManagedStreamBody(
+    return StreamBody(
         client_id=str(stream.client_id),
         site=stream.site_id,
         tags=sorted(link.tag.name for link in stream.tag_links.all()),
@@ -188,13 +188,13 @@ def select_streams(caller: ApiCaller, *, site: Any = UNSET, tag: str = "", searc
     return rows.filter(name__icontains=search) if search else rows
 
 
-def list_streams(call: ApiCall[Nothing, StreamQuery]) -> Page[ManagedStreamBody]:
+def list_streams(call: ApiCall[Nothing, StreamQuery]) -> Page[StreamBody]:
     asked = call.query
     rows = select_streams(call.caller, site=asked.site, tag=asked.tag, search=asked.search)
     return read_page(with_details(rows), asked, write_stream, list_name="streams")
 
 
-def read_stream(call: ApiCall[Nothing, Nothing]) -> ManagedStreamBody:
+def read_stream(call: ApiCall[Nothing, Nothing]) -> StreamBody:
     return find_stream(call.caller, call.path["client_id"])
 
 
@@ -234,7 +234,7 @@ def _find_kind(body: NewStreamBody) -> str:
     return body.kind
 
 
-def change_stream(call: ApiCall[StreamChange, Nothing]) -> ManagedStreamBody:
+def change_stream(call: ApiCall[StreamChange, Nothing]) -> StreamBody:
     caller = call.caller
     stream = caller.stream(call.path["client_id"])
     changes = check_fields(said_in(call.body), name=check_name, time_zone=check_time_zone, hours=check_hours)
