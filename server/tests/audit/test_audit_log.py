@@ -172,7 +172,7 @@ def test_other_processes_do_not_write_it(logins: Logins, stream_id: int, process
         execute(logins.urls[process], NOTE, stream_id)
 
 
-def test_a_data_endpoint_writes_there_and_nowhere_else(database: str, logins: Logins, stream_id: int) -> None:
+def test_a_data_endpoint_writes_there_and_when_a_key_was_used(database: str, logins: Logins, stream_id: int) -> None:
     execute(logins.urls[DATA], NOTE, stream_id)
     with pytest.raises(psycopg.errors.InsufficientPrivilege):
         execute(logins.urls[DATA], "SELECT * FROM audit_entry")
@@ -185,16 +185,18 @@ def test_a_data_endpoint_writes_there_and_nowhere_else(database: str, logins: Lo
             )
     writable = execute(
         database,
-        """SELECT DISTINCT relname FROM pg_class
+        """SELECT relname, array_agg(DISTINCT attname::text) FROM pg_class
            JOIN pg_attribute ON attrelid = pg_class.oid AND attnum > 0 AND NOT attisdropped
            WHERE relkind IN ('r', 'p') AND relnamespace = 'public'::regnamespace
              AND (has_column_privilege(%(role)s, pg_class.oid, attnum, 'INSERT')
                   OR has_column_privilege(%(role)s, pg_class.oid, attnum, 'UPDATE')
-                  OR has_table_privilege(%(role)s, pg_class.oid, 'DELETE'))""".replace(
+                  OR has_table_privilege(%(role)s, pg_class.oid, 'DELETE'))
+           GROUP BY relname ORDER BY relname""".replace(
             "%(role)s", f"'{logins.role(DATA)}'"
         ),
     )
-    assert writable == [("audit_entry",)]
+    assert [name for name, _ in writable] == ["audit_entry", "keys_organisationkey"]
+    assert writable[1] == ("keys_organisationkey", ["used_at"])  # when a key was last used
 
 
 def test_even_the_owner_of_the_tables_is_refused(database: str, stream_id: int) -> None:
