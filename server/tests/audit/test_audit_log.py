@@ -191,9 +191,7 @@ def test_a_data_endpoint_writes_there_and_when_a_key_was_used(database: str, log
              AND (has_column_privilege(%(role)s, pg_class.oid, attnum, 'INSERT')
                   OR has_column_privilege(%(role)s, pg_class.oid, attnum, 'UPDATE')
                   OR has_table_privilege(%(role)s, pg_class.oid, 'DELETE'))
-           GROUP BY relname ORDER BY relname""".replace(
-            "%(role)s", f"'{logins.role(DATA)}'"
-        ),
+           GROUP BY relname ORDER BY relname""".replace("%(role)s", f"'{logins.role(DATA)}'"),
     )
     assert [name for name, _ in writable] == ["audit_entry", "keys_organisationkey"]
     assert writable[1] == ("keys_organisationkey", ["used_at"])  # when a key was last used

@@ -29,15 +29,18 @@ class DataAdmission:
         """Check token or key, and rate."""
         if scope["path"] in self._open_paths:
             return
-        check = scope["check_again"] = self._choose_check(scope, read_token(headers.get("authorization")))
+        check = scope["check_again"] = self._choose_check(scope, headers.get("authorization"))
         bearer = scope["bearer"] = await check()
         scope["stream_id"] = bearer.stream_id
         self._context.rates.take(bearer.stream_id)
 
-    def _choose_check(self, scope: Scope, token: str) -> Callable[[], Awaitable[Bearer]]:
+    def _choose_check(self, scope: Scope, header: str | None) -> Callable[[], Awaitable[Bearer]]:
+        """`named` is what the URL of the next page has besides."""
+        token, scope["named"] = read_token(header), {}
         if not shows_key(token):
             return partial(self._context.bearers.check, token)
-        stream = read_parameters(scope["query_string"], (STREAM,)).get(STREAM)
+        scope["named"] = read_parameters(scope["query_string"], (STREAM,))
+        stream = scope["named"].get(STREAM)
         return partial(self._context.bearer_keys.check, token, stream)
 
 

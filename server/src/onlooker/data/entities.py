@@ -12,8 +12,8 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from onlooker.data.comparison import COMPARISON_PARAMETERS, comparison_members, parse_comparison
-from onlooker.data.context import bearer_of, context_of
-from onlooker.data.query import STREAM, compare_limited, note_reading, read_parameters, read_query, run_limited
+from onlooker.data.context import context_of
+from onlooker.data.query import compare_limited, note_reading, read_parameters, read_query, run_limited
 from onlooker.metrics.execution import Answer
 from onlooker.metrics.query import Query
 
@@ -28,9 +28,7 @@ async def show_entities(request: Request) -> Response:
     query, page = read_query(request, parameters)
     before = parse_comparison(parameters, query) if parameters.keys() & COMPARISON_PARAMETERS else None
     answer = await run_limited(context, query, page, note=partial(note_reading, context, request, query, "page"))
-    bearer = bearer_of(request)
-    named = {} if bearer.key_id is None else {STREAM: str(bearer.client_id)}
-    members = members_of(answer, data_url=context.settings.data_url, named=named)
+    members = members_of(answer, data_url=context.settings.data_url, named=request.scope["named"])
     if before and page == 1:
         earlier = replace(query, from_at=before.from_at, to_at=before.to_at)
         note = partial(note_reading, context, request, earlier, "comparison")

@@ -56,6 +56,7 @@ class BearerKeys:
             client_id=client_id,
             time_zone=found["time_zone"],
             grid=found["grid"],
+            actor=f"key:{found['key_id']}",
             key_id=found["key_id"],
         )
 

@@ -4,7 +4,7 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta, timezone
-from functools import cached_property, lru_cache
+from functools import lru_cache
 from itertools import accumulate, chain, pairwise, repeat
 from typing import NamedTuple
 from zoneinfo import ZoneInfo
@@ -36,10 +36,8 @@ class Buckets:
     edges: tuple[datetime, ...]
     """In UTC, one more than buckets. The first is the start of its bucket, even if the range begins later."""
     keys: tuple[str, ...]
-
-    @cached_property
-    def edges_s(self) -> list[float]:
-        return [edge.timestamp() for edge in self.edges]
+    edges_s: tuple[float, ...]
+    """The same as Unix times."""
 
 
 @dataclass(frozen=True)
@@ -62,12 +60,14 @@ def count_buckets(query: Query) -> int:
 def page_buckets(query: Query, *, first: int, count: int) -> Buckets:
     """`count` buckets starting with number `first`, counted from 0; fewer if the range ends earlier."""
     if query.time is Time.GLOBAL:
-        return Buckets((query.from_at.astimezone(UTC), query.to_at.astimezone(UTC)), ("global",))
+        ends = (query.from_at.astimezone(UTC), query.to_at.astimezone(UTC))
+        return Buckets(ends, ("global",), tuple([end.timestamp() for end in ends]))
     starts = _starts_around(query)
     numbers = starts.numbers_of(query)[first : first + count]
     begins = starts.begin(range(numbers.start, numbers.stop + 1))
     edges = tuple([datetime.fromtimestamp(at_s, UTC) for at_s, _ in begins])
-    return Buckets(edges, tuple([_key_of(at_s, offset_s) for at_s, offset_s in begins[:-1]]))
+    keys = tuple([_key_of(at_s, offset_s) for at_s, offset_s in begins[:-1]])
+    return Buckets(edges, keys, tuple([at_s for at_s, _ in begins]))
 
 
 def all_hours(query: Query) -> Hours:

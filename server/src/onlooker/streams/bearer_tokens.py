@@ -47,16 +47,13 @@ class Bearer:
     time_zone: str
     grid: bool
     """Whether ranges are rounded to slots."""
+    actor: str
+    """As the audit log names it."""
     user_id: int | None = None
     username: str = ""
     credential: int | None = None
     """The number of the access token that the token was issued for; None with a key."""
     key_id: int | None = None
-
-    @property
-    def actor(self) -> str:
-        """As the audit log names it."""
-        return f"account:{self.user_id}" if self.key_id is None else f"key:{self.key_id}"
 
 
 class PublicKeys:
@@ -106,6 +103,7 @@ class BearerTokens:
             client_id=claims.client_id,
             time_zone=found["time_zone"],
             grid=found["grid"],
+            actor=f"account:{claims.user_id}",
             user_id=claims.user_id,
             username=claims.username,
             credential=claims.credential,
