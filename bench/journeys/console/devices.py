@@ -101,7 +101,8 @@ def configure(scene: JourneySetup, person: Person) -> None:
     person.press("Save")
     person.see("1 device applies it")
     etag = scene.stack.execute(
-        "SELECT etag FROM devices_deviceconfiguration JOIN devices_device ON devices_device.id = device_id "
+        "SELECT etag FROM devices_deviceconfiguration JOIN devices_device "
+        "ON devices_device.id = devices_deviceconfiguration.device_id "
         "WHERE name = 'player-1' ORDER BY devices_deviceconfiguration.version DESC LIMIT 1"
     )[0][0]
     refusal = {"etag": etag, "state": "rolled_back", "reason": "Fewer than half as many frames were answered."}

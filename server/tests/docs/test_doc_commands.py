@@ -206,7 +206,8 @@ def test_the_numbers_of_the_quickstart_count_who_passed_there_too(answers: dict[
 
 def test_the_guide_to_the_data_endpoint_runs_word_for_word(answers: dict[str, str]) -> None:
     printed = answers["data"]
-    answer, watched = answers_in(printed)
+    with_key, answer, watched = answers_in(printed)
+    assert with_key["entities"]["global"]["passing_by"]["value"] >= 2
     assert sum(bucket["watched"]["value"] for bucket in watched["entities"].values()) > 0
     assert list(answer["entities"]) == ["2026-03-28T00:00:00+01:00", "2026-03-29T00:00:00+01:00"]
     hours = re.findall(r"^(\d{4}-\S+T\d\d:00:00\+00:00) (\d+) (\d+)$", printed, re.MULTILINE)

@@ -16,7 +16,12 @@ const clock = (key) => key.slice(11, 16);
 
 export function drawHealth(figure, points, chart) {
   drawChart(figure, (width_px) => healthOption(points, chart, width_px));
-  if (chart.series.length > 1) figure.querySelector(".drawing").append(legend(chart.series));
+  if (chart.series.length > 1) figure.querySelector(".drawing").append(legend(chart.series.map(ofTheDay)));
+}
+
+function ofTheDay({ mark, name, values }) {
+  const all = values.reduce((sum, value) => sum + (value ?? 0), 0);
+  return { mark, name, values: [number.format(all)] };
 }
 
 function healthOption(points, chart, width_px) {
