@@ -5,7 +5,7 @@ import shutil
 from contextlib import ExitStack
 from pathlib import Path
 
-from bench.journeys.console import devices, fleet, integrator, staff, steps
+from bench.journeys.console import devices, fleet, integrator, programs, staff, steps
 from bench.journeys.console.integrator import CLICKS_TARGET, CountedPerson
 from bench.journeys.console.person import OWNER, PASSWORD, STAFF, JourneySetup, Person
 from bench.lib.browser import Step, open_browser, travel
@@ -33,6 +33,9 @@ def steps_of(
         ("replace a device and revoke another", lambda: fleet.end_device(owner)),
         ("find streams and see their numbers", lambda: fleet.find_streams(owner)),
         ("change several streams", lambda: fleet.change_streams(owner)),
+        ("give a key to a program", lambda: programs.give_key(scene, owner)),
+        ("add a webhook", lambda: programs.add_webhook(owner)),
+        ("read the reference of the management interface", lambda: programs.read_reference(owner)),
         ("make a member of the staff", lambda: staff.make_account(scene)),
         ("sign in as staff", lambda: staff.sign_in(member_of_staff, STAFF, PASSWORD)),
         ("set up a second factor", lambda: staff.set_up_second_factor(scene, member_of_staff)),
@@ -59,7 +62,8 @@ def main() -> None:
         mailbox = open_things.enter_context(running_mail_server())
         stripe = open_things.enter_context(running_fake_stripe())
         email_url = f"smtp://127.0.0.1:{mailbox.port}?tls=no"
-        stack = open_things.enter_context(running_product(email_url=email_url, **stripe.settings))
+        given = {"email_url": email_url, "webhooks_allow_private": programs.INSIDE, **stripe.settings}
+        stack = open_things.enter_context(running_product(**given))
         stripe.webhooks.deliver_to(f"{stack.console_url}/billing/webhook/", ca_file=stack.ca_file)
         scene = JourneySetup(stack, mailbox, pictures)
         browsers = {name: open_things.enter_context(open_browser()) for name in ("owner", "viewer", "staff")}
