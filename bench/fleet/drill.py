@@ -142,14 +142,14 @@ class FleetDrill:
 
     def finish(self) -> dict[str, dict[str, Any]]:
         """Until all that may still be sent is sent; then what each box made."""
-        everyone = [name for one in self.streams.values() for name in one.boxes]
-        self.boxes.order("quieten", everyone)
+        all_boxes = [name for one in self.streams.values() for name in one.boxes]
+        self.boxes.order("quieten", all_boxes)
         say("waiting for the last uploads ...")
         live = self.boxes_of([client_id for client_id, one in self.streams.items() if not one.is_revoked])
         self._poll(lambda: self._sent(live), len(live), "boxes with an empty journal", self.plan.limit_s)
-        ended = self.boxes.order("stop", everyone)
+        ended = self.boxes.order("stop", all_boxes)
         self._require(all(ended.values()), f"{sum(not one for one in ended.values())} agents did not stop")
-        return self.boxes.order("tell", everyone)
+        return self.boxes.order("tell", all_boxes)
 
     def boxes_of(self, client_ids: Sequence[str] | dict[str, StreamExpectation]) -> list[str]:
         """The newest of each stream."""

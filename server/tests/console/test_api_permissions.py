@@ -249,7 +249,7 @@ def test_what_another_organisation_reads_says_nothing_of_this_one(api_world: Api
                 assert "new@example.org" not in text
 
 
-def test_nothing_has_changed_after_everybody_who_may_not_has_tried(api_world: ApiWorld) -> None:
+def test_nothing_has_changed_after_all_who_may_not_have_tried(api_world: ApiWorld) -> None:
     before = Stream.objects.filter(pk=api_world.stream.pk).values().get()
     keys = OrganisationKey.objects.count()
     for operation in OPERATIONS:

@@ -58,7 +58,7 @@ def test_a_request_whose_first_is_in_progress_is_told_to_wait(manager: ApiProgra
     answer = manager.send("POST", "streams", NEW, Idempotency_Key="one")
     assert (answer.status_code, answer["Retry-After"]) == (409, "2")
     IdempotentRequest.objects.update(created_at=timezone.now() - timedelta(minutes=11))
-    manager.do("POST", "streams", NEW, Idempotency_Key="one")  # whoever had it is gone
+    manager.do("POST", "streams", NEW, Idempotency_Key="one")  # the one who had it is gone
     assert Stream.objects.count() == 2
 
 
