@@ -1,7 +1,7 @@
 """Device settings by template, site and device; versions of what comes out of them; health reports.
 
 Functions of the database merge the settings and write versions, so that a change is one statement for any number of
-devices, and a stream that moves or changes brings its device a version whoever changes it. Rows of versions and health go
+devices, and a stream that moves or changes brings its device a version, no matter who changed it. Rows of versions and health go
 with their device.
 """
 
