@@ -33,7 +33,7 @@ class MadeResults:
     visits: dict[str, int] = field(default_factory=dict)
     """The highest revision that was made of each."""
     is_quiet: bool = False
-    """Whether nothing more is made, so that what waits can be sent."""
+    """Whether it is told to make no more results, so that what waits can be sent."""
 
     @property
     def watched_ms(self) -> int:

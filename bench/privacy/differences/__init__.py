@@ -1,1 +1,1 @@
-"""An adversary who asks the data endpoint for everything, and solves its answers for sums about few people."""
+"""An adversary who asks the data endpoint all that it answers, and solves its answers for sums about few people."""

@@ -9,7 +9,7 @@ from onlooker_client.command.manage.declaration import (
     Noun,
     Verb,
     add_id,
-    add_yes,
+    add_removal,
     confirm,
     flag,
     one_id,
@@ -81,11 +81,6 @@ def add_member_changes(parser: argparse.ArgumentParser) -> None:
 def change_member(organisation: Organisation, arguments: argparse.Namespace, output: Output) -> None:
     changed = organisation.members.change(arguments.id, **said_options(arguments, "role", "sites"))
     output.done(changed, f"{changed.email} is {changed.role}.")
-
-
-def add_removal(parser: argparse.ArgumentParser) -> None:
-    add_id(parser)
-    add_yes(parser)
 
 
 def remove_member(organisation: Organisation, arguments: argparse.Namespace, output: Output) -> None:

@@ -138,3 +138,8 @@ def flag(text: str) -> bool:
 def words(text: str) -> list[str]:
     """A type of argparse: names with commas between them; nothing: none."""
     return [word.strip() for word in text.split(",") if word.strip()]
+
+
+def add_removal(parser: argparse.ArgumentParser) -> None:
+    add_id(parser)
+    add_yes(parser)

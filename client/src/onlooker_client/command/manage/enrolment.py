@@ -9,8 +9,8 @@ from onlooker_client.command.manage.declaration import (
     Noun,
     Verb,
     add_id,
+    add_removal,
     add_settings,
-    add_yes,
     confirm,
     one_id,
     read_settings,
@@ -58,11 +58,6 @@ def add_configuration(parser: argparse.ArgumentParser) -> None:
 def configure_template(organisation: Organisation, arguments: argparse.Namespace, output: Output) -> None:
     changed = organisation.templates.configure(arguments.id, read_settings(arguments.settings))
     output.done(changed, f"Devices of {changed.name} get the change within a minute or two.")
-
-
-def add_removal(parser: argparse.ArgumentParser) -> None:
-    add_id(parser)
-    add_yes(parser)
 
 
 def delete_template(organisation: Organisation, arguments: argparse.Namespace, output: Output) -> None:

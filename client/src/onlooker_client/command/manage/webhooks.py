@@ -9,7 +9,7 @@ from onlooker_client.command.manage.declaration import (
     Noun,
     Verb,
     add_id,
-    add_yes,
+    add_removal,
     confirm,
     flag,
     one_id,
@@ -53,11 +53,6 @@ def add_changes(parser: argparse.ArgumentParser) -> None:
 def change(organisation: Organisation, arguments: argparse.Namespace, output: Output) -> None:
     changed = organisation.webhooks.change(arguments.id, **said_options(arguments, "url", "name", "events", "enabled"))
     output.done(changed, f"Webhook changed: {changed.url}")
-
-
-def add_removal(parser: argparse.ArgumentParser) -> None:
-    add_id(parser)
-    add_yes(parser)
 
 
 def delete(organisation: Organisation, arguments: argparse.Namespace, output: Output) -> None:
