@@ -13,7 +13,15 @@ from onlooker.metrics.changes import ChangeDirection
 from onlooker.metrics.comparison import NoComparison
 from onlooker.metrics.definitions import METRICS
 from onlooker.metrics.execution import run_query
-from onlooker.metrics.fleet import ALIKE_FROM, FleetNumbers, FleetPeriod, read_group, read_open_seconds, read_streams
+from onlooker.metrics.fleet import (
+    ALIKE_FROM,
+    FleetNumbers,
+    FleetPeriod,
+    add_up,
+    read_group,
+    read_open_seconds,
+    read_streams,
+)
 from onlooker.metrics.query import Query, Time
 from onlooker.metrics.rollup import fill_slots
 from onlooker.visits.partitions import Partitions
@@ -93,6 +101,26 @@ def test_sums_are_those_of_the_oracle_and_of_each_streams_own_numbers(url: str, 
             await compare_with_own(pool, stream_id, zone, each[stream_id])
         assert {name: together.figures[name] for name in expected} == expected
         assert together.values["passing_by"] == {"value": expected["passing_by"]}
+
+    with_pool(url, act)
+
+
+def test_streams_that_were_read_by_themselves_add_up_to_the_group(url: str) -> None:
+    draw = random.Random(7)
+    streams = [make_stream(url, zone) for zone in ZONES]
+    people = [
+        person(draw.choice(streams), NOW - timedelta(minutes=draw.randrange(14 * 24 * 60)), draw.choice([0.5, 2, 6]))
+        for _ in range(150)
+    ]
+    for stream_id in streams:
+        for ago in draw.sample(range(14), 12):
+            watch(url, stream_id, NOW.replace(hour=0) - ago * DAY, hours=draw.choice([6, 23, 24]))
+
+    async def act(pool: Pool) -> None:
+        await write(pool, people)
+        together, each = await asyncio.gather(read_group(pool, streams, WEEK), read_streams(pool, streams, WEEK))
+        assert together.comparison.like.compared_s > 0
+        assert add_up(each.values(), WEEK) == together
 
     with_pool(url, act)
 

@@ -2,10 +2,11 @@
 
 import asyncio
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, date, datetime
 from functools import cached_property
+from operator import itemgetter
 from typing import Any
 
 from psycopg.rows import DictRow
@@ -145,8 +146,10 @@ class FleetNumbers:
 
 def _clusters(metric: str, days: Iterable[Mapping[str, int]]) -> list[Figures]:
     """A day is a cluster. One without anybody, so that there is always one."""
-    columns = tuple(METRICS[metric].figures)
-    return [[day[column] for column in columns] for day in days] or [[0] * len(columns)]
+    first, *others = METRICS[metric].figures
+    if not others:
+        return [(day[first],) for day in days] or [(0,)]
+    return list(map(itemgetter(first, *others), days)) or [(0,) * (1 + len(others))]
 
 
 def _sum_each(columns: Iterable[str], *, table: str, prefix: str = "") -> str:
@@ -186,6 +189,39 @@ async def read_streams(pool: Pool, stream_ids: Sequence[int], period: FleetPerio
         _read_all(pool, stream_ids, period, EACH), read_open_seconds(pool, stream_ids, period)
     )
     return {one: found[one].numbers(period, opened.get(one, 0.0)) for one in stream_ids}
+
+
+def add_up(parts: Collection[FleetNumbers], period: FleetPeriod) -> FleetNumbers:
+    """Streams together, of which each was read by itself: what `read_group` would find."""
+    days: dict[date, list[FleetDay]] = defaultdict(list)
+    for one in parts:
+        for day in one.days:
+            days[day.day].append(day)
+    return FleetNumbers(
+        period,
+        tuple(_add_days(day, found) for day, found in sorted(days.items())),
+        _add_figures(ALL_FIGURES, [one.figures for one in parts]),
+        sum(one.before_s for one in parts),
+        sum(one.open_s for one in parts),
+    )
+
+
+def _add_days(day: date, found: Collection[FleetDay]) -> FleetDay:
+    return FleetDay(
+        day,
+        sum(one.streams for one in found),
+        sum(one.watched_s for one in found),
+        sum(one.blind_s for one in found),
+        _add_figures(_COMPARED_FIGURES, [one.figures for one in found]),
+        sum(one.alike_s for one in found),
+        sum(one.alike_before_s for one in found),
+        _add_figures(_COMPARED_FIGURES, [one.alike for one in found]),
+        _add_figures(_COMPARED_FIGURES, [one.alike_before for one in found]),
+    )
+
+
+def _add_figures(columns: Iterable[str], found: Collection[Mapping[str, int]]) -> dict[str, int]:
+    return {column: sum(one[column] for one in found) for column in columns}
 
 
 @dataclass

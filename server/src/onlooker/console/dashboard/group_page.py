@@ -24,14 +24,14 @@ from onlooker.console.dashboard.figures import (
     number_of,
 )
 from onlooker.console.dashboard.fleet_list import FleetFilter, FleetList, Order, parse_filter
-from onlooker.console.dashboard.overview import find_streams, offer_choices, read_listing
+from onlooker.console.dashboard.overview import offer_choices, read_listing
 from onlooker.console.dashboard.presentation import format_duration, format_share
 from onlooker.console.dashboard.recent_days import METRICS, count_people, draw_sparkline, list_days
 from onlooker.console.numbers import read_numbers
 from onlooker.console.streams.access import visible_streams
 from onlooker.database import Pool
 from onlooker.metrics.changes import Change
-from onlooker.metrics.fleet import FleetDay, FleetNumbers, FleetPeriod, read_group, read_streams
+from onlooker.metrics.fleet import FleetDay, FleetNumbers, FleetPeriod, add_up, read_group, read_streams
 from onlooker.streams.models import Site, Stream, Tag
 
 PERIODS = {7: "7 days", 30: "30 days", 90: "90 days", 365: "365 days"}
@@ -82,7 +82,7 @@ class GroupRow:
 def show_group(request: PersonRequest) -> HttpResponse:
     group, now = find_group(request), timezone.now()
     numbers = read_group_numbers(request, group, now=now)
-    streams = find_streams(request, [row.id for row in numbers.listing.rows])
+    streams = _find_streams(numbers.listing)
     context = {
         "group": group,
         "numbers": numbers.together,
@@ -111,7 +111,7 @@ def send_group(request: PersonRequest) -> HttpResponse:
     """The same as JSON: all metrics of the group, its days, and its streams, some at a time."""
     group, now = find_group(request), timezone.now()
     numbers = read_group_numbers(request, group, now=now)
-    streams = find_streams(request, [row.id for row in numbers.listing.rows])
+    streams = _find_streams(numbers.listing)
     listed = [
         {"client_id": str(streams[row.id].client_id), "name": streams[row.id].name}
         | as_json_numbers(numbers.each[row.id])
@@ -164,13 +164,21 @@ def find_group(request: PersonRequest) -> StreamGroup:
 def read_group_numbers(request: PersonRequest, group: StreamGroup, *, now: datetime) -> GroupNumbers:
     period = FleetPeriod(group.days, now)
     listing = read_listing(group.stream_ids, group.asked, days=group.days)
+    shown = [row.id for row in listing.rows]
 
     async def read(pool: Pool) -> tuple[FleetNumbers, dict[int, FleetNumbers]]:
-        each = read_streams(pool, [row.id for row in listing.rows], period)
-        return await asyncio.gather(read_group(pool, group.stream_ids, period), each)
+        if len(shown) == len(group.stream_ids):
+            each = await read_streams(pool, shown, period)
+            return add_up(each.values(), period), each
+        return await asyncio.gather(read_group(pool, group.stream_ids, period), read_streams(pool, shown, period))
 
     together, each = read_numbers(request, read)
     return GroupNumbers(together, listing, each)
+
+
+def _find_streams(listing: FleetList) -> dict[int, Stream]:
+    """Those of a page. They were seen to be visible."""
+    return Stream.objects.select_related("site").in_bulk([row.id for row in listing.rows])
 
 
 def make_group_figures(numbers: FleetNumbers) -> list[Figure]:
