@@ -91,6 +91,7 @@ def test_other_methods_and_paths_are_problems(manager: ApiProgram) -> None:
     assert (answer.status_code, answer["Allow"]) == (405, "GET, POST, HEAD")
     assert manager.refusal("GET", "nothing/here") == (404, "not_found")
     assert manager.refusal("GET", "streams/") == (404, "not_found")
+    assert manager.refusal("GET", "streams/a%0Ab/access-token") == (404, "not_found")
     assert manager.refusal("GET", f"sites/{2**80}") == (404, "not_found")
     assert manager.send("HEAD", "streams").status_code == 200
 

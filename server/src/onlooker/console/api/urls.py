@@ -3,7 +3,7 @@
 import re
 
 from django.conf import settings
-from django.urls import URLPattern, path
+from django.urls import URLPattern, path, re_path
 
 from onlooker.console.api.openapi import show_api_document
 from onlooker.console.api.operation import Operation
@@ -29,5 +29,5 @@ urlpatterns = [
     path("", show_reference, name="api-reference"),
     path("openapi.json", show_api_document, name="api-openapi"),
     *make_routes(KeyLimit(per_minute=settings.ONLOOKER.api_requests_per_minute)),
-    path("<path:rest>", show_unknown, name="api-unknown"),
+    re_path(r"[\s\S]", show_unknown, name="api-unknown"),
 ]

@@ -54,7 +54,7 @@ def make_view(operations: Mapping[str, Operation], limit: KeyLimit) -> View:
 
 
 @csrf_exempt
-def show_unknown(request: HttpRequest, rest: str = "") -> HttpResponse:
+def show_unknown(request: HttpRequest) -> HttpResponse:
     """Any other path: programs read problems, not pages."""
     detail = "There is no such resource. /api/v1/ lists all of them; none ends with a slash."
     return problem_response(Problem(Code.NOT_FOUND, detail))
