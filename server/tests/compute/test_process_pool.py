@@ -3,6 +3,8 @@
 import asyncio
 import os
 import signal
+import subprocess
+import sys
 import time
 from collections import defaultdict
 from collections.abc import Awaitable, Callable
@@ -230,3 +232,19 @@ def test_every_thread_that_computes_comes_second_and_long_calls_come_last() -> N
         assert await pid_for(processes, 2) == spare
 
     with_processes(check, compute_processes="shared", compute_spares=1)
+
+
+NICER_STILL = """
+import os
+from onlooker.compute.priority import set_niceness
+os.nice(12)
+if os.getuid() == 0:
+    os.setuid(65534)
+set_niceness(5)
+print(os.getpriority(os.PRIO_PROCESS, 0))
+"""
+
+
+def test_a_product_that_was_started_with_nice_stays_as_nice_without_root() -> None:
+    said = subprocess.run([sys.executable, "-c", NICER_STILL], check=True, capture_output=True, text=True).stdout
+    assert int(said) >= 12

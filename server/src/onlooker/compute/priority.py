@@ -10,8 +10,12 @@ LESS_URGENT = 15
 
 
 def set_niceness(niceness: int, pid: int | None = None) -> None:
-    """For all threads of a process, or of this one: on Linux each has a niceness of its own."""
+    """For all threads of a process, or of this one: on Linux each has a niceness of its own.
+
+    A thread that is nicer already stays so, as where the product was started with `nice`: only root could take it back.
+    """
     with suppress(FileNotFoundError):  # it has just ended
         for task in Path(f"/proc/{pid or 'self'}/task").iterdir():
+            thread = int(task.name)
             with suppress(ProcessLookupError):
-                os.setpriority(os.PRIO_PROCESS, int(task.name), niceness)
+                os.setpriority(os.PRIO_PROCESS, thread, max(niceness, os.getpriority(os.PRIO_PROCESS, thread)))
