@@ -267,6 +267,7 @@ METRICS = {
 DATA_ROUTES = {
     "show_entities": "Metrics of the token's stream over a range, in buckets; a page has 50, and links to the next",
     "show_table": "The same as one table for a spreadsheet: one row per bucket, one column per figure",
+    "show_parquet": "The rows of that table as Apache Parquet, with types and what they mean",
     "show_openapi": "This interface as an OpenAPI document, with an example",
     "show_live": "Whether the process runs",
     "show_ready": "Whether it can serve: it reaches the database",
