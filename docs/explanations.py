@@ -282,6 +282,7 @@ CONSOLE_ROUTES = {
     "streams-change": "Changes many streams at once, with a preview: site, tags, retention, opening hours, groups",
     "dashboard": "A stream's numbers for a period, `?period=7d` or `?from=...&to=...`; for HTMX only the report",
     "dashboard-table": "The same as a CSV file: one row per hour or day",
+    "dashboard-parquet": "The same rows as a Parquet file, with types",
     "dashboard-changes": "The changes of its headline numbers as a CSV file, with their intervals",
     "dashboard-live": "Server-sent events for an open dashboard: who is in view, and when newer numbers are available",
     "stream-new": "Create a stream; the response shows its Password, once",
