@@ -267,6 +267,7 @@ METRICS = {
 DATA_ROUTES = {
     "show_entities": "Metrics of the token's stream over a range, in buckets; a page has 50, and links to the next",
     "show_table": "The same as one table for a spreadsheet: one row per bucket, one column per figure",
+    "show_parquet": "The rows of that table as Apache Parquet, with types and what they mean",
     "show_openapi": "This interface as an OpenAPI document, with an example",
     "show_live": "Whether the process runs",
     "show_ready": "Whether it can serve: it reaches the database",
@@ -281,6 +282,7 @@ CONSOLE_ROUTES = {
     "streams-change": "Changes many streams at once, with a preview: site, tags, retention, opening hours, groups",
     "dashboard": "A stream's numbers for a period, `?period=7d` or `?from=...&to=...`; for HTMX only the report",
     "dashboard-table": "The same as a CSV file: one row per hour or day",
+    "dashboard-parquet": "The same rows as a Parquet file, with types",
     "dashboard-changes": "The changes of its headline numbers as a CSV file, with their intervals",
     "dashboard-live": "Server-sent events for an open dashboard: who is in view, and when newer numbers are available",
     "stream-new": "Create a stream; the response shows its Password, once",

@@ -135,6 +135,7 @@ class Activity:
             stream,
             f"{stream}dashboard/",
             f"{stream}dashboard/table.csv",
+            f"{stream}dashboard/table.parquet",
             f"{stream}dashboard/changes.csv",
         ):
             answer = web.get(path, follow_redirects=True)

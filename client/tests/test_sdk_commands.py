@@ -84,6 +84,20 @@ def test_numbers_as_a_table_as_json_and_as_csv(product: Stack, stream: TestStrea
     assert len(sheet.stdout.splitlines()) == 4
 
 
+def test_numbers_as_a_file_of_parquet(product: Stack, stream: TestStream, tmp_path: Path) -> None:
+    path = tmp_path / "numbers.parquet"
+    asked = ("metrics", "--from", "2026-03-01", "--to", "2026-03-04", "--metrics", "passing_by,gender")
+    done = run(*asked, "--parquet", path, **variables(product, stream))
+    assert (done.returncode, done.stdout) == (0, ""), done.stderr
+    content = path.read_bytes()
+    assert content[:4] == content[-4:] == b"PAR1"
+    assert stream.client_id.encode() in content
+    assert list(tmp_path.iterdir()) == [path]
+    nowhere = run(*asked, "--parquet", tmp_path / "no" / "file", **variables(product, stream))
+    assert nowhere.returncode == 78
+    assert "can't be written: No such file" in nowhere.stderr
+
+
 def test_a_wrong_metric_is_a_wrong_use(product: Stack, stream: TestStream) -> None:
     done = run("metrics", "--metrics", "happiness", **variables(product, stream))
     assert (done.returncode, done.stdout) == (2, "")

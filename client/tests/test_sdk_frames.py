@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import importlib.util
+from pathlib import Path
 from typing import Any
 
 import pytest
 
-from onlooker_client import ConfigError
+from onlooker_client import ConfigError, LinkError
 from onlooker_client.numbers.metrics import Metrics, Query
 
 PAGE: dict[str, Any] = {
@@ -57,3 +58,29 @@ def test_polars(tz: str | None) -> None:
     assert table["passing_by"].to_list() == [3, 1]
     assert table["stop_time"].to_list() == [None, 2.5]
     assert metrics(PAGE | {"entities": {}}, tz=tz).to_polars().height == 0
+
+
+def test_parquet_is_saved_as_a_whole_or_not_at_all(tmp_path: Path) -> None:
+    query = Query.of(["passing_by"], "2026-03-29", None, time="by_hour", tz=None)
+    asked: list[str] = []
+
+    def saving(content: bytes) -> Metrics:
+        def download(text: str) -> bytes:
+            asked.append(text)
+            return content
+
+        return Metrics(lambda _: PAGE, query, download=download)
+
+    path = tmp_path / "numbers.parquet"
+    for broken in (b"", b"PAR1 and no end", b'{"entities": {}}'):
+        with pytest.raises(LinkError, match="no Parquet"):
+            saving(broken).save_parquet(path)
+    assert list(tmp_path.iterdir()) == []
+    saving(b"PAR1 numbers PAR1").save_parquet(path)
+    assert path.read_bytes() == b"PAR1 numbers PAR1"
+    assert list(tmp_path.iterdir()) == [path]
+    assert set(asked) == {"metrics=passing_by&from_date=2026-03-29&time=by_hour"}
+    with pytest.raises(ConfigError, match="of no server"):
+        metrics().save_parquet(path)
+    with pytest.raises(ConfigError, match="can't be written"):
+        saving(b"PAR1 numbers PAR1").save_parquet(tmp_path / "no" / "file")

@@ -119,7 +119,11 @@ class Client:
         tz: str | None = None,
     ) -> Metrics:
         """The stream's numbers over a range, and what was watched of it. Nothing is asked before they are read."""
-        return Metrics(self._data.ask, Query.of(metrics, from_date, to_date, time=time, tz=tz))
+        return Metrics(
+            self._data.ask,
+            Query.of(metrics, from_date, to_date, time=time, tz=tz),
+            download=self._data.download_parquet,
+        )
 
     def _get(self, path: str) -> dict[str, Any]:
         return self.transport.request_json("GET", path, repeat=Repeat.IF_LOST)

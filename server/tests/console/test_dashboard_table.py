@@ -7,6 +7,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 from django.test import Client
+from pyarrow import parquet
 
 from dashboard_numbers import ask, cover, seen, write
 from onlooker.console.accounts.models import Account
@@ -52,6 +53,34 @@ def test_rows_are_the_data_endpoints_with_what_was_watched(sign_in: SignIn, owne
     watched = [(row[exact + 1], row[exact + 2], row[-1]) for row in rows]
     assert watched == [("21600.0", "0.25", ""), ("0.0", "0.0", ""), *[("0.0", "0.0", "offline")] * 5]
     assert rows[2][header.index("gaps_offline")] == "86400.0"
+
+
+def test_parquet_has_the_rows_of_the_csv_with_types(sign_in: SignIn, owner: Account, stream: Stream) -> None:
+    Stream.objects.update(created_at=MONDAY + DAY)
+    cover(stream, MONDAY + DAY, MONDAY + DAY + 6 * HOUR)
+    write(*[seen(stream, MONDAY + DAY + n * HOUR, looks=n % 2 == 0) for n in range(30)])
+    browser, query = sign_in(owner), "from=2026-11-02&to=2026-11-08"
+    header, rows = rows_of(browser, stream, query)
+    answer = browser.get(f"/streams/{stream.client_id}/dashboard/table.parquet?{query}")
+    assert answer["Content-Type"] == "application/vnd.apache.parquet"
+    named = 'attachment; filename="uberall-cafe-no7-2026-11-02-to-2026-11-08.parquet"'
+    assert answer["Content-Disposition"] == named
+    found = parquet.read_table(io.BytesIO(answer.content))
+    assert found.schema.metadata[b"onlooker.client_id"].decode() == str(stream.client_id)
+    assert [name for name in found.column_names if name != "start"] == header
+    typed = found.drop_columns("start").to_pylist()
+    assert [[as_cell(value) for value in row.values()] for row in typed] == rows
+    assert typed[0]["passing_by"] is None, "before the stream was created"
+    assert [start.isoformat() for start in found.column("start").to_pylist()[:1]] == ["2026-11-01T23:00:00+00:00"]
+    page = browser.get(f"/streams/{stream.client_id}/dashboard/?{query}").content.decode()
+    assert "/dashboard/table.parquet?from=2026-11-02T00%3A00%3A00%2B01%3A00&amp;to=" in page
+    assert browser.get(f"/streams/{stream.client_id}/dashboard/table.parquet?period=8d").status_code == 400
+
+
+def as_cell(value: object) -> str:
+    if value is None:
+        return ""
+    return str(value).lower() if isinstance(value, bool) else str(value)
 
 
 def test_days_before_the_stream_existed_have_no_numbers(sign_in: SignIn, owner: Account, stream: Stream) -> None:

@@ -56,6 +56,7 @@ MATRIX = {
     "streams/<uuid:client_id>/connection/": MANAGER,
     "streams/<uuid:client_id>/dashboard/": MEMBER,
     "streams/<uuid:client_id>/dashboard/table.csv": MEMBER,
+    "streams/<uuid:client_id>/dashboard/table.parquet": MEMBER,
     "streams/<uuid:client_id>/dashboard/changes.csv": MEMBER,
     "streams/<uuid:client_id>/dashboard/live/": MEMBER,
     "streams/<uuid:client_id>/try/": MANAGER,

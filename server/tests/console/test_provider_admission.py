@@ -237,7 +237,15 @@ def test_a_session_of_the_provider_reaches_its_organisation_only(provider, sign_
     assert str(streams[acme].client_id) in page
     assert str(streams[other].client_id) not in page
     assert browser.get(f"/streams/{streams[acme].client_id}/").status_code == 200
-    for path in ("", "dashboard/", "dashboard/table.csv", "dashboard/live/", "settings/", "audit/"):
+    for path in (
+        "",
+        "dashboard/",
+        "dashboard/table.csv",
+        "dashboard/table.parquet",
+        "dashboard/live/",
+        "settings/",
+        "audit/",
+    ):
         assert browser.get(f"/streams/{streams[other].client_id}/{path}").status_code == 404, path
     assert browser.get(f"/organisations/{other.pk}/").status_code == 404
     assert "Other" not in browser.get("/organisations/", follow=True).content.decode()

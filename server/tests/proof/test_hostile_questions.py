@@ -4,6 +4,7 @@ import json
 import random
 import threading
 import time
+import uuid
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
@@ -16,6 +17,7 @@ from cryptography.hazmat.primitives.asymmetric import ec
 
 from bench.abuse.data.leaked_key import KID, new_forger
 from bench.lib.clients import fetch_token
+from onlooker.data.parquet_file import MEDIA_TYPE, Column, Kind, ParquetFile
 from onlooker.proof.hostile_questions import Questioning, QuestionPace, judge_questions
 from onlooker.proof.questions.control import tells_apart
 from onlooker.proof.questions.forged_tokens import Forger, forged_scenarios
@@ -117,6 +119,20 @@ def test_number_of_another_stream_is_noticed() -> None:
         assert sender.tally.leaks
     assert any("a number that the token's stream can't have" in sentence for sentence in wrong)
     assert "the numbers of the proof's two streams can't be told apart" in wrong
+
+
+def test_file_of_another_stream_is_noticed() -> None:
+    """By the stream that a file of Parquet names."""
+    names = [{"onlooker.client_id": str(uuid.uuid4())} for _ in range(2)]
+    files = [ParquetFile([Column("n", Kind.COUNT)], name, created_by="onlooker version 0") for name in names]
+    own, other = (file.begin() + file.add_rows([(1,)]) + file.finish() for file in files)
+    marked = Marked(FEW, TestStream(1, names[0]["onlooker.client_id"], ""), BEGINS_MS)
+    tally, asked = DataTally(), DataRequest("any", "GET /", RIGHT, marked=marked)
+    tally.judge(asked, DataReply(200, own, MEDIA_TYPE))
+    assert tally.leaks == []
+    for wrong in (other, own[:-1]):
+        tally.judge(asked, DataReply(200, wrong, MEDIA_TYPE))
+    assert len(tally.leaks) == 2
 
 
 def test_server_error_is_noticed() -> None:

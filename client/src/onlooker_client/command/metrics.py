@@ -1,4 +1,4 @@
-"""`onlooker-client metrics`: a stream's numbers, as a table, JSON or CSV."""
+"""`onlooker-client metrics`: a stream's numbers, as a table, JSON, CSV or Parquet."""
 
 from __future__ import annotations
 
@@ -35,6 +35,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     form = parser.add_mutually_exclusive_group()
     form.add_argument("--json", action="store_true", help="one JSON object a line")
     form.add_argument("--csv", action="store_true", help="a table for a spreadsheet")
+    form.add_argument("--parquet", metavar="FILE", help="a file of Apache Parquet, with types")
     add_server_options(parser)
     parser.add_argument(
         "--username", metavar="E-MAIL", help="who reads the numbers (or ONLOOKER_USERNAME; not with ONLOOKER_KEY)"
@@ -62,6 +63,8 @@ def _write(metrics: Metrics, arguments: argparse.Namespace) -> None:
         write_json(metrics)
     elif arguments.csv:
         write_csv(metrics)
+    elif arguments.parquet:
+        metrics.save_parquet(arguments.parquet)
     else:
         show_table(Terminal.of(), metrics)
 

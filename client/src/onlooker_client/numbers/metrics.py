@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import importlib
+import os
 import threading
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import date, datetime, timezone
+from pathlib import Path
 from typing import Any, Callable, Union
 from urllib.parse import urlencode
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
@@ -19,8 +21,12 @@ Moment = Union[datetime, date, str]
 """A date alone, and a text without an offset, are read in the stream's time zone; a datetime must have its own."""
 TIMES = ("by_hour", "by_day", "global")
 BUCKETS_AT_MOST = 200_000
+PARQUET_MAGIC = b"PAR1"
+"""What a whole file begins and ends with."""
 Ask = Callable[[str], dict[str, Any]]
 """Asks the data endpoint for a page, by the query of its URL."""
+Download = Callable[[str], bytes]
+"""Asks it for a file of the whole range."""
 
 
 @dataclass(frozen=True)
@@ -60,9 +66,10 @@ class Query:
 class Metrics:
     """Buckets, oldest first; pages are fetched while one goes through them, and kept."""
 
-    def __init__(self, ask: Ask, query: Query) -> None:
+    def __init__(self, ask: Ask, query: Query, *, download: Download | None = None) -> None:
         self.query = query
         self._ask = ask
+        self._download = download
         self._next: str | None = query.text
         self._buckets: list[Bucket] = []
         self._said: Mapping[str, Any] = {}
@@ -113,6 +120,23 @@ class Metrics:
     def to_polars(self) -> Any:
         """A polars.DataFrame; polars must be installed."""
         return _to_polars(self)
+
+    def save_parquet(self, path: str | os.PathLike[str]) -> None:
+        """Save them as a file of Apache Parquet, which the server writes; nothing need be installed.
+
+        The file is there as a whole or not at all.
+        """
+        if self._download is None:
+            raise ConfigError("These numbers are of no server. Get them with client.metrics([...]).")
+        content = self._download(replace(self.query, carried=()).text)
+        if content[:4] != PARQUET_MAGIC or content[-4:] != PARQUET_MAGIC:
+            raise LinkError("The answer is no Parquet. Is this the address of an Onlooker data endpoint?")
+        beside = Path(f"{os.fspath(path)}.part")
+        try:
+            beside.write_bytes(content)
+            beside.replace(path)
+        except OSError as error:
+            raise ConfigError(f"{os.fspath(path)} can't be written: {error.strerror or error}.") from None
 
     def _as_asked(self, moment: datetime) -> datetime:
         """By the clock of `tz`; as the server wrote it where there is none, or where this machine knows no zones."""

@@ -3,12 +3,12 @@
 import asyncio
 import logging
 
-from starlette.middleware.gzip import GZipMiddleware
+from starlette.middleware.gzip import DEFAULT_EXCLUDED_CONTENT_TYPES, GZipMiddleware
 from starlette.requests import Request
 from starlette.responses import Response
 from starlette.types import ASGIApp
 
-from onlooker.data import counters, entities, table
+from onlooker.data import counters, entities, parquet_file, parquet_table, table
 from onlooker.data.admission import DataAdmission, is_routine, note_refusal
 from onlooker.data.context import DataContext, context_of, open_context
 from onlooker.data.openapi import describe_data
@@ -30,6 +30,7 @@ SEND_LIMIT_S = 60.0
 COMPRESSED_FROM_BYTES = 1000
 COMPRESSION_LEVEL = 5
 """Of zlib: the best level takes twice the time for a few bytes less."""
+COMPRESSED_ALREADY = (*DEFAULT_EXCLUDED_CONTENT_TYPES, parquet_file.MEDIA_TYPE)
 _CORS = AnyOrigin(
     methods=METHODS,
     request_headers="Authorization, If-None-Match, X-Request-Id",
@@ -55,6 +56,7 @@ async def show_ready(request: Request) -> Response:
 ROUTES: tuple[RouteRow, ...] = (
     RouteRow("GET", entities.PATH, entities.show_entities, "Metrics of a stream, by page"),
     RouteRow("GET", f"{entities.PATH}.csv", table.show_table, "The same as one table (CSV)"),
+    RouteRow("GET", f"{entities.PATH}.parquet", parquet_table.show_parquet, "The same table with types (Parquet)"),
     RouteRow("GET", "/openapi.json", show_openapi, "This interface, as an OpenAPI document", open=True),
     RouteRow("GET", "/livez", show_live, "Whether the process runs", open=True),
     RouteRow("GET", "/readyz", show_ready, "Whether it can serve", open=True),
@@ -76,7 +78,13 @@ def build_app(context: DataContext) -> ASGIApp:
         send_limit_s=SEND_LIMIT_S,
     )
     router = build_router(ROUTES)
-    return Gate(GZipMiddleware(router, minimum_size=COMPRESSED_FROM_BYTES, compresslevel=COMPRESSION_LEVEL), rules)
+    compressing = GZipMiddleware(
+        router,
+        minimum_size=COMPRESSED_FROM_BYTES,
+        compresslevel=COMPRESSION_LEVEL,
+        exclude_content_types=COMPRESSED_ALREADY,
+    )
+    return Gate(compressing, rules)
 
 
 async def run_data(settings: Settings) -> None:

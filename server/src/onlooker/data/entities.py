@@ -58,8 +58,8 @@ def members_of(answer: Answer, *, data_url: str, named: Mapping[str, str] = {}) 
     members = {
         "entities": answer.entities,
         "time": query.time,
-        "from_date": _from_date(query),
-        "to_date": _to_date(query),
+        "from_date": from_date(query),
+        "to_date": to_date(query),
         "total_results": answer.total_results,
         "nb_of_pages": answer.nb_of_pages,
         "page": answer.page,
@@ -75,8 +75,8 @@ def _next_page(answer: Answer, data_url: str, named: Mapping[str, str]) -> str:
     query = answer.query
     parameters = {
         "metrics": ",".join(query.metrics),
-        "from_date": _from_date(query),
-        "to_date": _to_date(query),
+        "from_date": from_date(query),
+        "to_date": to_date(query),
         "time": query.time.value,
         "tz": query.zone.key,
         "page": answer.page + 1,
@@ -85,10 +85,10 @@ def _next_page(answer: Answer, data_url: str, named: Mapping[str, str]) -> str:
     return f"{data_url}{PATH}?{urlencode(parameters)}"
 
 
-def _from_date(query: Query) -> str:
+def from_date(query: Query) -> str:
     """With the offset of the request."""
     return query.from_at.astimezone(query.from_offset or query.zone).isoformat()
 
 
-def _to_date(query: Query) -> str:
+def to_date(query: Query) -> str:
     return query.to_at.astimezone(query.to_offset or query.zone).isoformat()

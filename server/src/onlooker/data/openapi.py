@@ -1,6 +1,7 @@
 """The data endpoint's OpenAPI document, made from the routes and the metrics."""
 
 from onlooker.data.comparison_schema import COMPARISON, comparison_parameters
+from onlooker.data.parquet_file import MEDIA_TYPE
 from onlooker.data.query import STREAM
 from onlooker.errors import KINDS, Code
 from onlooker.http.openapi import (
@@ -149,7 +150,7 @@ _EXTENSION_SCHEMAS = {
     name: object_schema(parts, additionalProperties=False, description=EXTENSIONS[name].meaning)
     for name, parts in _EXTENSION_PARTS.items()
 }
-_BUCKET: Schema = {
+BUCKET: Schema = {
     "type": "object",
     "properties": {name: _value_schema(metric) for name, metric in METRICS.items()} | _EXTENSION_SCHEMAS,
     "minProperties": 1,
@@ -162,7 +163,7 @@ ENTITIES = object_schema(
             "description": "By the start of each bucket, with its offset; `global` if there is only one.",
             "minProperties": 1,
             "maxProperties": PAGE_BUCKETS,
-            "additionalProperties": _BUCKET,
+            "additionalProperties": BUCKET,
         },
         "time": {"enum": [str(one) for one in Time]},
         "from_date": TEXT | {"format": "date-time"},
@@ -188,6 +189,7 @@ def describe_data(routes: tuple[RouteRow, ...], data_url: str) -> Schema:
     answers = {
         "show_entities": _entities_answers(),
         "show_table": _table_answers(),
+        "show_parquet": _parquet_answers(),
         "show_ready": {"200": json_response_schema("It can", ready), "503": json_response_schema("It can't", ready)},
     }
     return describe_api(
@@ -256,3 +258,8 @@ def _entities_answers() -> Schema:
 def _table_answers() -> Schema:
     content = {"text/csv": {"schema": TEXT, "example": EXAMPLE_TABLE}}
     return {"200": {"description": "All buckets, one a row", "content": content}}
+
+
+def _parquet_answers() -> Schema:
+    content = {MEDIA_TYPE: {"schema": TEXT | {"format": "binary"}}}
+    return {"200": {"description": "The rows of the table, with types", "content": content}}

@@ -31,7 +31,17 @@ Cell = TypeVar("Cell")
 
 
 async def show_table(request: Request) -> Response:
-    """The first page is queried before anything is sent, so that errors can be answered as problems."""
+    asked, first = await read_first_page(request)
+    if request.method == "HEAD":
+        return Response(headers=HEADERS, media_type=MEDIA_TYPE)
+    return StreamingResponse(_chunks(request, first, asked), headers=HEADERS, media_type=MEDIA_TYPE)
+
+
+async def read_first_page(request: Request) -> tuple[tuple[str, ...], Answer]:
+    """The metrics asked for, and the first page, which has more.
+
+    It is queried before anything is sent, so that errors can be answered as problems.
+    """
     parameters = read_parameters(request.scope["query_string"])
     if "page" in parameters:
         raise bad_request("A table has no pages: it is the whole range. Leave `page` out.")
@@ -42,19 +52,23 @@ async def show_table(request: Request) -> Response:
     asked = query.metrics
     carrying = replace(query, metrics=tuple(dict.fromkeys((*asked, *CARRIED))))
     note = partial(note_reading, context_of(request), request, query, "table")
-    first = await run_limited(context_of(request), carrying, note=note)
-    if request.method == "HEAD":
-        return Response(headers=HEADERS, media_type=MEDIA_TYPE)
-    return StreamingResponse(_chunks(request, first, asked), headers=HEADERS, media_type=MEDIA_TYPE)
+    return asked, await run_limited(context_of(request), carrying, note=note)
+
+
+async def read_pages(request: Request, first: Answer) -> AsyncIterator[Answer]:
+    """One page after another. An error in between breaks the connection: half a table is no answer."""
+    context, check_again = context_of(request), request.scope["check_again"]
+    yield first
+    for page in range(2, first.nb_of_pages + 1):
+        await check_again()  # a slow reader may read for hours; its token or key may end meanwhile
+        yield await run_limited(context, first.query, page, wait_s=WAIT_LIMIT_S)
 
 
 async def _chunks(request: Request, first: Answer, asked: tuple[str, ...]) -> AsyncIterator[str]:
-    """The text of one page after another. An error in between breaks the connection: half a table is no answer."""
-    context, check_again = context_of(request), request.scope["check_again"]
-    yield as_csv([table_header(first, asked)]) + as_csv(table_rows(first, asked))
-    for page in range(2, first.nb_of_pages + 1):
-        await check_again()  # a slow reader may read for hours; its token or key may end meanwhile
-        yield as_csv(table_rows(await run_limited(context, first.query, page, wait_s=WAIT_LIMIT_S), asked))
+    header = as_csv([table_header(first, asked)])
+    async for answer in read_pages(request, first):
+        yield header + as_csv(table_rows(answer, asked))
+        header = ""
 
 
 def table_header(answer: Answer, asked: tuple[str, ...]) -> list[str]:

@@ -6,6 +6,7 @@ range. One statement sees one state of the database, so nothing is counted twice
 about people in groups is added from blocks: neither rows nor visits of grouped slots tell it.
 """
 
+import hashlib
 from collections.abc import Iterable, Sequence
 from datetime import UTC, datetime
 from functools import lru_cache
@@ -162,6 +163,13 @@ def compile_block_reading(metrics: tuple[str, ...]) -> str:
     """The statement that reads the blocks of a range one by one, with the figures of each metric in their order."""
     asked = [column for name in metrics for column in METRICS[name].figures]
     return _parts["read_blocks"].substitute(figures=", ".join(one if one in BLOCK_FIGURES else "0" for one in asked))
+
+
+@lru_cache(maxsize=1)
+def definitions_version() -> str:
+    """A fingerprint of how visits are judged and counted: numbers with the same one count alike."""
+    declared = [(one.name, *one.figures.items(), one.scale) for one in METRICS.values()]
+    return hashlib.sha256(repr((_judge_visits("visits_of_slots"), declared)).encode()).hexdigest()[:16]
 
 
 def _judge_visits(visits: str, *, clip: str | None = None) -> str:

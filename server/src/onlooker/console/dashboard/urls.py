@@ -7,7 +7,7 @@ from onlooker.console.dashboard.group_page import send_group, show_group
 from onlooker.console.dashboard.live import show_live
 from onlooker.console.dashboard.overview import show_streams
 from onlooker.console.dashboard.page import show_dashboard
-from onlooker.console.dashboard.table import show_table
+from onlooker.console.dashboard.table import show_parquet, show_table
 
 urlpatterns = [
     path("", show_streams, name="streams"),
@@ -15,6 +15,7 @@ urlpatterns = [
     path("numbers.json", send_group, name="fleet-numbers-json"),
     path("<uuid:client_id>/dashboard/", show_dashboard, name="dashboard"),
     path("<uuid:client_id>/dashboard/table.csv", show_table, name="dashboard-table"),
+    path("<uuid:client_id>/dashboard/table.parquet", show_parquet, name="dashboard-parquet"),
     path("<uuid:client_id>/dashboard/changes.csv", show_changes, name="dashboard-changes"),
     path("<uuid:client_id>/dashboard/live/", show_live, name="dashboard-live"),
 ]

@@ -13,7 +13,7 @@ import jwt
 from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat
 
-from onlooker.proof.questions.parameters import ENTITIES, ENTITIES_CSV, Scenario, question, target
+from onlooker.proof.questions.parameters import PATHS, Scenario, question, target
 from onlooker.proof.questions.sender import QuestionSender
 from onlooker.proof.questions.tally import CUT_OFF, RIGHT, DataRequest, Expected
 from onlooker.proof.questions.wire import Header
@@ -166,7 +166,7 @@ def show(family: str, headers: list[Header], *, expected: Expected) -> Scenario:
     """A right question with these headers instead of a right token."""
 
     def send(source: random.Random, reader: QuestionSender) -> None:
-        asked = target(question(reader), source.choice([ENTITIES, ENTITIES_CSV]))
+        asked = target(question(reader), source.choice(PATHS))
         reader.send(DataRequest(family, f"GET {str(headers)[:200]}", expected), asked, headers)
 
     return send

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Protocol
 
+from onlooker.data.parquet_file import MAGIC
 from onlooker.database import open_pool
 from onlooker.metrics.extensions import EXTENSIONS
 from onlooker.settings import Settings
@@ -169,6 +170,13 @@ def judge_json(body: bytes, marked: Marked) -> tuple[bool, list[str]]:
 
 def judge_csv(body: bytes, marked: Marked) -> tuple[bool, list[str]]:
     return _judge(map(_bucket_of, csv.DictReader(io.StringIO(body.decode()))), marked, is_cut=True)
+
+
+def judge_parquet(body: bytes, marked: Marked) -> tuple[bool, list[str]]:
+    """By its footer alone, which names the stream in plain text: nothing of ours reads its numbers."""
+    is_whole = body.startswith(MAGIC) and body.endswith(MAGIC)
+    is_own = f"onlooker.client_id\x18\x24{marked.stream.client_id}".encode() in body
+    return False, [] if is_whole and is_own else [f"{marked.signature.name} can't have this file of Parquet"]
 
 
 def _judge(buckets: Any, marked: Marked, *, is_cut: bool) -> tuple[bool, list[str]]:

@@ -14,6 +14,8 @@ from onlooker.proof.questions.wire import Header
 
 ENTITIES = PATH
 ENTITIES_CSV = f"{ENTITIES}.csv"
+TABLES = (ENTITIES_CSV, f"{ENTITIES}.parquet")
+PATHS = (ENTITIES, *TABLES)
 
 METRICS = (
     *("passing_by", "interested", "stop_time", "attention_time", "category", "gender"),
@@ -124,9 +126,9 @@ def wrong_value(name: str) -> Scenario:
     def send(source: random.Random, reader: QuestionSender) -> None:
         place = source.choice(range(len(values)))
         for text, expected in (values[place], values[place - len(values) // 2]):
-            path = source.choice([ENTITIES, ENTITIES_CSV])
+            path = source.choice(PATHS)
             asked = target(question(reader, **{name: text}), path)
-            right = REFUSED if name == "page" and path == ENTITIES_CSV else expected
+            right = REFUSED if name == "page" and path in TABLES else expected
             reader.ask(f"wrong {name}", asked, expected=right, whose=source.randrange(2))
 
     return send
@@ -147,7 +149,7 @@ def ask_rightly(source: random.Random, reader: QuestionSender) -> None:
         time=source.choice(["global", "by_hour", "by_day"]),
         tz=source.choice(ZONES),
     )
-    path = source.choice([ENTITIES, ENTITIES, ENTITIES_CSV])
+    path = source.choice([ENTITIES, ENTITIES, *TABLES])
     reader.ask("right questions", target(asked, path), expected=RIGHT, whose=source.randrange(2))
 
 
@@ -180,7 +182,7 @@ def leave_out(source: random.Random, reader: QuestionSender) -> None:
     missing = source.choice([("metrics",), ("from_date",), ("metrics", "from_date"), ("time",), ("to_date",), ()])
     asked = {name: value for name, value in question(reader).items() if name not in missing}
     expected = REFUSED if {"metrics", "from_date"} & set(missing) else RIGHT
-    path = source.choice([ENTITIES, ENTITIES_CSV])
+    path = source.choice(PATHS)
     reader.ask("left out", target(asked, path), expected=expected, whose=source.randrange(2))
 
 
@@ -188,7 +190,7 @@ def say_twice(source: random.Random, reader: QuestionSender) -> None:
     name = source.choice(["metrics", "from_date", "to_date", "time", "page", "tz"])
     asked = question(reader, page="1", tz="UTC")
     again = asked[name] if source.random() < 0.5 else source.choice(["", "1", "x"])
-    path = source.choice([ENTITIES, ENTITIES_CSV])
+    path = source.choice(PATHS)
     twice = f"{target(asked, path)}&{name}={quote(again, safe='')}"
     reader.ask("said twice", twice, expected=REFUSED, whose=source.randrange(2))
 
@@ -203,7 +205,7 @@ def add_unknown(source: random.Random, reader: QuestionSender) -> None:
 
 def garble(source: random.Random, reader: QuestionSender) -> None:
     """Percent signs, ampersands and what is no UTF-8, anywhere in a right query."""
-    asked = target(question(reader), source.choice([ENTITIES, ENTITIES_CSV]))
+    asked = target(question(reader), source.choice(PATHS))
     place = source.randrange(asked.index("?") + 1, len(asked) + 1)
     garbled = asked[:place] + source.choice(GARBAGE) + asked[place:]
     reader.ask("garbled", garbled, expected=ANSWERED, whose=source.randrange(2))
@@ -229,7 +231,7 @@ def grow(source: random.Random, reader: QuestionSender) -> None:
 
 def add_header(source: random.Random, reader: QuestionSender) -> None:
     name, value = source.choice(HEADERS)
-    path = source.choice([ENTITIES, ENTITIES_CSV])
+    path = source.choice(PATHS)
     asked = target(question(reader, time="by_hour"), path)
     expected = {**RIGHT, 304: ("",), **CUT_OFF}
     reader.ask("headers", asked, (name, value), expected=expected, whose=source.randrange(2))
@@ -245,7 +247,7 @@ def swell(source: random.Random, reader: QuestionSender) -> None:
 
 def use_method(source: random.Random, reader: QuestionSender) -> None:
     method = source.choice([*METHODS, "HEAD", "OPTIONS"])
-    asked = target(question(reader), source.choice([ENTITIES, ENTITIES_CSV]))
+    asked = target(question(reader), source.choice(PATHS))
     refused: Expected = {405: ("method_not_allowed",)}
     expected: Expected = {"HEAD": RIGHT, "OPTIONS": {200: ("",), 204: ("",)}}.get(method, refused)
     body = b"{}" if method in ("POST", "PUT") else b""
@@ -260,7 +262,7 @@ def send_body(source: random.Random, reader: QuestionSender) -> None:
 
 def ask_for_too_much(source: random.Random, reader: QuestionSender) -> None:
     """A table with a row for every hour there ever was."""
-    asked = target(question(reader, **ALL_TIME, time="by_hour"), ENTITIES_CSV)
+    asked = target(question(reader, **ALL_TIME, time="by_hour"), source.choice(TABLES))
     reader.ask("long tables", asked, expected=REFUSED, whose=source.randrange(2))
 
 
@@ -269,6 +271,7 @@ def wander(source: random.Random, reader: QuestionSender) -> None:
     path = source.choice(
         [
             *("/", "/api", "/api/1", "/api/1/", "/api/2/entities", "/api/1/entities.json", "/api/1/entities.csv/x"),
+            *("/api/1/entities.parq", "/api/1/entities.parquet/x"),
             *("/api/1/entities%00", "/api/1/../1/entities", "/api/1/%2e%2e/entities", "//api/1/entities", "/metrics"),
             *("/api/1/ENTITIES", "/admin", "/docs", "/api/1/entities;x", "/.well-known/jwks.json", "/services", "/*"),
         ]

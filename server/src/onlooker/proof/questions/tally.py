@@ -6,7 +6,8 @@ from collections import Counter
 from collections.abc import Container, Mapping
 from dataclasses import dataclass, field
 
-from onlooker.proof.questions.marked_streams import Marked, judge_csv, judge_json
+from onlooker.data.parquet_file import MEDIA_TYPE
+from onlooker.proof.questions.marked_streams import Marked, judge_csv, judge_json, judge_parquet
 from onlooker.proof.questions.wire import CLOSED, HUNG, DataReply, WireAnswer
 
 SAMPLES_KEPT = 40
@@ -21,6 +22,8 @@ CUT_OFF: Expected = {CLOSED: ("",), 400: ("", "bad_request")}
 """What is no HTTP, or too much of it, may be answered in plain text or cut off."""
 LATER = {503: "overloaded", 429: "rate_limited"}
 """Refusals for want of capacity; they say when to come back."""
+_JUDGES = {"text/csv": judge_csv, MEDIA_TYPE: judge_parquet}
+"""Of tables, by their media type."""
 
 
 @dataclass
@@ -126,9 +129,9 @@ class DataTally(AnswerTally):
             self.busy[json.loads(reply.body)["detail"]] += 1
 
     def _look_for_leaks(self, asked: DataRequest, reply: DataReply, marked: Marked) -> None:
-        is_table = reply.content_type.startswith("text/csv")
-        counted, objections = (judge_csv if is_table else judge_json)(reply.body, marked)
-        link = "" if is_table else json.loads(reply.body)["next_page"]
+        judge = _JUDGES.get(reply.content_type.partition(";")[0], judge_json)
+        counted, objections = judge(reply.body, marked)
+        link = json.loads(reply.body)["next_page"] if judge is judge_json else ""
         with self._lock:
             self.telling[marked.signature.name] += counted
             self.leaks += [f"{asked.what[:300]}: {text}" for text in objections[:2]]
