@@ -29,7 +29,7 @@ LONGEST_NAME = 60
 
 @signed_in("GET", "HEAD")
 def show_table(request: PersonRequest, client_id: UUID) -> HttpResponse:
-    """The time chart's hours or days, with the columns of the data endpoint's table and `gap`."""
+    """The time chart's buckets, with the columns of the data endpoint's table and `gap`."""
     stream = visible_stream(request.user, client_id)
     now = datetime.now(UTC)
     try:
