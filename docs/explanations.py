@@ -249,7 +249,7 @@ METRICS = {
     "onlooker_data_refusals": "Such requests that were answered with a problem, and tables that were cut off. "
     "`code` is one of [errors.md](errors.md).",
     "onlooker_data_query_seconds": "Time to query the database for one page of numbers; a table consists of many. "
-    "`time` is how the range is split: `global`, `by_hour`, `by_day`.",
+    "`time` is how the range is split, from `by_quarter_hour` to `by_month`, or `global`.",
     "onlooker_console_requests": "Requests that reached the console's pages. `route` is a name from "
     "[routes.md](routes.md#routes-of-the-console), `admin:...` for the staff pages, or `none` if no page has the "
     "URL. Static files are not counted, nor are requests refused for their size or for lack of capacity.",

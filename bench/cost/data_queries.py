@@ -41,8 +41,11 @@ FROM metrics_slot
 WHERE stream_id = %(stream_id)s AND slot_at >= %(from_at)s AND slot_at < %(to_at)s"""
 
 BY_HAND = {
+    Time.BY_QUARTER_HOUR: f"SELECT slot_at AS bucket,{_SUMS} GROUP BY 1 ORDER BY 1",
     Time.BY_HOUR: f"SELECT date_trunc('hour', slot_at, %(zone)s) AS bucket,{_SUMS} GROUP BY 1 ORDER BY 1",
     Time.BY_DAY: f"SELECT date_trunc('day', slot_at, %(zone)s) AS bucket,{_SUMS} GROUP BY 1 ORDER BY 1",
+    Time.BY_WEEK: f"SELECT date_trunc('week', slot_at, %(zone)s) AS bucket,{_SUMS} GROUP BY 1 ORDER BY 1",
+    Time.BY_MONTH: f"SELECT date_trunc('month', slot_at, %(zone)s) AS bucket,{_SUMS} GROUP BY 1 ORDER BY 1",
     Time.GLOBAL: f"SELECT 'global' AS bucket,{_SUMS}",
 }
 
@@ -117,10 +120,10 @@ class Asking:
         self._drawing = random.Random(seed)
 
     def draw(self, time: Time) -> NumbersQuery:
-        """A range of all days, or of 2 to 30 for hours, that begins and ends at any moment; any of its pages."""
+        """A range of all days, or of 2 to 30 for hours and their quarters, from any moment to any; any of its pages."""
         from_at = self._world.begins_at + self._moment()
         lasts = timedelta(days=self._world.days)
-        if time is Time.BY_HOUR:
+        if time.is_short:
             from_at += timedelta(days=self._drawing.randrange(max(1, self._world.days - 30)))
             lasts = timedelta(hours=self._drawing.randrange(48, 720)) + self._moment()
         return self._page(self._drawing.choice(self._world.streams), time, between=(from_at, from_at + lasts))

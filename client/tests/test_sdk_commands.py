@@ -119,6 +119,14 @@ def test_the_range_is_shown_to_the_second_and_in_the_zone_that_was_asked_for(
     assert "01 Mar 2026 04:00:05 to 01 Mar 2026 04:00:10 America/New_York" in done.stdout, done.stderr
 
 
+def test_weeks_months_and_quarter_hours_are_shown(product: Stack, stream: TestStream) -> None:
+    asked = ("metrics", "--from", "2026-03-01T09:30:00Z", "--to", "2026-03-03T09:30:00Z", "--tz", "UTC")
+    starts = {"week": "Mon 23 Feb 2026", "month": "Mar 2026", "quarter-hour": "Sun 01 Mar 2026 09:30"}
+    for by, start in starts.items():
+        done = run(*asked, "--by", by, **variables(product, stream))
+        assert done.stdout.splitlines()[1].startswith(f"{start}  "), done.stderr
+
+
 def historic(tmp_path: Path, **said: str) -> Path:
     path = tmp_path / "config.json"
     path.write_text(json.dumps({"default_root": "https://gate.angus.ai", "ca_path": "/old/certificate.pem"} | said))

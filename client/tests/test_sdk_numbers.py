@@ -56,7 +56,7 @@ def test_the_whole_range_is_one_bucket_that_begins_with_it(reader: Client) -> No
 def test_what_the_server_refuses_is_said(reader: Client) -> None:
     with pytest.raises(BadRequest, match="happiness"):
         reader.metrics(["happiness"], "2026-03-01").buckets  # noqa: B018
-    with pytest.raises(BadArgument, match="by_hour, by_day, global"):
+    with pytest.raises(BadArgument, match="by_quarter_hour, by_hour, by_day, by_week, by_month, global"):
         reader.metrics(["passing_by"], "2026-03-01", time="by_minute")
     with pytest.raises(BadArgument, match="at least one"):
         reader.metrics([], "2026-03-01")

@@ -1,6 +1,6 @@
-"""Clocks of the world around the moments at which they jump; the edges of hours and days, found tick by tick."""
+"""Clocks of the world around the moments at which they jump; the edges of buckets, found tick by tick."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, timedelta
 from functools import lru_cache
@@ -8,6 +8,8 @@ from zoneinfo import ZoneInfo
 
 MARGIN_S = 3 * 86_400
 """A day that begins before an era ends in it."""
+CALENDAR_MARGIN_S = 34 * 86_400
+"""So does a month."""
 
 
 @dataclass(frozen=True)
@@ -97,20 +99,61 @@ def hour_edges(era: Era, zone: str) -> tuple[int, ...]:
     return tuple(edges)
 
 
-@lru_cache(maxsize=64)
 def day_edges(era: Era, zone: str) -> tuple[int, ...]:
     """The first tick of every date that the clock shows."""
+    return _calendar_edges(era, zone, _day_of, MARGIN_S)
+
+
+def week_edges(era: Era, zone: str) -> tuple[int, ...]:
+    """The first tick of every ISO week."""
+    return _calendar_edges(era, zone, _week_of, CALENDAR_MARGIN_S)
+
+
+def month_edges(era: Era, zone: str) -> tuple[int, ...]:
+    return _calendar_edges(era, zone, _month_of, CALENDAR_MARGIN_S)
+
+
+def quarter_hour_edges(era: Era, zone: str) -> tuple[int, ...]:
+    """Every clock has the same ones: 15 minutes of UTC."""
+    return tuple(tick for tick, _ in _ticks(era, zone) if tick % 900 == 0)
+
+
+EDGES: dict[str, Callable[[Era, str], tuple[int, ...]]] = {
+    "by_quarter_hour": quarter_hour_edges,
+    "by_hour": hour_edges,
+    "by_day": day_edges,
+    "by_week": week_edges,
+    "by_month": month_edges,
+}
+
+
+def _day_of(day: date) -> object:
+    return day
+
+
+def _week_of(day: date) -> object:
+    return day.isocalendar()[:2]
+
+
+def _month_of(day: date) -> object:
+    return day.year, day.month
+
+
+@lru_cache(maxsize=256)
+def _calendar_edges(era: Era, zone: str, name_of: Callable[[date], object], margin_s: int) -> tuple[int, ...]:
+    """The first tick of everything that has a name of its own on the calendar."""
     edges, latest = [], date.min
-    for tick, local in _ticks(era, zone):
+    for tick, local in _ticks(era, zone, margin_s):
         if local.date() > latest:
+            if latest == date.min or name_of(local.date()) != name_of(latest):
+                edges.append(tick)
             latest = local.date()
-            edges.append(tick)
     return tuple(edges[1:])
 
 
-def _ticks(era: Era, zone: str) -> Iterator[tuple[int, datetime]]:
+def _ticks(era: Era, zone: str, margin_s: int = MARGIN_S) -> Iterator[tuple[int, datetime]]:
     clock = ZoneInfo(zone)
-    for tick in range(era.begins_s - MARGIN_S, era.ends_s + MARGIN_S, era.tick_s):
+    for tick in range(era.begins_s - margin_s, era.ends_s + margin_s, era.tick_s):
         yield tick, datetime.fromtimestamp(tick, clock)
 
 

@@ -16,7 +16,7 @@ from testkit.coverage_oracle import CameraLog
 from testkit.kept_sums import rounded
 from testkit.oracle import Figures, Judged, Thresholds, count_judged, judge
 from testkit.worlds.cameras import SECONDS_APART, expect_extensions, is_same_coverage, is_same_quality
-from testkit.worlds.clocks import Era, day_edges, hour_edges, moment_at
+from testkit.worlds.clocks import EDGES, Era, moment_at
 from testkit.worlds.world import Question
 
 PAGE = 50
@@ -157,7 +157,7 @@ def buckets_of(question: Question, zone: str, era: Era) -> tuple[list[int], list
     """Their edges, and the keys under which they stand."""
     if question.time == "global":
         return [question.from_us, question.to_us], ["global"]
-    known = [1_000_000 * edge for edge in (hour_edges if question.time == "by_hour" else day_edges)(era, zone)]
+    known = [1_000_000 * edge for edge in EDGES[question.time](era, zone)]
     first = bisect_right(known, question.from_us) - 1
     edges = known[first : bisect_left(known, question.to_us) + 1]
     return edges, [moment_at(edge, zone).isoformat(timespec="seconds") for edge in edges[:-1]]

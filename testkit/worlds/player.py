@@ -67,6 +67,9 @@ class PlayCounts:
     grid_pages: int = 0
     days: int = 0
     """Of the daily roll-up."""
+    quarter_hour_buckets: int = 0
+    week_buckets: int = 0
+    month_buckets: int = 0
 
 
 @dataclass
@@ -248,7 +251,11 @@ class Played:
         tally, inexact = self.player.tally, sum("exact" in body for body in bodies)
         tally.questions += 1
         tally.pages += len(bodies)
-        tally.buckets += sum(len(body["entities"]) for body in bodies)
+        buckets = sum(len(body["entities"]) for body in bodies)
+        tally.buckets += buckets
+        tally.quarter_hour_buckets += buckets if question.time == "by_quarter_hour" else 0
+        tally.week_buckets += buckets if question.time == "by_week" else 0
+        tally.month_buckets += buckets if question.time == "by_month" else 0
         tally.inexact_pages += inexact
         groups = self.groups[question.stream]
         tally.grid_pages += len(bodies) if groups.grid else 0

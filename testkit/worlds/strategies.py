@@ -32,7 +32,7 @@ SOME_METRICS = (
 )
 """Few, so that the database does not have to plan a statement for every question."""
 DAY_US = 86_400_000_000
-LONGEST_BY_HOUR_US = 4 * DAY_US
+LONGEST_US = {"by_quarter_hour": DAY_US, "by_hour": 4 * DAY_US}
 """Two pages are enough."""
 NEAR_MS = (-3001, -3000, -2999, -1001, -1000, -999, -1, 0, 0, 1, 999, 1000, 1001, 2999, 3000, 3001)
 SNAP_S = (0, 0, 0, 900, 900, 3600, 86_400)
@@ -47,7 +47,7 @@ _fills = st.sampled_from(FILLS)
 _fills_before_deletion = st.sampled_from((0, 3, 1000, 1000, 1000))
 _arrivals = st.integers(0, ARRIVALS - 1)
 _again = st.sampled_from((None, None, None, *range(ARRIVALS)))
-_times = st.sampled_from(("global", "by_hour", "by_day"))
+_times = st.sampled_from(("global", "by_hour", "by_day", "by_quarter_hour", "by_week", "by_month"))
 _few = st.sampled_from((1, 2, 2, 2, 3, 3, 4, 5, 20))
 _grouped = st.sampled_from((False, False, True))
 """Every third world has groups or a grid: to build blocks and to remove their streams takes time."""
@@ -142,8 +142,7 @@ def _questions(
         from_us = 1000 * draw(st.sampled_from(edges_ms)) // DAY_US * DAY_US
         to_us = from_us + 2 * DAY_US
     to_us += from_us == to_us
-    if time == "by_hour" and to_us - from_us > LONGEST_BY_HOUR_US:
-        to_us = from_us + LONGEST_BY_HOUR_US
+    to_us = min(to_us, from_us + LONGEST_US.get(time, to_us - from_us))
     return Question(
         stream=draw(st.integers(0, len(zones) - 1)),
         metrics=draw(_metrics),

@@ -12,6 +12,8 @@ from bench.privacy.differences.world import DAY_MS, FIRST_DAY_MS, LAST_DAY_MS, S
 
 ZONES = ("UTC", "Asia/Kolkata", "Asia/Kathmandu", "Australia/Eucla")
 """Their hours begin with every slot of an hour."""
+SLOTS = {"by_hour": 4, "by_quarter_hour": 1}
+"""Of a bucket."""
 BESIDE_MS = (0, 0, 0, 1, -1, 1000, -1000, 450_000, SLOT_MS, -SLOT_MS)
 AROUND_MS = DAY_MS
 FAR_MS = round(datetime(2099, 1, 1, tzinfo=UTC).timestamp() * 1000)
@@ -43,19 +45,19 @@ class Adversary:
     """Answers that tell how many people look now, of a stream that tells of groups."""
 
     def choose(self, count: int) -> list[Parameters]:
-        """Everything at first; then hours, days, ranges around people, and what was asked before."""
-        ways = [self._hours, self._range, self._range, self._days, self._repeated]
+        """Everything at first; then buckets of all lengths, ranges around people, and what was asked before."""
+        ways = [self._hours, self._quarter_hours, self._range, self._range, self._days, self._weeks, self._repeated]
         chosen = [self._everything(), *(self.chance.choice(ways)() for _ in range(count - 1))]
         self.asked += chosen
         return chosen
 
     def learn(self, parameters: Parameters, body: Mapping[str, Any], *, k: int) -> None:
         """`k`: as the stream has it at this moment."""
-        step_ms = SLOT_MS if parameters["time"] == "by_hour" else 0
+        slots = SLOTS.get(parameters["time"], 0)
         for key, bucket in body["entities"].items():
-            if step_ms and bucket["interested"]["value"]:
+            if slots and bucket["interested"]["value"]:
                 begins_ms = round(datetime.fromisoformat(key).timestamp() * 1000)
-                self.slots_ms.update(begins_ms + step_ms * number for number in range(5))
+                self.slots_ms.update(begins_ms + SLOT_MS * number for number in range(slots + 1))
             self._take(bucket, parameters, k=k)
             if k > 1 and bucket["in_view"]["looking"] is not None:
                 self.looks.append(f"{parameters} tells that {bucket['in_view']['looking']} look now")
@@ -98,8 +100,21 @@ class Adversary:
         length_ms = self.chance.choice((DAY_MS, DAY_MS, 3 * DAY_MS))  # the last has two pages
         return self.ask(begins_ms - self.chance.randrange(40) * SLOT_MS, begins_ms + length_ms, "by_hour")
 
+    def _quarter_hours(self) -> Parameters:
+        """Around somebody: each begins with a slot, and the first and last are cut anywhere."""
+        around_ms = self.chance.choice(sorted(self.slots_ms)) if self.slots_ms else self._any_day()
+        begins_ms = around_ms - self.chance.randrange(20) * SLOT_MS + self.chance.choice(BESIDE_MS)
+        length_ms = self.chance.choice((10, 40, 90)) * SLOT_MS  # the last has two pages
+        return self.ask(begins_ms, begins_ms + length_ms + self.chance.choice(BESIDE_MS), "by_quarter_hour")
+
     def _days(self) -> Parameters:
         return self.ask(FIRST_DAY_MS - AROUND_MS, LAST_DAY_MS + self.chance.choice(BESIDE_MS), "by_day")
+
+    def _weeks(self) -> Parameters:
+        """Or months, from any slot with somebody on, or from long before."""
+        begins_ms = self.chance.choice((FIRST_DAY_MS - 40 * DAY_MS, *sorted(self.slots_ms)))
+        ends_ms = LAST_DAY_MS + AROUND_MS + self.chance.choice(BESIDE_MS)
+        return self.ask(begins_ms + self.chance.choice(BESIDE_MS), ends_ms, self.chance.choice(("by_week", "by_month")))
 
     def _range(self) -> Parameters:
         """From one edge to another, or from a moment beside it: two such ranges often differ by one person."""

@@ -92,7 +92,7 @@ def test_whoever_chooses_gets_a_new_picker_and_whoever_refreshes_keeps_it(
 ) -> None:
     browser = sign_in(owner)
     chosen = show(browser, stream, "period=3d", **FRAGMENT)
-    assert chosen.chosen == ["period-3d"]
+    assert sorted(map(str, chosen.chosen)) == ["by-hour", "period-3d"]
     assert 'id="picker"' in chosen.page
     assert 'hx-swap-oob="true"' in chosen.page
     refreshed = show(browser, stream, "period=3d", **FRAGMENT | {"hx-trigger": "report"})
@@ -101,7 +101,7 @@ def test_whoever_chooses_gets_a_new_picker_and_whoever_refreshes_keeps_it(
 
 def test_the_usual_period_is_seven_days_and_goes_on(sign_in: SignIn, owner: Account, stream: Stream) -> None:
     shown = show(sign_in(owner), stream)
-    assert shown.chosen == ["period-7d"]
+    assert sorted(map(str, shown.chosen)) == ["by-day", "period-7d"]
     assert (shown.report["data-time"], shown.report["data-moving"]) == ("by_day", "yes")
     assert len(shown.data["points"]) == 7
     assert show(sign_in(owner), stream, MONDAY_ALONE).report["data-moving"] == "no"
@@ -159,6 +159,27 @@ def test_days_lead_to_their_hours(sign_in: SignIn, owner: Account, watched: Stre
     hours = show(browser, watched, MONDAY_ALONE)
     assert hours.report["data-time"] == "by_hour"
     assert len(hours.data["points"]) == 24
+
+
+def test_weeks_lead_to_their_days(sign_in: SignIn, owner: Account, watched: Stream) -> None:
+    shown = show(sign_in(owner), watched, "from=2026-10-01&to=2026-11-15&by=week")
+    assert shown.report["data-time"] == "by_week"
+    assert len(shown.data["points"]) == 7
+    assert 'href="?from=2026-11-02&amp;to=2026-11-08"' in shown.page
+    assert_numbers(shown, watched)
+
+
+def test_the_chart_offers_the_buckets_that_make_sense(sign_in: SignIn, owner: Account, watched: Stream) -> None:
+    browser = sign_in(owner)
+    days = show(browser, watched, WEEK)
+    assert "People by day" in days.page
+    assert f'href="?{WEEK.replace("&", "&amp;")}&amp;by=hour"' in days.page
+    assert 'id="by-month"' not in days.page
+    quarters = show(browser, watched, f"{MONDAY_ALONE}&by=quarter-hour")
+    assert "People by quarter hour" in quarters.page
+    assert len(quarters.data["points"]) == 96
+    assert "&amp;by=quarter-hour" in quarters.page.split('id="download"')[1].split(">")[0]
+    assert_numbers(quarters, watched)
 
 
 def test_the_week_counts_hours_that_were_watched(sign_in: SignIn, owner: Account, watched: Stream) -> None:

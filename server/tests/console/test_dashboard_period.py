@@ -7,7 +7,15 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from onlooker.console.dashboard.period import LONGEST, NAMES, Period, PeriodError, make_picker, parse_period
+from onlooker.console.dashboard.period import (
+    CALENDAR_NAMES,
+    LONGEST,
+    NAMES,
+    Period,
+    PeriodError,
+    make_picker,
+    parse_period,
+)
 from onlooker.metrics.query import Time
 
 PARIS = ZoneInfo("Europe/Paris")
@@ -143,19 +151,66 @@ def test_what_is_no_period_is_said_with_what_is_right(query: str, says: str) -> 
 
 def test_five_years_are_the_longest_period() -> None:
     begins = (NOW.astimezone(PARIS) - LONGEST + timedelta(hours=1)).strftime("%Y-%m-%dT%H:%M")
-    assert period(f"from={begins}").time is Time.BY_DAY
+    assert period(f"from={begins}").time is Time.BY_MONTH
 
 
 @pytest.mark.parametrize(
     ("query", "time"),
     [
+        ("from=2026-11-03T09:00&to=2026-11-03T15:00", Time.BY_QUARTER_HOUR),
+        ("from=2026-11-03T09:00&to=2026-11-03T15:01", Time.BY_HOUR),
         ("period=3d", Time.BY_HOUR),
         ("from=2026-10-23&to=2026-10-25", Time.BY_HOUR),  # 73 hours
         ("period=7d", Time.BY_DAY),
+        ("from=2026-06-01&to=2026-08-31", Time.BY_DAY),
+        ("period=last-year", Time.BY_WEEK),
+        ("from=2023-01-01&to=2025-12-31", Time.BY_MONTH),
     ],
 )
-def test_up_to_three_days_are_drawn_by_hours(query: str, time: Time) -> None:
+def test_the_length_of_a_period_chooses_how_it_is_drawn(query: str, time: Time) -> None:
     assert period(query).time is time
+
+
+def test_buckets_that_make_sense_can_be_chosen() -> None:
+    def names(query: str) -> list[str]:
+        return [grain.name for grain in period(query).grains]
+
+    assert names("period=today") == ["quarter-hour", "hour"]
+    assert names("from=2026-10-25&to=2026-10-25") == ["quarter-hour", "hour"]  # 25 hours
+    assert names("period=3d") == ["quarter-hour", "hour", "day"]
+    assert names("period=7d") == ["hour", "day"]
+    assert names("period=30d") == ["day", "week"]
+    assert names("period=last-year") == ["day", "week", "month"]
+    assert period("period=7d&by=hour").time is Time.BY_HOUR
+    assert period("period=30d&by=quarter-hour").time is Time.BY_DAY, "the usual one: a period grows with the clock"
+    with pytest.raises(PeriodError, match="Choose one of quarter-hour, hour, day, week, month"):
+        period("period=7d&by=minute")
+
+
+def test_the_chosen_buckets_stay_with_the_neighbours_of_a_period() -> None:
+    picker = make_picker(period("period=7d&by=hour"), zone=PARIS, now=NOW)
+    assert picker.earlier == "from=2026-11-02&to=2026-11-08&by=hour"
+
+
+@pytest.mark.parametrize(
+    ("name", "begins", "ends"),
+    [
+        ("yesterday", "2026-11-14 00:00:00", "2026-11-15 00:00:00"),
+        ("week", "2026-11-09 00:00:00", "2026-11-15 17:09:55"),
+        ("last-week", "2026-11-02 00:00:00", "2026-11-09 00:00:00"),
+        ("month", "2026-11-01 00:00:00", "2026-11-15 17:09:55"),
+        ("last-month", "2026-10-01 00:00:00", "2026-11-01 00:00:00"),
+        ("year", "2026-01-01 00:00:00", "2026-11-15 17:09:55"),
+        ("last-year", "2025-01-01 00:00:00", "2026-01-01 00:00:00"),
+    ],
+)
+def test_named_weeks_months_and_years_are_those_of_the_calendar(name: str, begins: str, ends: str) -> None:
+    found = period(f"period={name}")
+    assert [f"{at.astimezone(PARIS):%F %T}" for at in (found.from_at, found.to_at)] == [begins, ends]
+    assert found.is_moving is (ends == "2026-11-15 17:09:55")
+    assert (found.before_to_at - found.from_at).total_seconds() <= 0
+    picker = make_picker(found, zone=PARIS, now=NOW)
+    assert [choice.name for choice in (*picker.choices, *picker.calendar) if choice.is_chosen] == [name]
 
 
 @pytest.mark.parametrize(
@@ -248,3 +303,11 @@ def test_the_form_has_the_range_that_is_shown() -> None:
     assert (picker.from_local, picker.to_local) == ("2026-11-15T00:00", "2026-11-15T17:09")
     assert [choice.name for choice in picker.choices if choice.is_chosen] == ["today"]
     assert not any(choice.is_chosen for choice in make_picker(None, zone=PARIS, now=NOW).choices)
+
+
+@given(now=moments, zone=st.sampled_from(ZONES).map(ZoneInfo), name=st.sampled_from(sorted(CALENDAR_NAMES)))
+def test_calendar_periods_lie_before_now_and_have_a_length(now: datetime, zone: ZoneInfo, name: str) -> None:
+    found = parse_period({"period": name}, zone=zone, now=now)
+    assert found.from_at < found.to_at <= now
+    assert found.is_moving is (not name.startswith(("last", "yesterday")))
+    assert found.before_from_at < found.before_to_at <= found.from_at

@@ -12,7 +12,7 @@ import pytest
 from hypothesis import HealthCheck, Phase, given, seed, settings
 from hypothesis import strategies as st
 
-from onlooker.console.dashboard.period import HOURS_UP_TO, Period
+from onlooker.console.dashboard.period import GRAINS, Period
 from onlooker.console.dashboard.report import Report, all_buckets, draw_week, find_gap, make_query, read_report
 from onlooker.database import Pool
 from onlooker.metrics.changes import sum_figures
@@ -32,6 +32,8 @@ pytest_plugins = ["migrated"]
 WORLDS = 40
 SEED = 20261115
 SLOT = timedelta(minutes=15)
+LEAST = {"by_day": timedelta(days=4), "by_week": timedelta(days=17), "by_month": timedelta(days=70)}
+"""How long a range is at least for these buckets to be drawn."""
 Slots = dict[int, float]
 """Seconds that were covered, by how many slots after the beginning of the range."""
 
@@ -44,9 +46,11 @@ def played(database: str) -> Iterator[tuple[asyncio.Runner, Player]]:
 
 def period_of(question: Question, zone: str) -> Period:
     from_at, to_at = (moment_at(at_us) for at_us in (question.from_us, question.to_us))
+    to_at = max(to_at, from_at + LEAST.get(question.time, timedelta()))
     begins, ends = (at.replace(tzinfo=None) for at in (from_at, to_at))
     before = from_at - (to_at - from_at)
-    return Period("", from_at, to_at, before, from_at, ZoneInfo(zone), begins, ends, is_moving=False)
+    by = next((grain.name for grain in GRAINS if grain.time == question.time), "")
+    return Period("", from_at, to_at, before, from_at, ZoneInfo(zone), begins, ends, is_moving=False, by=by)
 
 
 async def write(player: Player, world: World) -> list[int]:
@@ -114,7 +118,7 @@ def assert_same(one: BucketCoverage, other: BucketCoverage) -> None:
 
 
 def now_of(era: Era) -> datetime:
-    return datetime.fromtimestamp(era.ends_s, UTC) + timedelta(days=30)
+    return datetime.fromtimestamp(era.ends_s, UTC) + timedelta(days=100)
 
 
 stretches = st.tuples(st.integers(0, 300), st.integers(1, 40), st.sampled_from((1.0, 450.0, 900.0, 2000.0)))
@@ -125,7 +129,7 @@ slots = st.lists(stretches, max_size=5).map(
 
 def test_every_number_of_random_worlds_is_the_data_endpoints(played: tuple[asyncio.Runner, Player]) -> None:
     runner, player = played
-    seen = {"by_hour": 0, "by_day": 0, "gaps": 0, "people": 0, "week": 0}
+    seen = {**{grain.time.value: 0 for grain in GRAINS}, "gaps": 0, "people": 0, "week": 0}
 
     async def play(world: World, covered: Slots) -> None:
         pool = player.reader.pool
@@ -165,7 +169,7 @@ def test_the_day_on_which_clocks_change_has_the_hours_that_it_has(
     begins = datetime.fromisoformat(day)
     from_at, to_at = (at.replace(tzinfo=paris).astimezone(UTC) for at in (begins, begins + timedelta(days=1)))
     period = Period("", from_at, to_at, from_at - timedelta(days=1), from_at, paris, begins, begins, is_moving=False)
-    assert period.to_at - period.from_at < HOURS_UP_TO
+    assert period.time is Time.BY_HOUR
 
     async def run() -> Report:
         [stream] = await player.reader.make_streams(("Europe/Paris",), retention_days=3650)

@@ -262,6 +262,8 @@ def test_labels_have_a_day_where_hours_are_of_several_and_a_year_where_days_are(
         "Mon 2 Nov 00:00",
     ]
     assert label_buckets(["2026-11-01T00:00:00+01:00"], Time.BY_DAY) == ["Sun 1 Nov"]
+    assert label_buckets(["2026-11-02T00:00:00+01:00"], Time.BY_WEEK) == ["Mon 2 Nov"]
+    assert label_buckets(["2026-11-01T00:00:00+01:00"], Time.BY_MONTH) == ["Nov 2026"]
     years = ["2025-12-31T00:00:00+01:00", "2026-01-01T00:00:00+01:00"]
     assert label_buckets(years, Time.BY_DAY) == ["Wed 31 Dec 2025", "Thu 1 Jan 2026"]
 

@@ -121,7 +121,7 @@ def test_time_takes_its_value(question: Question, time: str) -> None:
 
 
 def test_time_takes_no_other_value_and_defaults_to_global(question: Question) -> None:
-    assert_problem(question.ask(time="by_week"), 400, "bad_request")
+    assert_problem(question.ask(time="by_year"), 400, "bad_request")
     assert question.body(time=None)["time"] == "global"
 
 

@@ -9,6 +9,7 @@ from onlooker.data import openapi
 from onlooker.data.app import ROUTES
 from onlooker.metrics.definitions import METRICS
 from onlooker.metrics.extensions import EXTENSIONS
+from onlooker.metrics.query import Time
 from readers import DATA_URL, PATH, Question, Reader, seen
 
 pytest_plugins = ["endpoint"]
@@ -79,7 +80,7 @@ def test_the_example_of_a_table_is_what_the_endpoint_answers(document: dict[str,
     assert answer.text == operation["responses"]["200"]["content"]["text/csv"]["example"]
 
 
-@pytest.mark.parametrize("time", ["global", "by_hour", "by_day"])
+@pytest.mark.parametrize("time", Time)
 def test_answers_have_the_shape_that_it_tells_of(document: dict[str, Any], exemplary: Question, time: str) -> None:
     names = ",".join((*METRICS, *EXTENSIONS))
     body = exemplary.body(metrics=names, time=time, from_date="2026-03-20T00:00:00Z", to_date=None)

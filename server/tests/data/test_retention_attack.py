@@ -32,6 +32,7 @@ BESIDE_SHARE = 0.2
 HOURS_OF_MONROVIA = (3, 7, 12)
 HOURS = (*HOURS_OF_MONROVIA * 2, 60)
 """Between both ends of a range; of sixty hours there are two pages."""
+TIMES = ("global", "by_hour", "by_day", "by_hour", "by_day", "by_quarter_hour", "by_week", "by_month")
 MS, SLOT, HOUR = 1_000, 900_000_000, 3_600_000_000
 """In microseconds."""
 ERA = ("2026-02-10T00:00", "2026-03-10T00:00")
@@ -98,7 +99,7 @@ class Attack:
 
     async def _look_inside(self, slot_us: int, *, moves_from: bool) -> None:
         """Move one end of a range through a slot; where the answer changes on the way, find out when."""
-        time, zone = self.draw.choice(("global", "by_hour", "by_day")), self.draw.choice((*ZONES, self.stream.zone))
+        time, zone = self.draw.choice(TIMES), self.draw.choice((*ZONES, self.stream.zone))
         hours = self.draw.choice(HOURS_OF_MONROVIA if self.stream.zone == MONROVIA else HOURS)
         other_us = (slot_us // HOUR + (1 + hours if moves_from else -hours)) * HOUR
 

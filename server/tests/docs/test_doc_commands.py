@@ -206,7 +206,8 @@ def test_the_numbers_of_the_quickstart_count_who_passed_there_too(answers: dict[
 
 def test_the_guide_to_the_data_endpoint_runs_word_for_word(answers: dict[str, str]) -> None:
     printed = answers["data"]
-    with_key, answer, watched = answers_in(printed)
+    with_key, answer, quarters, watched = answers_in(printed)
+    assert (quarters["time"], quarters["total_results"] in (12, 13)) == ("by_quarter_hour", True)
     assert with_key["entities"]["global"]["passing_by"]["value"] >= 2
     assert sum(bucket["watched"]["value"] for bucket in watched["entities"].values()) > 0
     assert list(answer["entities"]) == ["2026-03-28T00:00:00+01:00", "2026-03-29T00:00:00+01:00"]
@@ -214,6 +215,7 @@ def test_the_guide_to_the_data_endpoint_runs_word_for_word(answers: dict[str, st
     assert len(hours) == 73
     assert sum(int(passing) for _, passing, _ in hours) >= 2
     assert "bucket,passing_by,interested,gender_?,gender_female,gender_male,exact" in printed
+    assert "bucket,passing_by,interested,exact" in printed, "by week"
 
 
 def test_the_visit_of_the_start_is_in_the_database_and_counts_as_interested(answers: dict[str, str]) -> None:

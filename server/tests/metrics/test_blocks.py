@@ -171,6 +171,23 @@ def test_a_block_across_an_edge_of_buckets_is_in_none_of_them_and_in_their_sum(u
     stream.run(act)
 
 
+def test_a_quarter_hour_tells_a_block_of_one_slot_and_a_week_and_a_month_tell_all(url: str) -> None:
+    stream = GroupedStream.create(url, groups_of=5)
+
+    async def act(pool: Pool) -> None:
+        await stream.write(pool, stream.people({40: 6, 43: 3, 44: 3}))
+        assert await release_blocks(pool, OVER) == 2
+        quarters = list((await stream.ask(pool, time=Time.BY_QUARTER_HOUR)).entities.values())
+        assert {slot: quarters[slot]["gender"]["?"] for slot in (40, 43, 44)} == {40: 0, 43: 3, 44: 3}
+        assert [quarters[slot]["stop_time"]["value"] for slot in (43, 44)] == [None, None]
+        for time in (Time.BY_WEEK, Time.BY_MONTH):
+            [whole] = (await stream.ask(pool, time=time)).entities.values()
+            assert whole == (await stream.ask(pool)).entities["global"]
+            assert whole["gender"]["?"] == 0
+
+    stream.run(act)
+
+
 def test_a_page_from_the_middle_has_its_blocks(url: str) -> None:
     """It is answered from roll-up and blocks alone."""
     stream = GroupedStream.create(url, groups_of=5)

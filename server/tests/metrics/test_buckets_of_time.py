@@ -23,7 +23,10 @@ DAY_S = 86_400
 HOUR = timedelta(hours=1)
 FIRST_S = int(datetime(1970, 1, 1, tzinfo=UTC).timestamp())
 LAST_S = int(datetime(2099, 12, 31, tzinfo=UTC).timestamp())
-BY_CLOCK = st.sampled_from([Time.BY_HOUR, Time.BY_DAY])
+QUARTER = timedelta(minutes=15)
+BY_CLOCK = st.sampled_from([time for time in Time if time is not Time.GLOBAL])
+AROUND_DAYS = {Time.BY_WEEK: 9, Time.BY_MONTH: 33}
+"""From so long before a range on, its first bucket is seen to begin."""
 
 
 def ask(zone: str, from_at: datetime | str, to_at: datetime | str, *, by: Time) -> Query:
@@ -42,23 +45,35 @@ def moment(at_s: int) -> datetime:
     return datetime.fromtimestamp(at_s, UTC)
 
 
+def bucket_shown(clock: datetime, *, by: Time) -> object:
+    """What of a clock and its calendar stays the same for all of a day, week or month."""
+    if by is Time.BY_WEEK:
+        return clock.isocalendar()[:2]
+    return (clock.year, clock.month) if by is Time.BY_MONTH else clock.date()
+
+
 def tick(zone: ZoneInfo, from_s: int, to_s: int, *, by: Time) -> Iterator[int]:
     """The moments in between at which a bucket begins: anyone who watches the clock sees them."""
-    dates: set[date] = set()
+    shown: set[object] = set()
     offset = None
     for at_s in range(from_s, to_s, 30 if zone.key == "Africa/Monrovia" else 60):
         clock = datetime.fromtimestamp(at_s, zone)
         turned = (clock.minute, clock.second) == (0, 0) or clock.utcoffset() != offset
-        if turned if by is Time.BY_HOUR else clock.date() not in dates:
+        if by is Time.BY_QUARTER_HOUR:
+            turned = at_s % 900 == 0
+        elif by is not Time.BY_HOUR:
+            turned = bucket_shown(clock, by=by) not in shown
+            shown.add(bucket_shown(clock, by=by))
+        if turned:
             yield at_s
         offset = clock.utcoffset()
-        dates.add(clock.date())
 
 
 def watched_edges(query: Query) -> list[datetime]:
     """Looked at from some days before the range on, so that the dates of its first days are known as new."""
     from_s, to_s = (int(at.timestamp()) // 60 * 60 for at in (query.from_at, query.to_at))
-    edges = [moment(at_s) for at_s in tick(query.zone, from_s - 3 * DAY_S, to_s + 2 * DAY_S, by=query.time)]
+    around_s = AROUND_DAYS.get(query.time, 3) * DAY_S
+    edges = [moment(at_s) for at_s in tick(query.zone, from_s - around_s, to_s + around_s, by=query.time)]
     first = max(number for number, edge in enumerate(edges) if edge <= query.from_at)
     last = min(number for number, edge in enumerate(edges) if edge >= query.to_at)
     return edges[first : last + 1]
@@ -182,9 +197,50 @@ def test_a_day_begins_when_its_date_is_shown_first() -> None:
     assert found.edges[-1] - found.edges[-2] == 25 * HOUR
 
 
+def test_weeks_begin_on_monday_and_months_with_their_first() -> None:
+    weeks = all_of(ask("Europe/Paris", "2025-12-31T12:00", "2026-01-05T00:00:01", by=Time.BY_WEEK))
+    assert weeks.keys == ("2025-12-29T00:00:00+01:00", "2026-01-05T00:00:00+01:00")
+    months = all_of(ask("Europe/Paris", "2024-02-29T23:00", "2024-04-01T00:00", by=Time.BY_MONTH))
+    assert months.keys == ("2024-02-01T00:00:00+01:00", "2024-03-01T00:00:00+01:00")
+    assert [later - earlier for earlier, later in pairwise(months.edges)] == [29 * 24 * HOUR, 31 * 24 * HOUR - HOUR]
+
+
+def test_a_date_that_never_was_makes_its_week_and_month_shorter() -> None:
+    """Kiribati skipped the last day of 1994, Kwajalein a Saturday."""
+    skipped = all_of(ask("Pacific/Kiritimati", "1994-12-30T12:00", "1995-01-01T12:00", by=Time.BY_MONTH))
+    assert skipped.keys == ("1994-12-01T00:00:00-10:00", "1995-01-01T00:00:00+14:00")
+    weeks = all_of(ask("Pacific/Kwajalein", "1993-08-16T12:00", "1993-08-23T12:00", by=Time.BY_WEEK))
+    assert [later - earlier for earlier, later in pairwise(weeks.edges)] == [6 * 24 * HOUR, 7 * 24 * HOUR]
+
+
+def test_quarter_hours_have_fifteen_minutes_whatever_the_clock_does() -> None:
+    for zone, day in (
+        ("Europe/Paris", "2026-10-25"),
+        ("Europe/Paris", "2026-03-29"),
+        ("Australia/Lord_Howe", "2026-04-05"),
+    ):
+        found = all_of(ask(zone, f"{day}T00:00", f"{day}T23:59", by=Time.BY_QUARTER_HOUR))
+        assert {later - earlier for earlier, later in pairwise(found.edges)} == {QUARTER}
+        assert len(set(found.keys)) == len(found.keys) == (found.edges[-1] - found.edges[0]) // QUARTER
+    back = all_of(
+        ask("Australia/Lord_Howe", "2026-04-05T01:45+11:00", "2026-04-05T02:00+10:30", by=Time.BY_QUARTER_HOUR)
+    )
+    assert back.keys == ("2026-04-05T01:45:00+11:00", "2026-04-05T01:30:00+10:30", "2026-04-05T01:45:00+10:30")
+
+
+def test_a_clock_that_changes_inside_a_quarter_hour_does_not_cut_it() -> None:
+    """Newfoundland's went back one minute after midnight."""
+    found = all_of(ask("America/St_Johns", "2010-11-07T02:30+00:00", "2010-11-07T03:00+00:00", by=Time.BY_QUARTER_HOUR))
+    assert found.keys == ("2010-11-07T00:00:00-02:30", "2010-11-06T23:15:00-03:30")
+
+
 def test_an_offset_may_have_seconds() -> None:
     found = all_of(ask("Africa/Monrovia", "1972-01-06T23:00", "1972-01-07T00:50+00:00", by=Time.BY_HOUR))
     assert found.keys == ("1972-01-06T23:00:00-00:44:30", "1972-01-07T00:44:30+00:00")
+    quarters = all_of(
+        ask("Africa/Monrovia", "1972-01-07T00:30+00:00", "1972-01-07T01:00+00:00", by=Time.BY_QUARTER_HOUR)
+    )
+    assert quarters.keys == ("1972-01-06T23:45:30-00:44:30", "1972-01-07T00:45:00+00:00")
 
 
 def test_global_is_one_bucket_from_the_first_moment_to_the_last() -> None:

@@ -106,4 +106,5 @@ def test_a_zone_that_there_is_not_is_refused(text: str) -> None:
 
 
 def test_other_buckets_are_refused_with_those_there_are() -> None:
-    assert complaint(time="by_week") == "`time` is one of global, by_hour, by_day, not 'by_week'."
+    expected = "`time` is one of global, by_quarter_hour, by_hour, by_day, by_week, by_month, not 'by_year'."
+    assert complaint(time="by_year") == expected

@@ -156,6 +156,16 @@ def test_a_day_begins_at_the_first_moment_of_its_date(era: Era, zone: str, momen
     assert keys_of_an_hour(era, zone, moment, time="by_day") == keys
 
 
+def test_weeks_months_and_quarter_hours_are_those_of_the_calendar_and_of_slots() -> None:
+    paris = (WINTER, "Europe/Paris", "2026-03-29T21:30")
+    assert keys_of_an_hour(*paris, time="by_week") == ["2026-03-23T00:00:00+01:00", "2026-03-30T00:00:00+02:00"]
+    assert keys_of_an_hour(*paris, time="by_month") == ["2026-03-01T00:00:00+01:00"]
+    havana = (WINTER, "America/Havana", "2025-11-01T03:30")
+    assert keys_of_an_hour(*havana, time="by_month") == ["2025-10-01T00:00:00-04:00", "2025-11-01T00:00:00-04:00"]
+    jump = keys_of_an_hour(WINTER, "Europe/Paris", "2025-10-26T00:30", time="by_quarter_hour")
+    assert jump == [f"2025-10-26T02:{clock}" for clock in ("30:00+02:00", "45:00+02:00", "00:00+01:00", "15:00+01:00")]
+
+
 MORNING_S = unix_s("2026-01-14T09:15")
 WHOLE_DAY = Question(
     0, METRICS, 1_000_000 * unix_s("2026-01-14T00:00"), 1_000_000 * unix_s("2026-01-15T00:00"), "global", None, "utc"

@@ -25,26 +25,26 @@ SETS = [*combinations(METRICS, 1), ("interested", "gender"), tuple(METRICS)]
 
 
 @pytest.mark.parametrize("metrics", SETS)
-@pytest.mark.parametrize("by_hour", [False, True])
+@pytest.mark.parametrize("short", [False, True])
 def test_a_statement_has_its_parameters_and_no_part_that_is_not_filled_in(
-    metrics: tuple[str, ...], by_hour: bool
+    metrics: tuple[str, ...], short: bool
 ) -> None:
     for compiling in (compile_statement, compile_quick_statement, compile_grid_statement):
-        statement = compiling(metrics, by_hour=by_hour).decode()
+        statement = compiling(metrics, short=short).decode()
         assert {int(number) for number in re.findall(r"\$(\w+)", statement)} == set(range(1, len(VALUES) + 1))
         assert not re.search(r"[{}]", statement)
         assert statement.count("(") == statement.count(")")
 
 
 def test_only_the_full_statement_reads_visits() -> None:
-    assert b"FROM visits_visit" in compile_statement(("interested",), by_hour=False)
-    assert b"FROM visits_visit" not in compile_quick_statement(("interested",), by_hour=False)
+    assert b"FROM visits_visit" in compile_statement(("interested",), short=False)
+    assert b"FROM visits_visit" not in compile_quick_statement(("interested",), short=False)
 
 
 def test_blocks_are_read_only_where_something_about_people_is_asked_for() -> None:
     for compiling in (compile_statement, compile_quick_statement, compile_grid_statement):
-        assert b"metrics_block" not in compiling(("passing_by", "interested"), by_hour=False)
-        assert b"metrics_block" in compiling(("interested", "gender"), by_hour=True)
+        assert b"metrics_block" not in compiling(("passing_by", "interested"), short=False)
+        assert b"metrics_block" in compiling(("interested", "gender"), short=True)
 
 
 def test_filling_cuts_no_visit() -> None:

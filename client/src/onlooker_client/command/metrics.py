@@ -17,20 +17,31 @@ from onlooker_client.errors import BadArgument, BadRequest
 from onlooker_client.moments import read_moment
 from onlooker_client.numbers.bucket import Bucket
 from onlooker_client.numbers.declared import DECLARED_METRICS
-from onlooker_client.numbers.metrics import Metrics
+from onlooker_client.numbers.metrics import TIMES, Metrics
 from onlooker_client.terminal import Terminal
 
 SUMMARY = "Show the stream's numbers."
 USUAL = "passing_by,interested,stop_time,attention_time"
 DAYS = 7
 WRONG_QUESTION = 400
+TIMES_BY_NAME = {time.replace("by_", "").replace("_", "-"): time for time in TIMES}
+"""Such as `quarter-hour`."""
+FORMS = {
+    "by_quarter_hour": "%a %d %b %Y %H:%M",
+    "by_hour": "%a %d %b %Y %H:%M",
+    "by_day": "%a %d %b %Y",
+    "by_week": "%a %d %b %Y",
+    "by_month": "%b %Y",
+    "global": "%d %b %Y %H:%M",
+}
+"""Of a bucket's start."""
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--metrics", default=USUAL, metavar="NAMES", help=f"comma-separated ({USUAL})")
     parser.add_argument("--from", dest="from_date", metavar="MOMENT", help=f"start ({DAYS} days ago)")
     parser.add_argument("--to", dest="to_date", metavar="MOMENT", help="end (now)")
-    parser.add_argument("--by", choices=("hour", "day", "global"), default="day", help="the buckets (day)")
+    parser.add_argument("--by", choices=tuple(TIMES_BY_NAME), default="day", help="the buckets (day)")
     parser.add_argument("--tz", metavar="ZONE", help="time zone, such as Europe/Paris (the stream's own)")
     form = parser.add_mutually_exclusive_group()
     form.add_argument("--json", action="store_true", help="one JSON object a line")
@@ -46,7 +57,7 @@ def run(arguments: argparse.Namespace) -> int:
     for option, moment in (("--from", arguments.from_date), ("--to", arguments.to_date)):
         _check_moment(option, moment)
     from_date = arguments.from_date or datetime.now(timezone.utc) - timedelta(days=DAYS)
-    time = arguments.by if arguments.by == "global" else f"by_{arguments.by}"
+    time = TIMES_BY_NAME[arguments.by]
     with Client(config=read_config(arguments)) as client:
         metrics = client.metrics(arguments.metrics.split(","), from_date, arguments.to_date, time=time, tz=arguments.tz)
         try:
@@ -96,7 +107,7 @@ def write_csv(metrics: Metrics) -> None:
 
 
 def show_table(terminal: Terminal, metrics: Metrics) -> None:
-    form = {"by_day": "%a %d %b %Y", "by_hour": "%a %d %b %Y %H:%M", "global": "%d %b %Y %H:%M"}[metrics.query.time]
+    form = FORMS[metrics.query.time]
     rows = [(bucket, _columns(bucket, metrics)) for bucket in metrics]
     heads = ["start", *map(_head, rows[0][1])] if rows else []
     cells = [[bucket.start.strftime(form), *columns.values()] for bucket, columns in rows]

@@ -19,7 +19,7 @@ from onlooker_client.numbers.declared import CARRIED
 
 Moment = Union[datetime, date, str]
 """A date alone, and a text without an offset, are read in the stream's time zone; a datetime must have its own."""
-TIMES = ("by_hour", "by_day", "global")
+TIMES = ("by_quarter_hour", "by_hour", "by_day", "by_week", "by_month", "global")
 BUCKETS_AT_MOST = 200_000
 PARQUET_MAGIC = b"PAR1"
 """What a whole file begins and ends with."""

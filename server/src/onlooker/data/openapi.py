@@ -65,6 +65,10 @@ _MOMENT: Schema = {
     "pattern": r"^(19[789][0-9]|20[0-9]{2})-(0[1-9]|1[0-2])-(0[1-9]|[12][0-9]|3[01])"
     r"T([01][0-9]|2[0-3]):[0-5][0-9]:[0-5][0-9](\.[0-9]{1,6})?(Z|[+-](0[0-9]|1[0-3]):?[0-5][0-9])?$",
 }
+_TIME_RULE = (
+    "How the range is cut into buckets. Quarter hours are 15 minutes of UTC; days, weeks from Monday on and months are "
+    "those of the time zone"
+)
 _ZONE_RULE = "without an offset it is read in the stream's time zone, or in `tz`"
 _GROUPS_RULE = (
     "Where the stream tells about people in groups, who is in no block that lies inside the range and the bucket "
@@ -228,7 +232,7 @@ def _parameters(operation: str) -> list[Schema]:
         _query("metrics", f"Which metrics, separated by commas. {known} {_GROUPS_RULE}", names) | listed,
         _query("from_date", f"Where the range begins; {_ZONE_RULE}", _MOMENT) | {"required": True},
         _query("to_date", f"Where it ends; {_ZONE_RULE}. Now if omitted", _MOMENT),
-        _query("time", "How the range is cut into buckets", time),
+        _query("time", _TIME_RULE, time),
         _query("tz", "Time zone of the buckets, an IANA name; the stream's own if omitted", zone),
         _STREAM_PARAMETER,
     ]

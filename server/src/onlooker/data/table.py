@@ -23,7 +23,7 @@ HEADERS = CACHING | {"Content-Disposition": 'attachment; filename="entities.csv"
 MEDIA_TYPE = "text/csv; charset=utf-8; header=present"
 
 LONGEST_TABLE = 100_000
-"""Eleven years of hours."""
+"""Eleven years of hours, or nearly three of quarter hours."""
 WAIT_LIMIT_S = 60.0
 """Longer than usual: a reader that has half a table is not turned away because others ask, too."""
 
@@ -48,7 +48,7 @@ async def read_first_page(request: Request) -> tuple[tuple[str, ...], Answer]:
     refuse_comparison(parameters)
     query, _ = read_query(request, parameters)
     if count_buckets(query) > LONGEST_TABLE:
-        raise bad_request(f"A table has at most {LONGEST_TABLE} rows. Ask for a shorter range, or for days.")
+        raise bad_request(f"A table has at most {LONGEST_TABLE} rows. Ask for a shorter range, or for longer buckets.")
     asked = query.metrics
     carrying = replace(query, metrics=tuple(dict.fromkeys((*asked, *CARRIED))))
     note = partial(note_reading, context_of(request), request, query, "table")

@@ -1,7 +1,7 @@
-"""The buckets of a query: where an hour or a day begins on the local clock. Pure."""
+"""The buckets of a query: where an hour, a day, a week or a month begins on the local clock. Pure."""
 
 from bisect import bisect_left, bisect_right
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta, timezone
 from functools import lru_cache
@@ -9,17 +9,20 @@ from itertools import accumulate, chain, pairwise, repeat
 from typing import NamedTuple
 from zoneinfo import ZoneInfo
 
-from onlooker.metrics.query import Query, Time
+from onlooker.metrics.query import EARLIEST, LATEST, Query, Time
+from onlooker.slots import SLOT_S
 
 HOUR_S, DAY_S = 3600, 86_400
+WEEK_S = 7 * DAY_S
 HOURS_A_WEEK = 168
 HOURS_BEFORE_1970 = 72
 """It began on a Thursday."""
-UNITS_S = {Time.BY_HOUR: HOUR_S, Time.BY_DAY: DAY_S}
 PROBE_S = 3 * DAY_S
 """How far apart a clock is probed. Since 1970 no clock has changed twice within six days."""
 AROUND_S = 3 * DAY_S
-"""Longer than any bucket: the first and last bucket of a range begin and end within this distance of it."""
+"""Longer than a day on any clock."""
+AROUND = {Time.BY_WEEK: 10 * DAY_S, Time.BY_MONTH: 34 * DAY_S}
+"""The same of longer buckets: the first and last bucket of a range begin and end within this distance of it."""
 CACHED_YEARS = 80_000
 CACHED_KEYS = 16_384
 """Two years of hours of one time zone: pages of different streams have the same ones."""
@@ -102,25 +105,56 @@ def _offset_text(offset_s: int) -> str:
     return _EPOCH.replace(tzinfo=timezone(timedelta(seconds=offset_s))).isoformat()[len("1970-01-01T00:00:00") :]
 
 
+class _Unit(NamedTuple):
+    """Buckets of one length, numbered by a clock."""
+
+    length_s: int
+    ahead_s: int = 0
+    """How long before 1970 number 0 began."""
+
+    def number_at(self, local_s: int) -> int:
+        return (local_s + self.ahead_s) // self.length_s
+
+    def begin(self, numbers: range, *, clock_s: int) -> Sequence[int]:
+        """When consecutive ones begin, by a clock that is so much ahead of UTC."""
+        ahead_s = self.ahead_s + clock_s
+        return range(numbers.start * self.length_s - ahead_s, numbers.stop * self.length_s - ahead_s, self.length_s)
+
+
+class _Months:
+    """The months of the calendar, numbered from the first that any range comes near."""
+
+    def __init__(self) -> None:
+        years = range(EARLIEST.year - 1, LATEST.year + 2)
+        self._begin_s = [_floor_s(datetime(year, month, 1, tzinfo=UTC)) for year in years for month in range(1, 13)]
+
+    def number_at(self, local_s: int) -> int:
+        return bisect_right(self._begin_s, local_s) - 1
+
+    def begin(self, numbers: range, *, clock_s: int) -> Sequence[int]:
+        return [begins_s - clock_s for begins_s in self._begin_s[numbers.start : numbers.stop]]
+
+
 class _Run(NamedTuple):
-    """The buckets that begin between two changes of a clock, by the number of their hour or day since 1970 there."""
+    """The buckets that begin between two changes of a clock, by their number."""
 
     begins_s: int
     offset_s: int
-    unit_s: int
+    clock_s: int
+    """What the clock that they are numbered by is ahead of UTC."""
+    unit: _Unit | _Months
     first: int
     after: int
 
     def count_before(self, moment_s: int) -> int:
         """How many of them begin before a moment."""
-        unit = (moment_s - 1 + self.offset_s) // self.unit_s
-        return max(0, min(self.after, unit + 1) - self.first)
+        return max(0, min(self.after, self.unit.number_at(moment_s - 1 + self.clock_s) + 1) - self.first)
 
     def begin(self, indexes: range) -> Iterator[tuple[int, int]]:
         """When some begin, and the offset at that time. The very first may begin late, with the change itself."""
-        first_s, end_s = ((self.first + index) * self.unit_s - self.offset_s for index in (indexes.start, indexes.stop))
-        moments = chain([max(self.begins_s, first_s)], range(first_s + self.unit_s, end_s, self.unit_s))
-        return zip(moments, repeat(self.offset_s), strict=False)
+        numbers = range(self.first + indexes.start, self.first + indexes.stop)
+        begin_s = self.unit.begin(numbers, clock_s=self.clock_s)
+        return zip(chain([max(self.begins_s, begin_s[0])], begin_s[1:]), repeat(self.offset_s), strict=False)
 
 
 class _Starts:
@@ -160,7 +194,8 @@ class OffsetChange(NamedTuple):
 
 
 def _starts_around(query: Query) -> _Starts:
-    begins_s, ends_s = _floor_s(query.from_at) - AROUND_S, _ceil_s(query.to_at) + AROUND_S
+    around_s = AROUND.get(query.time, AROUND_S)
+    begins_s, ends_s = _floor_s(query.from_at) - around_s, _ceil_s(query.to_at) + around_s
     return _starts_between(query.zone.key, begins_s, ends_s, query.time)
 
 
@@ -180,15 +215,25 @@ def offsets_around(zone: ZoneInfo, begins_s: int, ends_s: int) -> list[OffsetCha
 
 
 def _runs_of(changes: list[OffsetChange], time: Time) -> Iterator[_Run]:
-    """Every change begins an hour. It begins a day only if the clock has not shown that date before."""
-    unit_s = UNITS_S[time]
-    shown = (changes[0].at_s + changes[0].offset_s) // unit_s
+    """Every change begins an hour. It begins a day, week or month only if the clock has not shown any of it before."""
+    if time is Time.BY_QUARTER_HOUR:
+        yield from _runs_of_slots(changes)
+        return
+    unit = _UNITS[time]
+    shown = unit.number_at(changes[0].at_s + changes[0].offset_s)
     for change, following in pairwise(changes):
-        first = (change.at_s + change.offset_s) // unit_s
-        after = (following.at_s - 1 + change.offset_s) // unit_s + 1
-        if time is Time.BY_DAY:
+        first = unit.number_at(change.at_s + change.offset_s)
+        after = unit.number_at(following.at_s - 1 + change.offset_s) + 1
+        if time is not Time.BY_HOUR:
             first, shown = max(first, shown), after
-        yield _Run(change.at_s, change.offset_s, unit_s, first, max(first, after))
+        yield _Run(change.at_s, change.offset_s, change.offset_s, unit, first, max(first, after))
+
+
+def _runs_of_slots(changes: list[OffsetChange]) -> Iterator[_Run]:
+    """Quarter hours are slots whatever the clock does: each has 15 minutes, and none is cut."""
+    for change, following in pairwise(changes):
+        first, after = (-(-at_s // SLOT_S) for at_s in (change.at_s, following.at_s))
+        yield _Run(change.at_s, change.offset_s, 0, _SLOTS, first, after)
 
 
 def _changes_between(zone: ZoneInfo, begins_s: int, ends_s: int) -> Iterable[OffsetChange]:
@@ -229,3 +274,12 @@ def _floor_s(at: datetime) -> int:
 
 def _ceil_s(at: datetime) -> int:
     return -((_EPOCH - at) // _SECOND)
+
+
+_SLOTS = _Unit(SLOT_S)
+_UNITS: dict[Time, _Unit | _Months] = {
+    Time.BY_HOUR: _Unit(HOUR_S),
+    Time.BY_DAY: _Unit(DAY_S),
+    Time.BY_WEEK: _Unit(WEEK_S, ahead_s=HOURS_BEFORE_1970 * HOUR_S),
+    Time.BY_MONTH: _Months(),
+}

@@ -15,7 +15,7 @@ from onlooker.errors import bad_request
 from onlooker.metrics.buckets import count_buckets, page_buckets
 from onlooker.metrics.definitions import METRICS, Figures, Unit, Value, in_declared_order
 from onlooker.metrics.extension_values import ExtensionValue, figures_needed, read_extensions, shape_extensions
-from onlooker.metrics.query import PAGE_BUCKETS, Query, Time
+from onlooker.metrics.query import PAGE_BUCKETS, Query
 from onlooker.metrics.statements import (
     NOTE,
     compile_block_reading,
@@ -116,21 +116,21 @@ async def _find(pool: Pool, query: Query, edges_s: Sequence[float], *, with_bloc
     """In one statement, so of one moment. If the quick statement has no answer, the full one starts over."""
     if not query.metrics:
         return {}
-    metrics, by_hour = in_declared_order(query.metrics), query.time is Time.BY_HOUR
+    metrics, short = in_declared_order(query.metrics), query.time.is_short
     values = compile_values(query, edges_s)
     async with pool.connection() as connection:
         # A raw cursor takes a statement as it is. Other cursors parse a statement of this length each time.
         cursor = AsyncRawCursor(connection, row_factory=tuple_row)
         if query.grid:
-            statement = compile_grid_statement(metrics, by_hour=by_hour, with_blocks=with_blocks)
+            statement = compile_grid_statement(metrics, short=short, with_blocks=with_blocks)
             await cursor.execute(statement, values, prepare=True)
             return _add_up(await cursor.fetchall())
         if with_blocks and is_quick(query, edges_s):
-            await cursor.execute(compile_quick_statement(metrics, by_hour=by_hour), values, prepare=True)
+            await cursor.execute(compile_quick_statement(metrics, short=short), values, prepare=True)
             found = _add_up(await cursor.fetchall())
             if NOTE not in found:
                 return found
-        statement = compile_statement(metrics, by_hour=by_hour, with_blocks=with_blocks)
+        statement = compile_statement(metrics, short=short, with_blocks=with_blocks)
         await cursor.execute(statement, values, prepare=True)
         return _add_up(await cursor.fetchall())
 

@@ -26,8 +26,18 @@ class Time(StrEnum):
     """How a range is divided into buckets."""
 
     GLOBAL = "global"
+    BY_QUARTER_HOUR = "by_quarter_hour"
+    """Of slots."""
     BY_HOUR = "by_hour"
     BY_DAY = "by_day"
+    BY_WEEK = "by_week"
+    """From Monday on."""
+    BY_MONTH = "by_month"
+
+    @property
+    def is_short(self) -> bool:
+        """Whether a bucket has four slots at most."""
+        return self in (Time.BY_HOUR, Time.BY_QUARTER_HOUR)
 
 
 @dataclass(frozen=True)

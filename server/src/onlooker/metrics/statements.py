@@ -55,31 +55,32 @@ _SUMS = {"told": "sum(coalesce(told, interested))"}
 
 
 @lru_cache(maxsize=1024)
-def compile_statement(metrics: tuple[str, ...], *, by_hour: bool, with_blocks: bool = True) -> bytes:
+def compile_statement(metrics: tuple[str, ...], *, short: bool, with_blocks: bool = True) -> bytes:
     """Rows of a bucket's number, from 1 on, followed by the figures of each metric in their order.
 
-    A bucket may have no row, one, or several to be added up. Without blocks it has what is told one by one.
+    A bucket may have no row, one, or several to be added up. Without blocks it has what is told one by one. `short`
+    buckets have few slots.
     """
     except_raw = _parts["except_raw"].substitute()
-    names = _name_parts(metrics, by_hour=by_hour, with_blocks=with_blocks)
+    names = _name_parts(metrics, short=short, with_blocks=with_blocks)
     return _compile(metrics, [*names, "judged", "inexact"], except_raw=except_raw)
 
 
 @lru_cache(maxsize=1024)
-def compile_quick_statement(metrics: tuple[str, ...], *, by_hour: bool) -> bytes:
+def compile_quick_statement(metrics: tuple[str, ...], *, short: bool) -> bytes:
     """The same from the roll-up alone: half the work, but no answer if visits have to be read."""
-    return _compile(metrics, [*_name_parts(metrics, by_hour=by_hour), "unanswered"], except_raw="")
+    return _compile(metrics, [*_name_parts(metrics, short=short), "unanswered"], except_raw="")
 
 
 @lru_cache(maxsize=1024)
-def compile_grid_statement(metrics: tuple[str, ...], *, by_hour: bool, with_blocks: bool = True) -> bytes:
+def compile_grid_statement(metrics: tuple[str, ...], *, short: bool, with_blocks: bool = True) -> bytes:
     """The same from the roll-up alone, as it is: for ranges on the grid, whose visits are never read."""
-    return _compile(metrics, _name_parts(metrics, by_hour=by_hour, with_blocks=with_blocks), except_raw="")
+    return _compile(metrics, _name_parts(metrics, short=short, with_blocks=with_blocks), except_raw="")
 
 
-def _name_parts(metrics: tuple[str, ...], *, by_hour: bool, with_blocks: bool = True) -> list[str]:
+def _name_parts(metrics: tuple[str, ...], *, short: bool, with_blocks: bool = True) -> list[str]:
     """The parts that add up slots, and blocks where anything about people is asked for."""
-    rolled_up = "hours" if by_hour else "days"
+    rolled_up = "hours" if short else "days"
     if not any(column in BLOCK_FIGURES for name in metrics for column in METRICS[name].figures):
         return [rolled_up]
     return [rolled_up, f"{rolled_up}_in_groups", *([f"blocks_of_{rolled_up}"] if with_blocks else [])]

@@ -12,14 +12,48 @@ from onlooker.metrics.like_time import TimeRange, previous_range
 from onlooker.metrics.query import Time
 
 LONGEST = timedelta(days=5 * 366)
-HOURS_UP_TO = timedelta(days=3, hours=1)
-"""Longer ranges are drawn by day. Three days have an extra hour when clocks go back."""
 EARLIEST = datetime(1971, 1, 1, tzinfo=UTC)
 NAMES = {"today": "Today", "24h": "24 hours", "3d": "3 days", "7d": "7 days", "30d": "30 days"}
+CALENDAR_NAMES = {
+    "yesterday": "Yesterday",
+    "week": "This week",
+    "last-week": "Last week",
+    "month": "This month",
+    "last-month": "Last month",
+    "year": "This year",
+    "last-year": "Last year",
+}
+ALL_NAMES = NAMES | CALENDAR_NAMES
 DEFAULT = "7d"
-DAY, SECOND = timedelta(days=1), timedelta(seconds=1)
+HOUR, DAY, SECOND = timedelta(hours=1), timedelta(days=1), timedelta(seconds=1)
 _DAYS = {"today": 1, "3d": 3, "7d": 7, "30d": 30}
 _LOCAL = re.compile(r"\d{4}-\d\d-\d\d(T\d\d:\d\d(:\d\d(Z|[+-]\d\d:\d\d)?)?)?", re.ASCII)
+
+
+@dataclass(frozen=True)
+class Grain:
+    """Buckets that a chart can be drawn in."""
+
+    name: str
+    """In the address."""
+    label: str
+    time: Time
+    from_over: timedelta
+    """Only ranges that are longer have several."""
+    up_to: timedelta
+    """Longer ranges have too many."""
+    usual_up_to: timedelta
+    """Up to this length it is chosen where nobody chooses."""
+
+
+GRAINS = (
+    Grain("quarter-hour", "Quarter hour", Time.BY_QUARTER_HOUR, timedelta(), 3 * DAY + HOUR, 6 * HOUR),
+    Grain("hour", "Hour", Time.BY_HOUR, HOUR, 14 * DAY + HOUR, 3 * DAY + HOUR),
+    Grain("day", "Day", Time.BY_DAY, DAY + HOUR, LONGEST + DAY, 100 * DAY),
+    Grain("week", "Week", Time.BY_WEEK, 7 * DAY + HOUR, LONGEST + DAY, 2 * 366 * DAY),
+    Grain("month", "Month", Time.BY_MONTH, 31 * DAY + HOUR, LONGEST + DAY, LONGEST + DAY),
+)
+"""The finest first. Whole days have an extra hour when clocks go back."""
 
 
 class PeriodError(ValueError):
@@ -31,7 +65,7 @@ class Period:
     """A time range in UTC, and the one it is compared with: the same weekdays and times of day."""
 
     name: str
-    """One of NAMES; empty for a custom range."""
+    """One of ALL_NAMES; empty for a custom range."""
     from_at: datetime
     to_at: datetime
     before_from_at: datetime
@@ -43,12 +77,21 @@ class Period:
     """Likewise; it may lie in the future."""
     is_moving: bool
     """Whether the range moves with the clock: the same address shows another range later."""
+    by: str = ""
+    """The name of the grain that was chosen; empty for the usual one."""
+    grains: tuple[Grain, ...] = field(init=False)
+    """Those that make sense for its length."""
+    grain: Grain = field(init=False)
+    """How it is drawn: as chosen, unless that makes no sense for its length, which may grow with the clock."""
     time: Time = field(init=False)
-    """Whether it is drawn by hour or by day."""
 
     def __post_init__(self) -> None:
-        is_short = self.to_at - self.from_at <= HOURS_UP_TO
-        object.__setattr__(self, "time", Time.BY_HOUR if is_short else Time.BY_DAY)
+        length = self.to_at - self.from_at
+        grains = tuple(one for one in GRAINS if one.from_over < length <= one.up_to)
+        usual = next((one for one in GRAINS if length <= one.usual_up_to), GRAINS[-1])
+        grain = next((one for one in grains if one.name == self.by), usual)
+        for name, value in (("grains", grains), ("grain", grain), ("time", grain.time)):
+            object.__setattr__(self, name, value)
 
     @property
     def days(self) -> int:
@@ -57,23 +100,47 @@ class Period:
 
 
 def parse_period(parameters: Mapping[str, str], *, zone: ZoneInfo, now: datetime) -> Period:
-    """Parse `period=7d`, or `from` and `to`, which are local to the zone unless they have an offset.
+    """Parse `period=7d`, or `from` and `to`, which are local to the zone unless they have an offset; and `by=hour`.
 
     Raises PeriodError.
     """
+    by = parameters.get("by", "")
+    if by and by not in (one.name for one in GRAINS):
+        raise PeriodError(f"Unknown buckets. Choose one of {', '.join(one.name for one in GRAINS)}.")
+    return replace(_parse_unsplit(parameters, zone=zone, now=now), by=by)
+
+
+def _parse_unsplit(parameters: Mapping[str, str], *, zone: ZoneInfo, now: datetime) -> Period:
     now = now.astimezone(UTC).replace(microsecond=0)
     if "from" in parameters or "to" in parameters:
         return _parse_range(parameters.get("from", ""), parameters.get("to", ""), zone=zone, now=now)
     name = parameters.get("period", DEFAULT)
-    if name not in NAMES:
-        raise PeriodError(f"Unknown period. Choose one of {', '.join(NAMES)}, or a range.")
+    if name not in ALL_NAMES:
+        raise PeriodError(f"Unknown period. Choose one of {', '.join(ALL_NAMES)}, or a range.")
     here = now.astimezone(zone)
     if name == "24h":
         begins, ends = ((at.astimezone(zone).replace(tzinfo=None)) for at in (now - DAY, now))
         before = previous_range(TimeRange(now - DAY, now), zone)
         return Period(name, now - DAY, now, before.from_at, before.to_at, zone, begins, ends, is_moving=True)
-    ends = datetime.combine(here.date() + DAY, time())
-    return _make_period(name, ends - _DAYS[name] * DAY, ends, zone=zone, now=now)
+    midnight = datetime.combine(here.date(), time())
+    if name in CALENDAR_NAMES:
+        return _make_period(name, *_find_calendar_ends(name, midnight), zone=zone, now=now)
+    return _make_period(name, midnight + DAY - _DAYS[name] * DAY, midnight + DAY, zone=zone, now=now)
+
+
+def _find_calendar_ends(name: str, today: datetime) -> tuple[datetime, datetime]:
+    """Where a named day, week, month or year begins and ends, by local time; `today` is its midnight."""
+    monday, first, new_year = today - today.weekday() * DAY, today.replace(day=1), today.replace(month=1, day=1)
+    ends = {
+        "yesterday": (today - DAY, today),
+        "week": (monday, monday + 7 * DAY),
+        "last-week": (monday - 7 * DAY, monday),
+        "month": (first, (first + 31 * DAY).replace(day=1)),
+        "last-month": ((first - DAY).replace(day=1), first),
+        "year": (new_year, new_year.replace(year=new_year.year + 1)),
+        "last-year": (new_year.replace(year=new_year.year - 1), new_year),
+    }
+    return ends[name]
 
 
 def _parse_range(from_text: str, to_text: str, *, zone: ZoneInfo, now: datetime) -> Period:
@@ -90,7 +157,8 @@ def _parse_range(from_text: str, to_text: str, *, zone: ZoneInfo, now: datetime)
 
 def _make_period(name: str, begins: datetime, ends: datetime, *, zone: ZoneInfo, now: datetime) -> Period:
     """Compare with the same local times, whole weeks earlier: today until now with the same weekday until then."""
-    ends_at = now if name else _to_utc(ends, zone)  # clocks set back at midnight may put it before now
+    is_open = name and ends > now.astimezone(zone).replace(tzinfo=None)
+    ends_at = now if is_open else _to_utc(ends, zone)  # clocks set back at midnight may put it before now
     to_at = min(ends_at, now)
     from_at = min(_to_utc(begins, zone), to_at - SECOND)  # in the first second of a day, the period still has a length
     before = previous_range(TimeRange(from_at, to_at), zone)
@@ -138,6 +206,8 @@ class PeriodPicker:
     """All the periods to choose from. `earlier` and `later` are query strings."""
 
     choices: list[PeriodChoice]
+    calendar: list[PeriodChoice]
+    """Days, weeks, months and years as they are named."""
     earlier: str
     later: str
     """Empty where it would lie in the future."""
@@ -151,15 +221,18 @@ class PeriodPicker:
 def make_picker(period: Period | None, *, zone: ZoneInfo, now: datetime) -> PeriodPicker:
     """Without a period none is marked, and the form shows the default. A period that starts this minute is future."""
     shown = period or parse_period({}, zone=zone, now=now)
-    choices = [PeriodChoice(name, label, period is not None and name == period.name) for name, label in NAMES.items()]
+    choices = [
+        PeriodChoice(name, label, period is not None and name == period.name) for name, label in ALL_NAMES.items()
+    ]
     from_local, to_local = (at.astimezone(zone).strftime("%Y-%m-%dT%H:%M") for at in (shown.from_at, shown.to_at))
     begins, step, minute = shown.begins, shown.days * DAY, now.replace(second=0, microsecond=0)
     return PeriodPicker(
-        choices=choices,
-        earlier=_make_query_string(begins - step, shown.ends - step)
+        choices=[one for one in choices if one.name in NAMES],
+        calendar=[one for one in choices if one.name in CALENDAR_NAMES],
+        earlier=_make_query_string(begins - step, shown.ends - step, by=shown.by)
         if begins - step >= EARLIEST.replace(tzinfo=None) + DAY
         else "",
-        later=_make_query_string(begins + step, shown.ends + step)
+        later=_make_query_string(begins + step, shown.ends + step, by=shown.by)
         if (begins + step).replace(tzinfo=zone) < minute
         else "",
         from_local=from_local,
@@ -182,13 +255,13 @@ def _field_value(text: str) -> str:
         return ""
 
 
-def _make_query_string(begins: datetime, ends: datetime) -> str:
+def _make_query_string(begins: datetime, ends: datetime, *, by: str) -> str:
     """Whole days are written as dates."""
     if begins.time() == ends.time() == time():
         dates = begins.date().isoformat(), (ends - DAY).date().isoformat()
     else:
         dates = begins.isoformat(timespec="minutes"), ends.isoformat(timespec="minutes")
-    return urlencode(dict(zip(("from", "to"), dates, strict=True)), safe=":")
+    return urlencode(dict(zip(("from", "to"), dates, strict=True)) | ({"by": by} if by else {}), safe=":")
 
 
 def present_period(period: Period, *, now: datetime) -> dict[str, Any]:
@@ -198,7 +271,7 @@ def present_period(period: Period, *, now: datetime) -> dict[str, Any]:
         "period": period,
         "from_date": from_date,
         "to_date": to_date,
-        "table_query": urlencode({"from": from_date, "to": to_date}),
+        "table_query": urlencode({"from": from_date, "to": to_date} | ({"by": period.by} if period.by else {})),
         "range": format_period(period, now=now),
         "range_before": format_range(period.before_from_at, period.before_to_at, period.zone, now=now),
         "read_at": now.astimezone(period.zone).isoformat(timespec="seconds"),

@@ -40,7 +40,7 @@ _WEEKDAYS = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday",
 
 # Rows are made here because a year has hundreds of them, and a template takes longer.
 _ROW = '<tr><th scope="row">{}</th><td>{}</td><td>{}</td><td>{}</td></tr>\n'
-_DAY_LINK = '<a href="?from={0}&amp;to={0}">{1}</a>'
+_DAYS_LINK = '<a href="?from={}&amp;to={}">{}</a>'
 
 _READ_FROM = {"gender": ("gender",), "category": ("age", "gender"), "age": ("age",), "emotion": ("expression",)}
 """The breakdowns, and what must be computed of people for each."""
@@ -232,10 +232,12 @@ def describe_quality_change(change: QualityChange) -> str:
 
 
 def label_buckets(keys: list[str], time: Time) -> list[str]:
-    """Axis labels of hours or days. Where clocks show an hour twice, the UTC offset tells the two apart."""
+    """Axis labels of buckets. Where clocks show an hour twice, the UTC offset tells the two apart."""
     starts = [datetime.fromisoformat(key) for key in keys]
+    if time is Time.BY_MONTH:
+        return [f"{start:%b %Y}" for start in starts]
     days = [f"{start:%a} {start.day} {start:%b}" for start in starts]
-    if time is Time.BY_DAY:
+    if not time.is_short:
         is_one_year = len({start.year for start in starts}) == 1
         return [day if is_one_year else f"{day} {start.year}" for day, start in zip(days, starts, strict=True)]
     is_one_day = len({start.date() for start in starts}) == 1
@@ -248,13 +250,16 @@ def label_buckets(keys: list[str], time: Time) -> list[str]:
 
 
 def make_time_rows(data: Mapping[str, Any]) -> SafeString:
-    """The time chart's points as table rows; days link to their hours."""
-    is_by_day = data["time"] == Time.BY_DAY
-    return format_html_join("", _ROW, (_make_row(point, is_by_day=is_by_day) for point in data["points"]))
+    """The time chart's points as table rows; days link to their hours, weeks and months to their days."""
+    is_linked = not Time(data["time"]).is_short
+    return format_html_join("", _ROW, (_make_row(point, is_linked=is_linked) for point in data["points"]))
 
 
-def _make_row(point: Mapping[str, Any], *, is_by_day: bool) -> tuple[str, ...]:
-    label = format_html(_DAY_LINK, point["key"][:10], point["label"]) if is_by_day else point["label"]
+def _make_row(point: Mapping[str, Any], *, is_linked: bool) -> tuple[str, ...]:
+    label = point["label"]
+    if is_linked:
+        last = datetime.fromisoformat(point["to"]) - datetime.resolution
+        label = format_html(_DAYS_LINK, point["key"][:10], last.date().isoformat(), label)
     counts = (NO_VALUE if point["gap"] or point[name] is None else point[name] for name in COUNTS)
     return (label, *counts, point["words"])
 

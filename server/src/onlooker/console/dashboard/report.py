@@ -58,7 +58,7 @@ Week = tuple[tuple[float | None, ...], ...]
 
 @dataclass(frozen=True)
 class Point:
-    """An hour or a day of the time chart."""
+    """A bucket of the time chart, such as an hour or a day."""
 
     key: str
     """The bucket's start, as the data endpoint writes it."""
@@ -105,7 +105,7 @@ class Report:
 
 
 async def read_report(pool: Pool, stream_id: int, period: Period, *, now: datetime, grid: bool = False) -> Report:
-    """Run all queries at once. The chart's days are sums of hours, so hours are read once for chart and week."""
+    """Run all queries at once. Longer buckets are sums of hours, so hours are read once for chart and week."""
     whole = make_query(stream_id, period, Time.GLOBAL, grid=grid)
     before = TimeRange(period.before_from_at, period.before_to_at)
     whole_before = replace(whole, from_at=before.from_at, to_at=before.to_at)
@@ -114,14 +114,17 @@ async def read_report(pool: Pool, stream_id: int, period: Period, *, now: dateti
     (
         total,
         comparison,
-        (counts, is_exact),
+        ((counts, is_exact), drawn),
         (covered, (covered_s, _)),
         [watched_before],
         (seen, device),
     ) = await asyncio.gather(
         run_query(pool, whole),
         read_comparison(pool, replace(whole, metrics=COMPARED), before, now=now),
-        count_between(pool, by_hour, hours.edges_s),
+        asyncio.gather(
+            count_between(pool, by_hour, hours.edges_s),
+            _count_quarter_hours(pool, replace(by_hour, time=period.time), buckets),
+        ),
         asyncio.gather(
             read_coverage(pool, whole, buckets, now=now),
             read_covered(pool, stream_id, past_buckets(by_hour, hours.edges_s, now)),
@@ -143,13 +146,20 @@ async def read_report(pool: Pool, stream_id: int, period: Period, *, now: dateti
         share_before=watched_share(watched_before),
         is_watched=is_watched,
         is_before_stream=not is_watched and set(watched.missing) == {Absence.NOT_CREATED},
-        points=draw_points(buckets, covered, sum_hours(counts, hours.edges_s, buckets), changes),
+        points=draw_points(buckets, covered, drawn or sum_hours(counts, hours.edges_s, buckets), changes),
         week=draw_week(hours.of_week, counts["passing_by"], covered_s),
         quality=quality,
         exact=total.exact and is_exact,
         told=sum_figures(comparison.clusters["stop_time"])[-1],
         computed=f" {computed}." if (computed := describe_device(device, watched.covered_s)) else "",
     )
+
+
+async def _count_quarter_hours(pool: Pool, query: Query, buckets: Buckets) -> dict[str, list[int]]:
+    """Which hours do not tell; nothing where longer buckets are drawn."""
+    if query.time is not Time.BY_QUARTER_HOUR:
+        return {}
+    return (await count_between(pool, query, buckets.edges_s))[0]
 
 
 def without_interest(report: Report) -> Report:

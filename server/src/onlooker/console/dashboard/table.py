@@ -33,7 +33,7 @@ LONGEST_NAME = 60
 
 @dataclass(frozen=True)
 class PeriodTable:
-    """The time chart's hours or days, with the columns of the data endpoint's table and `gap`."""
+    """The time chart's buckets, with the columns of the data endpoint's table and `gap`."""
 
     stream: Stream
     period: Period

@@ -58,7 +58,7 @@ FROM bucket CROSS JOIN LATERAL (
     HAVING count(*) > 0) whole
 WHERE $is_grouped
 
--- name: hours  the roll-up by hour, grouped: an hour has four slots at most, so this is the cheaper way
+-- name: hours  the roll-up by hour or quarter hour, grouped: there are four slots at most, so this is the cheaper way
 SELECT width_bucket(slot_at, ARRAY(SELECT begins_at FROM bucket ORDER BY number)) AS number, $summed
 FROM metrics_slot
 WHERE stream_id = $stream_id AND slot_at >= $window_from AND slot_at < $window_to

@@ -6,7 +6,7 @@ from datetime import UTC, datetime, timedelta, timezone
 from urllib.parse import quote
 
 from onlooker.data.entities import PATH
-from onlooker.metrics.query import EARLIEST, LATEST
+from onlooker.metrics.query import EARLIEST, LATEST, Time
 from onlooker.proof.questions.marked_streams import HOUR_MS, SPAN_H
 from onlooker.proof.questions.sender import QuestionSender
 from onlooker.proof.questions.tally import ANSWERED, CUT_OFF, REFUSED, RIGHT, TOO_LARGE, Expected
@@ -44,7 +44,17 @@ WRONG: dict[str, tuple[str, ...]] = {
         *("2201-01-01T00:00:00Z", "1600-01-01T00:00:00Z", "infinity", "-infinity", "epoch", "2026-01-01T00:00:00Z\0"),
         *("2026-01-01T00:00:00\0", "2026-01-01T00:00:00+01:00\0", "2026-01-01T00:00\0Z"),
     ),
-    "time": ("by_minute", "by_week", "by_hour,by_day", "by_hour ", "1", "hour", "Time.GLOBAL", "by_hour\0"),
+    "time": (
+        "by_minute",
+        "by_year",
+        "by_quarter",
+        "by_hour,by_day",
+        "by_hour ",
+        "1",
+        "hour",
+        "Time.GLOBAL",
+        "by_hour\0",
+    ),
     "page": (
         *("-1", "0", "-0", "1.5", "1.0", "1e0", "1e9", "1000000000", "9" * 30, "9" * 3000, "0x1", "1_0", "one", "+"),
         *("٣", "²", "\uff11", "½", "NaN", "inf", "-9223372036854775809", "18446744073709551616", "1,2", "1;2", "1 2"),
@@ -146,7 +156,7 @@ def ask_rightly(source: random.Random, reader: QuestionSender) -> None:
         metrics=",".join(source.sample(METRICS, source.randint(1, len(METRICS)))),
         from_date=(first + timedelta(milliseconds=begins_ms)).strftime(spelling),
         to_date=(first + timedelta(milliseconds=ends_ms)).strftime(spelling),
-        time=source.choice(["global", "by_hour", "by_day"]),
+        time=source.choice(list(Time)),
         tz=source.choice(ZONES),
     )
     path = source.choice([ENTITIES, ENTITIES, *TABLES])
@@ -169,9 +179,7 @@ def turn_around(source: random.Random, reader: QuestionSender) -> None:
             ({"to_date": right["from_date"]}, REFUSED),
             ({"from_date": right["to_date"], "to_date": right["from_date"]}, REFUSED),
             ({"from_date": right["to_date"], "to_date": ALL_TIME["to_date"]}, RIGHT),
-            ({**ALL_TIME, "time": "by_hour"}, RIGHT),
-            ({**ALL_TIME, "time": "by_day"}, RIGHT),
-            ({**ALL_TIME, "time": "global"}, RIGHT),
+            *(({**ALL_TIME, "time": time}, RIGHT) for time in Time),
         ]
     )
     reader.ask("ranges", target(right | changes), expected=expected, whose=source.randrange(2))
@@ -261,8 +269,9 @@ def send_body(source: random.Random, reader: QuestionSender) -> None:
 
 
 def ask_for_too_much(source: random.Random, reader: QuestionSender) -> None:
-    """A table with a row for every hour there ever was."""
-    asked = target(question(reader, **ALL_TIME, time="by_hour"), source.choice(TABLES))
+    """A table with a row for every hour there ever was, or for every quarter of one."""
+    time = source.choice([Time.BY_HOUR, Time.BY_QUARTER_HOUR])
+    asked = target(question(reader, **ALL_TIME, time=time), source.choice(TABLES))
     reader.ask("long tables", asked, expected=REFUSED, whose=source.randrange(2))
 
 

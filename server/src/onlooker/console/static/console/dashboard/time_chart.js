@@ -1,4 +1,4 @@
-// Passing by and interested, hour by hour or day by day. What was not watched hangs from the top as hatched bands.
+// Passing by and interested, bucket by bucket. What was not watched hangs from the top as hatched bands.
 import { changeLines, hasChanges } from "./changes.js";
 import { drawChart } from "./chart.js";
 import { legend, tip } from "./elements.js";

@@ -1,4 +1,4 @@
-// A click on a day leads to its hours: it follows the link of the day's row in the table, as a keyboard does.
+// A click on a day leads to its hours, on a week or month to its days: it follows the link of its row in the table, as a keyboard does.
 import { element } from "./elements.js";
 
 export function zoomByClick(figure, chart, points) {
@@ -30,7 +30,7 @@ document.addEventListener("click", (event) => {
 
 export function offerWayBack(figure) {
   if (!zoom || zoom.to !== location.search) return;
-  const link = element("a", "back", "Back to all days");
+  const link = element("a", "back", "Back to the whole period");
   const swap = { "hx-target": "#report", "hx-swap": "outerHTML", "hx-push-url": "true" };
   const attributes = { href: zoom.from, "hx-get": zoom.from, ...swap };
   for (const [name, value] of Object.entries(attributes)) link.setAttribute(name, value);
