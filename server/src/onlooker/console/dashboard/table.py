@@ -14,6 +14,7 @@ from onlooker.audit.entries import append_export
 from onlooker.console.accounts.page_access import PersonRequest, signed_in
 from onlooker.console.dashboard.period import SECOND, Period, PeriodError, parse_period
 from onlooker.console.dashboard.report import COUNTS, all_buckets, find_gap, make_query
+from onlooker.console.notes.marks import note_cells, read_stream_notes
 from onlooker.console.numbers import read_numbers
 from onlooker.console.streams.access import visible_stream
 from onlooker.data.table import as_csv, columns_of, table_header, table_rows
@@ -29,7 +30,7 @@ LONGEST_NAME = 60
 
 @signed_in("GET", "HEAD")
 def show_table(request: PersonRequest, client_id: UUID) -> HttpResponse:
-    """The time chart's hours or days, with the columns of the data endpoint's table and `gap`."""
+    """The time chart's hours or days, with the columns of the data endpoint's table, `gap` and `note`."""
     stream = visible_stream(request.user, client_id)
     now = datetime.now(UTC)
     try:
@@ -37,21 +38,24 @@ def show_table(request: PersonRequest, client_id: UUID) -> HttpResponse:
     except PeriodError as error:
         return HttpResponse(f"{error}\n", status=400, content_type="text/plain; charset=utf-8")
 
+    query = make_query(stream.id, period, period.time, grid=stream.grid)
+    buckets = all_buckets(query)
+
     async def read(pool: Pool) -> tuple[Answer, tuple[BucketCoverage, ...]]:
-        query = make_query(stream.id, period, period.time, grid=stream.grid)
-        buckets = all_buckets(query)
         answer = await run_query(pool, query, size=len(buckets.keys))
         return answer, await read_coverage(pool, query, buckets, now=now)
 
     append_export(stream.pk, actor=account_actor(request.user.pk), from_at=period.from_at, to_at=period.to_at)
     answer, covered = read_numbers(request, read)
-    table = as_csv([_make_header(answer, covered[0])]) + as_csv(_make_rows(answer, covered))
+    notes = note_cells(read_stream_notes(stream, period), buckets.edges, period)
+    rows = [[*row, note] for row, note in zip(_make_rows(answer, covered), notes, strict=True)]
+    table = as_csv([_make_header(answer, covered[0])]) + as_csv(rows)
     return make_file(table, stream.name, period)
 
 
 def _make_header(answer: Answer, watched: BucketCoverage) -> list[str]:
     columns = [column for name, value in _coverage_of(watched).items() for column in columns_of(name, value)]
-    return [*table_header(answer, answer.query.metrics), *columns, "gap"]
+    return [*table_header(answer, answer.query.metrics), *columns, "gap", "note"]
 
 
 def _coverage_of(watched: BucketCoverage) -> dict[str, Value]:
