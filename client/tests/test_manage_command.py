@@ -135,6 +135,7 @@ def test_settings_of_devices_are_numbers_words_or_nothing() -> None:
         ("templates", "delete", "3"),
         ("keys", "revoke", "3"),
         ("members", "remove", "3"),
+        ("notes", "delete", "3"),
         ("webhooks", "delete", "3"),
     ],
 )

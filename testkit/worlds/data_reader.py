@@ -54,6 +54,7 @@ _REMOVALS = tuple(
         ("devices_device", "stream_id"),
         ("devices_enrolmentcode", "stream_id"),
         ("keys_keystream", "stream_id"),
+        ("streams_note", "stream_id"),
         ("streams_accesstoken", "stream_id"),
         ("streams_coverage", "stream_id"),
         ("streams_refusal", "stream_id"),

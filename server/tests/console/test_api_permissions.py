@@ -3,7 +3,7 @@
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
-from datetime import timedelta
+from datetime import date, timedelta
 from typing import Any
 
 import pytest
@@ -23,6 +23,7 @@ from onlooker.keys.keys import create_key, revoke_key
 from onlooker.keys.models import OrganisationKey
 from onlooker.streams.administration import NewStream, create_stream
 from onlooker.streams.models import MemberRole, Organisation, Stream
+from onlooker.streams.notes import create_note
 from onlooker.streams.organisations import organisation_of
 
 pytest_plugins = ["pages"]
@@ -36,6 +37,7 @@ and act as owner, but reach the site of the stream alone, another site alone, or
 IN, KEY, SCOPE, LIMIT, MISSING, NAMED = "let in", "401", "missing_scope", "forbidden", "not_found", "bad_request"
 """The last one: the body names what the key does not reach."""
 NO_KEY = (KEY,) * 6
+NOTED = date(2026, 11, 9)
 
 
 def row(scopes: str, *, limited: str = IN, elsewhere: str = IN, other: str = IN, manager: str = IN) -> tuple[str, ...]:
@@ -111,6 +113,11 @@ MATRIX = {
     "GET keys/<int:key_id>": WHOLE_ONE,
     "DELETE keys/<int:key_id>": WHOLE_ONE,
     "GET numbers": row("numbers"),
+    "GET notes": row("manage numbers"),
+    "POST notes": NAMING,
+    "GET notes/<int:note_id>": row("manage numbers", elsewhere=MISSING, other=MISSING),
+    "PATCH notes/<int:note_id>": ONE,
+    "DELETE notes/<int:note_id>": ONE,
 }
 
 
@@ -188,6 +195,7 @@ def api_world(owner: Account, stranger: Account) -> ApiWorld:
     }
     webhook = create_endpoint(organisation_of(owner), "https://example.org/events").endpoint
     paths |= {"webhook_id": str(webhook.pk), "delivery_id": str(send_test(webhook).pk)}
+    paths["note_id"] = str(create_note(organisation_of(owner), "Front door: sale", NOTED, about=stream).pk)
     bodies = {
         "POST streams": {"name": "New", "preset": "counts", "site": site.pk},
         "POST streams/bulk": {"select": {"streams": [str(stream.client_id)]}, "change": {"add_tags": ["window"]}},
@@ -200,6 +208,7 @@ def api_world(owner: Account, stranger: Account) -> ApiWorld:
         "PATCH devices/<uuid:device_id>": {"settings": {"fps": 2}},
         "POST device-configurations": {"select": {"devices": [str(device.device_id)]}, "settings": {"fps": 2}},
         "POST webhooks": {"url": "https://example.org/hook"},
+        "POST notes": {"text": "Sale", "first_day": "2026-11-09", "stream": str(stream.client_id)},
     }
     return ApiWorld(created, paths, bodies, make_programs(created, other_place, stranger))
 

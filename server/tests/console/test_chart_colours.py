@@ -50,6 +50,7 @@ def test_interested_stand_out_from_those_who_pass_by(colours):
 
 def test_words_are_readable(colours):
     assert contrast(colours["chart-ink"], colours["ground"]) >= 4.5
+    assert contrast(colours["noted"], colours["ground"]) >= 4.5
     assert contrast(colours["tip-ink"], colours["tip-ground"]) >= 4.5
 
 

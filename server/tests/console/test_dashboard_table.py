@@ -45,12 +45,19 @@ def test_rows_are_the_data_endpoints_with_what_was_watched(sign_in: SignIn, owne
     header, rows = rows_of(sign_in(owner), stream, "from=2026-11-02&to=2026-11-08")
     assert header[0] == "bucket"
     exact = header.index("exact")
-    assert header[exact:] == ["exact", "watched", "watched_share", *(f"gaps_{absence}" for absence in Absence), "gap"]
+    assert header[exact:] == [
+        "exact",
+        "watched",
+        "watched_share",
+        *(f"gaps_{absence}" for absence in Absence),
+        "gap",
+        "note",
+    ]
     answered = ask(stream, *WEEK, "by_day")
     for row, (key, values) in zip(rows, answered.items(), strict=True):
         numbers = [number for value in values.values() for number in value.values()]
         assert row[: exact + 1] == [key, *("" if number is None else str(number) for number in numbers), "true"]
-    watched = [(row[exact + 1], row[exact + 2], row[-1]) for row in rows]
+    watched = [(row[exact + 1], row[exact + 2], row[-2]) for row in rows]
     assert watched == [("21600.0", "0.25", ""), ("0.0", "0.0", ""), *[("0.0", "0.0", "offline")] * 5]
     assert rows[2][header.index("gaps_offline")] == "86400.0"
 
@@ -88,8 +95,8 @@ def test_days_before_the_stream_existed_have_no_numbers(sign_in: SignIn, owner: 
     header, rows = rows_of(sign_in(owner), stream, "from=2026-11-02&to=2026-11-08")
     exact = header.index("exact")
     assert [row[1 : exact + 2] for row in rows[:5]] == [[*[""] * (exact - 1), "true", "0.0"]] * 5
-    assert [row[-1] for row in rows[:5]] == ["not_created"] * 5
-    assert [(row[1], row[-1]) for row in rows[5:]] == [("0", "offline")] * 2
+    assert [row[-2] for row in rows[:5]] == ["not_created"] * 5
+    assert [(row[1], row[-2]) for row in rows[5:]] == [("0", "offline")] * 2
 
 
 def test_up_to_three_days_are_rows_of_hours(sign_in: SignIn, owner: Account, stream: Stream) -> None:

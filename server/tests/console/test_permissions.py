@@ -3,6 +3,7 @@
 import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from datetime import date
 from typing import Any
 
 import msgspec
@@ -22,7 +23,8 @@ from onlooker.devices.models import Device, EnrolmentCode
 from onlooker.keys.keys import create_key
 from onlooker.keys.models import OrganisationKey
 from onlooker.streams.administration import create_stream
-from onlooker.streams.models import MemberRole, Membership, Site, Stream
+from onlooker.streams.models import MemberRole, Membership, Note, Site, Stream
+from onlooker.streams.notes import create_note
 from onlooker.webhooks.models import Delivery
 
 pytest_plugins = ["pages"]
@@ -40,6 +42,8 @@ OWNER = (LOGIN, *(MISSING,) * 8, IN)
 MANAGER = (LOGIN, *(MISSING,) * 7, IN, IN)
 MEMBER = (LOGIN, MISSING, MISSING, MISSING, MISSING, IN, IN, MISSING, IN, IN)
 """Who sees the stream."""
+WRITER = (LOGIN, *(MISSING,) * 5, IN, MISSING, IN, IN)
+"""Who may write notes."""
 ANY_MEMBER = (LOGIN, MISSING, MISSING, MISSING, IN, IN, IN, MISSING, IN, IN)
 """Who is in the organisation."""
 DEVICE_MANAGER = (LOGIN, IN, IN, IN, MISSING, IN, MISSING, IN, IN, IN)
@@ -59,6 +63,7 @@ MATRIX = {
     "streams/<uuid:client_id>/dashboard/table.parquet": MEMBER,
     "streams/<uuid:client_id>/dashboard/changes.csv": MEMBER,
     "streams/<uuid:client_id>/dashboard/live/": MEMBER,
+    "streams/<uuid:client_id>/notes/new/": WRITER,
     "streams/<uuid:client_id>/try/": MANAGER,
     "streams/<uuid:client_id>/try/token/": MANAGER,
     "streams/<uuid:client_id>/check/": MANAGER,
@@ -105,6 +110,11 @@ MATRIX = {
     "organisations/<int:organisation_id>/sites/<int:site_id>/": MANAGER,
     "organisations/<int:organisation_id>/sites/<int:site_id>/devices/": MANAGER,
     "organisations/<int:organisation_id>/sites/<int:site_id>/remove/": MANAGER,
+    "organisations/<int:organisation_id>/sites/<int:site_id>/notes/new/": WRITER,
+    "organisations/<int:organisation_id>/notes/": WRITER,
+    "organisations/<int:organisation_id>/notes/new/": WRITER,
+    "organisations/<int:organisation_id>/notes/<int:note_id>/": WRITER,
+    "organisations/<int:organisation_id>/notes/<int:note_id>/remove/": WRITER,
     "organisations/<int:organisation_id>/invite/": MANAGER,
     "organisations/<int:organisation_id>/invitations/<uuid:invitation_id>/revoke/": MANAGER,
     "invitations/<uuid:invitation_id>/": OPEN,  # who has the link may see it; test_members_invitation: who may accept
@@ -238,6 +248,7 @@ class World:
     code: EnrolmentCode
     key: OrganisationKey
     delivery: Delivery
+    note: Note
     people: dict[str, Account | None]
 
     def path(self, route: str) -> str:
@@ -253,6 +264,7 @@ class World:
             "key_id": str(self.key.pk),
             "endpoint_id": str(self.delivery.endpoint_id),
             "delivery_id": str(self.delivery.pk),
+            "note_id": str(self.note.pk),
         }
         route = re.sub(r"\^|\$", "", route)
         route = route.replace("(?P<uidb36>[0-9A-Za-z]+)-(?P<key>.+)", "1-key").replace("(?P<key>[-:\\w]+)", "key")
@@ -293,7 +305,8 @@ def world(owner: Account, viewer: Account, stranger: Account, staff: Account, se
     key = create_key(organisation_with(stream), "Program", ["numbers"]).key
     delivery = send_test(create_endpoint(organisation_with(stream), "https://hooks.example.org/").endpoint)
     invitation = invite_to(stream, "new@example.org")
-    return World(stream, member, site_of(stream), invitation, device, code, key, delivery, people)
+    note = create_note(organisation_with(stream), "New window", date(2026, 11, 9), about=stream)
+    return World(stream, member, site_of(stream), invitation, device, code, key, delivery, note, people)
 
 
 def verdict(answer: HttpResponse) -> str:
@@ -363,12 +376,13 @@ def test_the_owner_finds_everything_as_it_was_after_everybody_else_has_tried(
     for role in ROLES[:-2]:
         browser = sign_in(world.people[role])
         for route in PAGES:
-            if MATRIX[route] in (OWNER, MANAGER):
+            if MATRIX[route] in (OWNER, MANAGER) or (MATRIX[route] == WRITER and role != "analyst"):
                 ask(browser, "POST", world.path(route))
     assert Stream.objects.filter(pk=world.stream.pk).values().get() == before
     assert Membership.objects.filter(pk=world.member.pk).exists()
     assert Site.objects.filter(pk=world.site.pk).exists()
     assert Invitation.objects.filter(pk=world.invitation.pk).exists()
     assert Delivery.objects.filter(pk=world.delivery.pk, endpoint__disabled_at=None).exists()
+    assert Note.objects.get() == world.note
     assert world.stream.access_tokens.filter(expires_at=None).count() == 1
     assert OrganisationKey.objects.filter(revoked_at=None).get() == world.key

@@ -1,4 +1,4 @@
-"""Manage an organisation from a program: streams, sites, devices, people, keys, webhooks, numbers."""
+"""Manage an organisation from a program: streams, sites, devices, people, keys, webhooks, notes, numbers."""
 
 from __future__ import annotations
 
@@ -27,6 +27,7 @@ from onlooker_client.manage.records import (
     NewSecret,
     NewStream,
     NewWebhook,
+    Note,
     OrganisationFacts,
     Site,
     Stream,
@@ -60,6 +61,7 @@ __all__ = [
     "NewSecret",
     "NewStream",
     "NewWebhook",
+    "Note",
     "Organisation",
     "OrganisationFacts",
     "Selection",

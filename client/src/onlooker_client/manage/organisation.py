@@ -15,6 +15,7 @@ from onlooker_client.manage.devices import Devices
 from onlooker_client.manage.enrolment import Codes, Templates
 from onlooker_client.manage.fleet_numbers import Day, FleetNumbers, StreamGroup, StreamNumbers, read_each, read_total
 from onlooker_client.manage.keys import Keys
+from onlooker_client.manage.notes import Notes
 from onlooker_client.manage.people import Members
 from onlooker_client.manage.record_fields import read_record
 from onlooker_client.manage.records import Addresses, OrganisationFacts
@@ -59,6 +60,7 @@ class Organisation:
         self.members = Members(self._api)
         self.keys = Keys(self._api)
         self.webhooks = Webhooks(self._api)
+        self.notes = Notes(self._api)
 
     def __repr__(self) -> str:
         return f"Organisation({str(self._api.transport.address)!r})"

@@ -133,6 +133,22 @@ class Site(Record):
 
 
 @dataclass(frozen=True)
+class Note(Record):
+    """What somebody wrote about days of each stream's own clock."""
+
+    id: int
+    text: str = field(repr=False)
+    """May name people: it is in no log by accident."""
+    first_day: str = ""
+    last_day: str = ""
+    stream: str | None = None
+    """The client_id of the one stream that it is about."""
+    site: int | None = None
+    """None, and no stream: it is about the whole organisation."""
+    created_at: datetime | None = None
+
+
+@dataclass(frozen=True)
 class Member(Record):
     """A person in the organisation."""
 

@@ -17,6 +17,7 @@ from onlooker.cli.bus import bus
 from onlooker.cli.database import apply_migrations, database
 from onlooker.cli.device import device
 from onlooker.cli.key import key
+from onlooker.cli.note import note
 from onlooker.cli.organisations import organisation
 from onlooker.cli.proof import prove
 from onlooker.cli.secrets import secrets
@@ -176,6 +177,7 @@ for command in (
     keys,
     account,
     sign_in,
+    note,
     webhook,
     secrets,
     bus,

@@ -157,6 +157,7 @@ GRANTS: dict[str, dict[str, str]] = {
         "streams_member": "SELECT, DELETE",
         "streams_membership": OWN,
         "streams_membershipsite": OWN,
+        "streams_note": OWN,
         "streams_openinghours": OWN,
         "streams_organisation": OWN,
         "streams_site": OWN,

@@ -14,7 +14,7 @@ from django.utils import timezone
 from onlooker.audit.entries import choose_kept_days
 from onlooker.database import load_queries
 from onlooker.streams.credentials import hash_access_token, new_access_token
-from onlooker.streams.models import AccessToken, OpeningHours, Organisation, StateChange, Stream
+from onlooker.streams.models import AccessToken, Note, OpeningHours, Organisation, StateChange, Stream
 from onlooker.streams.organisations import RefusedError, organisation_of
 from onlooker.streams.state import State, state_values
 
@@ -159,6 +159,7 @@ def remove_stream(stream: Stream) -> None:
     """Its credentials end and nobody sees it any more; its data is deleted piece by piece."""
     Stream.objects.select_for_update(no_key=True).get(pk=stream.pk)  # so that nobody rotates its token meanwhile
     AccessToken.objects.filter(stream=stream).delete()
+    Note.objects.filter(stream=stream).delete()
     stream.removed_at = timezone.now()
     stream.organisation = stream.site = None
     stream.name = ""

@@ -15,6 +15,7 @@ from onlooker_pipeline.face_size import FACE_BINS
 
 LONGEST_RETENTION_DAYS = 3650
 LONGEST_SILENCE_MINUTES = 7 * 24 * 60
+LONGEST_NOTE = 120
 
 
 class StreamKind(models.TextChoices):
@@ -226,6 +227,37 @@ class StreamTag(models.Model):
 
     def __str__(self) -> str:
         return f"{self.tag_id} on {self.stream_id}"
+
+
+class Note(models.Model):
+    """What somebody wrote about days: of one stream, of a site, or of the whole organisation."""
+
+    id = models.BigAutoField(primary_key=True)
+    organisation = models.ForeignKey(Organisation, on_delete=models.CASCADE, related_name="notes", db_index=False)
+    site = models.ForeignKey(Site, null=True, on_delete=models.CASCADE, related_name="notes")
+    """Of the same organisation: the database sees to it."""
+    stream = models.ForeignKey(Stream, null=True, on_delete=models.CASCADE, related_name="notes")
+    first_day = models.DateField()
+    """Of each stream's own clock, as the last one is."""
+    last_day = models.DateField()
+    text = models.CharField(max_length=LONGEST_NOTE)
+    created_by = models.ForeignKey(settings.AUTH_USER_MODEL, null=True, on_delete=models.SET_NULL, related_name="notes")
+    """NULL: at the command line, with a key, or by an account that is gone."""
+    created_at = models.DateTimeField(db_default=Now())
+
+    class Meta:
+        indexes = [models.Index(fields=["organisation", "last_day"], name="notes_by_day")]
+        constraints = [
+            models.CheckConstraint(
+                condition=models.Q(site__isnull=True) | models.Q(stream__isnull=True), name="note_of_one_thing"
+            ),
+            models.CheckConstraint(
+                condition=models.Q(first_day__lte=models.F("last_day")), name="note_ends_after_its_start"
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.first_day} to {self.last_day} of {self.organisation_id}"
 
 
 class Usage(models.Model):

@@ -33,9 +33,14 @@ def check_name(name: str) -> str:
         raise ValueError("A stream needs a name, such as where its camera hangs.")
     if len(kept) > LONGEST_NAME:
         raise ValueError(f"A name has at most {LONGEST_NAME} characters.")
-    if any(unicodedata.category(one) in _CONTROL or unicodedata.bidirectional(one) in _TURNING for one in kept):
+    if not is_plain_line(kept):
         raise ValueError("A name is one line without control characters.")
     return kept
+
+
+def is_plain_line(text: str) -> bool:
+    """One line, without characters that change what stands around it."""
+    return not any(unicodedata.category(one) in _CONTROL or unicodedata.bidirectional(one) in _TURNING for one in text)
 
 
 def is_same_name(typed: str, name: str) -> bool:

@@ -6,7 +6,7 @@ import argparse
 from pathlib import Path
 
 from onlooker_client.command import exit_codes
-from onlooker_client.command.manage import access, devices, enrolment, numbers, sites, streams, webhooks
+from onlooker_client.command.manage import access, devices, enrolment, notes, numbers, sites, streams, webhooks
 from onlooker_client.command.manage.declaration import Noun, Verb
 from onlooker_client.command.manage.output import Output
 from onlooker_client.config import Config, load_config
@@ -22,6 +22,7 @@ NOUNS: dict[str, Noun] = {
     "templates": enrolment.TEMPLATES,
     "keys": access.KEYS,
     "members": access.MEMBERS,
+    "notes": notes.NOTES,
     "webhooks": webhooks.WEBHOOKS,
     "numbers": numbers.NUMBERS,
     "organisation": access.ORGANISATION,

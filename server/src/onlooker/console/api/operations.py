@@ -11,6 +11,7 @@ from onlooker.console.api.resources import (
     enrolment,
     keys,
     members,
+    notes,
     numbers,
     organisation,
     sites,
@@ -384,6 +385,20 @@ _KEYS = (
     _get("keys/<int:key_id>", "Read a key", keys.read_key, keys.KeyBody, reach=_WHOLE),
     _delete("keys/<int:key_id>", "Revoke a key", keys.revoke_key, reach=_WHOLE),
 )
+_NOTES = (
+    _get("notes", "List notes", notes.list_notes, Page[notes.NoteBody], query=notes.NoteQuery, scopes=_READ_STREAMS),
+    _post(
+        "notes",
+        "Write a note about a stream, a site or all",
+        notes.create_note,
+        notes.NoteBody,
+        body=notes.NewNoteBody,
+        status=201,
+    ),
+    _get("notes/<int:note_id>", "Read a note", notes.read_note, notes.NoteBody, scopes=_READ_STREAMS),
+    _patch("notes/<int:note_id>", "Change a note", notes.change_note, notes.NoteBody, body=notes.NoteChange),
+    _delete("notes/<int:note_id>", "Remove a note", notes.remove_note),
+)
 _NUMBER_READING = (
     _get(
         "numbers",
@@ -405,6 +420,7 @@ CHAPTERS: dict[str, tuple[Operation, ...]] = {
     "Keys": _KEYS,
     "Webhooks": _WEBHOOKS,
     "Numbers": _NUMBER_READING,
+    "Notes": _NOTES,
 }
 """All operations, as the reference has them."""
 OPERATIONS: tuple[Operation, ...] = tuple(one for chapter in CHAPTERS.values() for one in chapter)

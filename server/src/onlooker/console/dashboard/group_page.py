@@ -9,6 +9,7 @@ from urllib.parse import urlencode
 from zoneinfo import ZoneInfo
 
 import msgspec
+from django.db.models import QuerySet
 from django.http import Http404, HttpResponse
 from django.shortcuts import render
 from django.utils import timezone
@@ -27,12 +28,14 @@ from onlooker.console.dashboard.fleet_list import FleetFilter, FleetList, Order,
 from onlooker.console.dashboard.overview import offer_choices, read_listing
 from onlooker.console.dashboard.presentation import format_duration, format_share
 from onlooker.console.dashboard.recent_days import METRICS, count_people, draw_sparkline, list_days
+from onlooker.console.notes.marks import as_json_note, draw_strip, read_group_notes
+from onlooker.console.notes.pages import group_notes_context
 from onlooker.console.numbers import read_numbers
 from onlooker.console.streams.access import visible_streams
 from onlooker.database import Pool
 from onlooker.metrics.changes import Change
 from onlooker.metrics.fleet import FleetDay, FleetNumbers, FleetPeriod, add_up, read_group, read_streams
-from onlooker.streams.models import Site, Stream, Tag
+from onlooker.streams.models import Note, Site, Stream, Tag
 
 PERIODS = {7: "7 days", 30: "30 days", 90: "90 days", 365: "365 days"}
 USUAL_DAYS = 30
@@ -48,6 +51,8 @@ class StreamGroup:
     stream_ids: Sequence[int]
     asked: FleetFilter
     days: int
+    streams: QuerySet[Stream]
+    site: Site | None = None
 
     def address(self, **changes: Any) -> str:
         """The query of the same page, changed."""
@@ -83,14 +88,15 @@ def show_group(request: PersonRequest) -> HttpResponse:
     group, now = find_group(request), timezone.now()
     numbers = read_group_numbers(request, group, now=now)
     streams = _find_streams(numbers.listing)
+    first = _first_day(numbers.together, group.days, now)
+    notes = read_notes(group, first)
     context = {
         "group": group,
         "numbers": numbers.together,
         "figures": make_group_figures(numbers.together),
         "coverage": describe_coverage(numbers.together),
-        "bars": draw_sparkline(
-            list_days(numbers.together, _first_day(numbers.together, group.days, now), group.days, ZoneInfo("UTC"))
-        ),
+        "bars": draw_sparkline(list_days(numbers.together, first, group.days, ZoneInfo("UTC"))),
+        "noted_days": draw_strip(notes, first, group.days),
         "rows": [_make_row(streams[row.id], numbers.each[row.id]) for row in numbers.listing.rows if row.id in streams],
         "listing": numbers.listing,
         "headings": _make_headings(group),
@@ -103,6 +109,7 @@ def show_group(request: PersonRequest) -> HttpResponse:
         "periods": [(days, name, group.address(days=days)) for days, name in PERIODS.items()],
         "query": group.address(),
     }
+    context |= group_notes_context(request, notes, group.site)
     return render(request, "streams/group.html", context | offer_choices(request))
 
 
@@ -124,6 +131,7 @@ def send_group(request: PersonRequest) -> HttpResponse:
         "stream_count": len(group.stream_ids),
         **as_json_numbers(numbers.together),
         "by_day": [as_json_day(day) for day in numbers.together.days],
+        "notes": [as_json_note(note) for note in read_notes(group, _first_day(numbers.together, group.days, now))],
         "streams": listed,
         "next_after": numbers.listing.rows[-1].id if numbers.listing.next_page else None,
     }
@@ -144,7 +152,7 @@ def find_group(request: PersonRequest) -> StreamGroup:
         )
     days = int(given.get("days", "")) if given.get("days", "") in map(str, PERIODS) else USUAL_DAYS
     streams = visible_streams(request.user)
-    title = "All streams"
+    title, site = "All streams", None
     if asked.site_id is not None:
         streams = streams.filter(site=asked.site_id or None)
         title = "Streams without a site"
@@ -154,11 +162,16 @@ def find_group(request: PersonRequest) -> StreamGroup:
     if not ids and (asked.site_id is not None or asked.tag_id is not None):
         raise Http404
     if asked.site_id:
-        title = Site.objects.get(pk=asked.site_id).name
+        site = Site.objects.select_related("organisation").get(pk=asked.site_id)
+        title = site.name
     if asked.tag_id is not None:
         tag = Tag.objects.get(pk=asked.tag_id).name
         title = tag if asked.site_id is None else f"{title}, {tag}"
-    return StreamGroup(title, ids, asked, days)
+    return StreamGroup(title, ids, asked, days, streams, site)
+
+
+def read_notes(group: StreamGroup, first: date) -> list[Note]:
+    return read_group_notes(group.streams, group.asked.site_id, first, first + timedelta(days=group.days - 1))
 
 
 def read_group_numbers(request: PersonRequest, group: StreamGroup, *, now: datetime) -> GroupNumbers:

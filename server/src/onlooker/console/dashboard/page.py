@@ -16,6 +16,8 @@ from onlooker.console.dashboard.figures import describe_untold, make_figures
 from onlooker.console.dashboard.period import PeriodError, keep_typed, make_picker, parse_period, present_period
 from onlooker.console.dashboard.presentation import present_report
 from onlooker.console.dashboard.report import read_report, without_interest
+from onlooker.console.notes.marks import read_stream_notes, with_notes
+from onlooker.console.notes.pages import notes_context
 from onlooker.console.numbers import read_numbers
 from onlooker.console.streams.access import rights_context, visible_stream
 from onlooker.console.streams.status import read_status
@@ -44,6 +46,9 @@ def show_dashboard(request: PersonRequest, client_id: UUID) -> HttpResponse:
     report = read_numbers(request, partial(read_report, stream_id=stream.id, period=period, now=now, grid=stream.grid))
     if not stream.reads_faces:
         report = without_interest(report)
+    notes = read_stream_notes(stream, period)
+    report = with_notes(report, notes)
+    context |= notes_context(request, notes, stream, context["role"])
     is_seen = bool(report.watched.covered_s or report.values["passing_by"]["value"])
     ever_seen = is_seen or status.last_frame_at is not None
     context |= {"status": status, "report": report, "checked": describe_latest_check(stream)}

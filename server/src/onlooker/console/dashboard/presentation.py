@@ -221,8 +221,9 @@ def _draw_point(point: Point, label: str, period: Period) -> dict[str, Any]:
         "interested": point.interested,
         "watched": None if point.share is None else round(point.share, 4),
         "gap": point.gap,
-        "words": "; ".join([watched, *(text[0].lower() + text[1:] for text in changes)]),
+        "words": "; ".join([watched, *(text[0].lower() + text[1:] for text in changes), *point.notes]),
         "changes": changes,
+        "notes": list(point.notes),
     }
 
 

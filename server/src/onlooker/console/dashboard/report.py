@@ -74,6 +74,8 @@ class Point:
     gap: Absence | None
     changes: tuple[QualityChange, ...]
     """Numbers before and after may differ for these reasons alone."""
+    notes: tuple[str, ...] = ()
+    """What people noted of its days; see `console.notes.marks`."""
 
 
 @dataclass(frozen=True)

@@ -15,6 +15,7 @@ from onlooker.audit.entries import append_export
 from onlooker.console.accounts.page_access import PersonRequest, signed_in
 from onlooker.console.dashboard.period import SECOND, Period, PeriodError, parse_period
 from onlooker.console.dashboard.report import COUNTS, all_buckets, find_gap, make_query
+from onlooker.console.notes.marks import note_cells, read_stream_notes
 from onlooker.console.numbers import read_numbers
 from onlooker.console.streams.access import visible_stream
 from onlooker.data.parquet_file import MEDIA_TYPE, Column, Kind
@@ -33,12 +34,13 @@ LONGEST_NAME = 60
 
 @dataclass(frozen=True)
 class PeriodTable:
-    """The time chart's buckets, with the columns of the data endpoint's table and `gap`."""
+    """The time chart's buckets, with the columns of the data endpoint's table, `gap` and `note`."""
 
     stream: Stream
     period: Period
     answer: Answer
     covered: tuple[BucketCoverage, ...]
+    notes: list[str]
 
     @property
     def header(self) -> list[str]:
@@ -46,7 +48,7 @@ class PeriodTable:
 
     @property
     def rows(self) -> Iterator[list[object]]:
-        return _make_rows(self.answer, self.covered)
+        return ([*row, note] for row, note in zip(_make_rows(self.answer, self.covered), self.notes, strict=True))
 
 
 @signed_in("GET", "HEAD")
@@ -62,8 +64,8 @@ def show_parquet(request: PersonRequest, client_id: UUID) -> HttpResponse:
     read = read_table(request, client_id)
     if isinstance(read, HttpResponse):
         return read
-    *numbers, gap = read.header[1:]
-    columns = [*FIRST_COLUMNS, *make_columns(numbers), Column(gap, Kind.TEXT)]
+    *numbers, gap, note = read.header[1:]
+    columns = [*FIRST_COLUMNS, *make_columns(numbers), Column(gap, Kind.TEXT), Column(note, Kind.TEXT)]
     file = open_file(columns, describe_query(read.answer.query, read.stream.client_id))
     content = file.begin() + file.add_rows(list(typed_rows(read.answer.query, read.rows))) + file.finish()
     response = HttpResponse(content, content_type=MEDIA_TYPE)
@@ -81,20 +83,22 @@ def read_table(request: PersonRequest, client_id: UUID) -> PeriodTable | HttpRes
     except PeriodError as error:
         return HttpResponse(f"{error}\n", status=400, content_type="text/plain; charset=utf-8")
 
+    query = make_query(stream.id, period, period.time, grid=stream.grid)
+    buckets = all_buckets(query)
+
     async def read(pool: Pool) -> tuple[Answer, tuple[BucketCoverage, ...]]:
-        query = make_query(stream.id, period, period.time, grid=stream.grid)
-        buckets = all_buckets(query)
         answer = await run_query(pool, query, size=len(buckets.keys))
         return answer, await read_coverage(pool, query, buckets, now=now)
 
     append_export(stream.pk, actor=account_actor(request.user.pk), from_at=period.from_at, to_at=period.to_at)
     answer, covered = read_numbers(request, read)
-    return PeriodTable(stream, period, answer, covered)
+    notes = note_cells(read_stream_notes(stream, period), buckets.edges, period)
+    return PeriodTable(stream, period, answer, covered, notes)
 
 
 def _make_header(answer: Answer, watched: BucketCoverage) -> list[str]:
     columns = [column for name, value in _coverage_of(watched).items() for column in columns_of(name, value)]
-    return [*table_header(answer, answer.query.metrics), *columns, "gap"]
+    return [*table_header(answer, answer.query.metrics), *columns, "gap", "note"]
 
 
 def _coverage_of(watched: BucketCoverage) -> dict[str, Value]:

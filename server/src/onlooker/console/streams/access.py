@@ -90,6 +90,7 @@ def rights_context(account: Account, stream: Stream) -> dict[str, Any]:
     return {
         "is_own": role in MANAGERS,
         "is_owner": role is MemberRole.OWNER,
+        "role": role,
         "way": find_way(account),
     }
 

@@ -181,6 +181,9 @@ class _Sentence:
             "webhook.disabled": lambda: f"Webhook {self._webhook()} disabled: {self.details['reason']}.",
             "webhook.enabled": lambda: f"Webhook {self._webhook()} enabled.",
             "webhook.removed": lambda: f"Webhook {self._webhook()} deleted.",
+            "note.created": lambda: f"Note {self._note()} written.",
+            "note.changed": lambda: f"Note {self._note()} changed: {self._note_changes()}.",
+            "note.removed": lambda: f"Note {self._note()} removed.",
             "stream.tagged": self._tags,
             "visits.erased": lambda: f"Visits {self._range()} erased.",
         }.get(action)
@@ -226,6 +229,16 @@ class _Sentence:
 
     def _webhook(self) -> str:
         return f"{self.details['webhook']} ({self.details['host']})"
+
+    def _note(self) -> str:
+        """Without its text, which may be removed; an entry stays."""
+        days = dict.fromkeys((self.details["from"], self.details["to"]))
+        about, name = self.details["about"], self.details["name"]
+        return f"{self.details['note']} for {' to '.join(days)} ({f'{about} {name}' if name else about})"
+
+    def _note_changes(self) -> str:
+        parts = [self._listed(self.details["changes"])] if self.details["changes"] else []
+        return ", ".join([*parts, "another text"] if self.details["new_text"] else parts)
 
     def _new_code(self) -> str:
         number, devices = self.details["code"], self.details["devices"]

@@ -18,6 +18,7 @@ urlpatterns = [
     path("notice/<slug:key>/", show_public_page, name="notice"),
     path("organisations/", include("onlooker.console.organisations.urls")),
     path("organisations/", include("onlooker.console.webhooks.urls")),
+    path("", include("onlooker.console.notes.urls")),
     path("", include("onlooker.console.members.urls")),
     path("", include("onlooker.console.tokens.urls")),
     path("devices/", include("onlooker.console.devices.urls")),

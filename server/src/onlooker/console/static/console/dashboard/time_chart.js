@@ -3,6 +3,7 @@ import { changeLines, hasChanges } from "./changes.js";
 import { drawChart } from "./chart.js";
 import { legend, tip } from "./elements.js";
 import { gapBands, missing } from "./gaps.js";
+import { hasNotes, noteMarks } from "./notes.js";
 import { BARE_AXIS, FONT, GRID, colour } from "./theme.js";
 import { axisLabels } from "./time_axis.js";
 import { count } from "./words.js";
@@ -40,6 +41,7 @@ function meanings(points) {
   const name = isPart ? "Not watched (height: share of the time)" : "Not watched";
   if (missed.some(Boolean)) entries.push({ mark: "unwatched", name });
   if (hasChanges(points)) entries.push({ mark: "change", name: "Camera or version changed" });
+  if (hasNotes(points)) entries.push({ mark: "noted", name: "Note" });
   return entries;
 }
 
@@ -58,6 +60,7 @@ function timeOption(points, band_px) {
       { ...bars("passing-by", isClose ? null : OUTER), name: "Passing by", data: counts("passing_by") },
       { ...bars("interested", isClose ? null : INNER), name: "Interested", data: counts("interested"), xAxisIndex: 1 },
       changeLines(points),
+      noteMarks(points),
     ],
   };
 }

@@ -1,0 +1,1 @@
+"""Notes on days: their pages, and how dashboards, tables and files show them."""

@@ -1,0 +1,83 @@
+"""The form of a note."""
+
+from datetime import date
+from typing import Any
+
+from django import forms
+
+from onlooker.console.forms import PlainForm
+from onlooker.streams.models import LONGEST_NOTE, Note, Organisation, Site, Stream
+from onlooker.streams.notes import EARLIEST_DAY, LATEST_DAY, check_days, check_text
+
+_PERSONAL = "Anyone who sees these streams can read it: write no names of people."
+
+
+class DayInput(forms.DateInput):
+    """The browser's own calendar."""
+
+    input_type = "date"
+
+    def __init__(self) -> None:
+        super().__init__(format="%Y-%m-%d", attrs={"min": EARLIEST_DAY.isoformat(), "max": LATEST_DAY.isoformat()})
+
+
+def _day_field(label: str, **options: Any) -> forms.DateField:
+    return forms.DateField(label=label, widget=DayInput(), input_formats=["%Y-%m-%d"], **options)
+
+
+class NoteForm(PlainForm):
+    """Days, a text and, for a new one, what it is about."""
+
+    first_day = _day_field("Day")
+    last_day = _day_field("Last day, if there are several", required=False)
+    text = forms.CharField(label="Note", max_length=LONGEST_NOTE, help_text=_PERSONAL)
+
+    def __init__(self, data: Any = None, *, note: Note | None = None, today: date | None = None) -> None:
+        initial: dict[str, Any] = {"first_day": today}
+        if note:
+            last = note.last_day if note.last_day != note.first_day else None
+            initial = {"first_day": note.first_day, "last_day": last, "text": note.text}
+        super().__init__(data, initial=initial, auto_id="note-%s")
+        self.fields["text"].widget.attrs["autocomplete"] = "off"
+
+    def clean_text(self) -> str:
+        try:
+            return check_text(self.cleaned_data["text"])
+        except ValueError as error:
+            raise forms.ValidationError(str(error)) from None
+
+    def clean(self) -> dict[str, Any]:
+        given: dict[str, Any] = self.cleaned_data
+        if "first_day" in given and "last_day" in given:
+            given["last_day"] = given["last_day"] or given["first_day"]
+            try:
+                check_days(given["first_day"], given["last_day"])
+            except ValueError as error:
+                self.add_error("last_day", str(error))
+        return given
+
+
+class NewNoteForm(NoteForm):
+    """A note that does not exist yet: also what it is about, the nearest first."""
+
+    about = forms.ChoiceField(label="For", required=False)
+
+    def __init__(self, organisation: Organisation, *nearer: Site | Stream | None, **options: Any) -> None:
+        super().__init__(**options)
+        self._offered: dict[str, Site | Stream | None] = {
+            "stream" if isinstance(one, Stream) else "site": one for one in nearer if one
+        }
+        self._offered["organisation"] = None
+        names = {
+            "stream": "This stream",
+            "site": " ".join(f"All streams of {one.name}" for one in nearer if isinstance(one, Site)),
+            "organisation": f"All streams of {organisation.name}",
+        }
+        choice = self.fields["about"]
+        assert isinstance(choice, forms.ChoiceField)
+        choice.choices = [(key, names[key]) for key in self._offered]
+
+    @property
+    def about_what(self) -> Site | Stream | None:
+        """None: the whole organisation."""
+        return self._offered[self.cleaned_data["about"] or next(iter(self._offered))]

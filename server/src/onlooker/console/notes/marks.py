@@ -1,0 +1,127 @@
+"""Where notes are shown: in the buckets of a chart, in the cells of a table, and in the list below."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import date, datetime
+from itertools import pairwise
+from typing import Any
+
+from django.db.models import Q, QuerySet
+from django.utils.html import format_html_join
+from django.utils.safestring import SafeString
+
+from onlooker.console.dashboard.period import Period
+from onlooker.console.dashboard.recent_days import SPARKLINE_STEP
+from onlooker.console.dashboard.report import Report
+from onlooker.streams.models import Note, Stream
+from onlooker.streams.notes import (
+    BETWEEN,
+    WRITERS,
+    as_cell,
+    local_days,
+    notes_about,
+    notes_of_stream,
+    texts_between,
+    within,
+)
+
+LISTED_AT_MOST = 100
+"""More would bury the page; charts and files have all of them."""
+TEXTS_AT_MOST = 20
+"""Of one bucket: a thousand long notes in each day of five years would be a page that nobody can load."""
+_MARK = '<rect x="{}" y="0" width="10" height="4"><title>{}</title></rect>'
+
+
+@dataclass(frozen=True)
+class ShownNote:
+    """A row of a list."""
+
+    note: Note
+    days: str
+    about: str
+    """Which streams it concerns besides this one; empty: this one alone."""
+    may_change: bool
+
+
+def read_stream_notes(stream: Stream, period: Period) -> list[Note]:
+    """All that concern the stream on one of the period's local days."""
+    notes = notes_of_stream(stream).select_related("site", "organisation", "created_by")
+    return list(within(notes, *local_days(period.from_at, period.to_at, period.zone)))
+
+
+def read_group_notes(streams: QuerySet[Stream], site_id: int | None, first: date, last: date) -> list[Note]:
+    """Those of the site, if it is one, and of the organisations that these streams are of; none of single streams."""
+    wanted = Q(site=None) | Q(site=site_id) if site_id else Q(site=None)
+    notes = notes_about(streams).filter(wanted, stream=None).select_related("site", "organisation", "created_by")
+    return list(within(notes, first, last))
+
+
+def with_notes(report: Report, notes: Sequence[Note]) -> Report:
+    """The report, with what is noted of each bucket of its chart."""
+    if not notes:
+        return report
+    edges = [(point.from_at, point.to_at) for point in report.points]
+    texts = _texts_of(notes, edges, report.period)
+    points = (replace(point, notes=said) for point, said in zip(report.points, texts, strict=True))
+    return replace(report, points=tuple(points))
+
+
+def note_cells(notes: Sequence[Note], edges: Sequence[datetime], period: Period) -> list[str]:
+    """Of a table whose buckets have these edges."""
+    return [as_cell(texts) for texts in _texts_of(notes, pairwise(edges), period)]
+
+
+def _texts_of(
+    notes: Sequence[Note], edges: Iterable[tuple[datetime, datetime]], period: Period
+) -> list[tuple[str, ...]]:
+    """A bucket may reach beyond the period: days that are not shown have no notes."""
+    return [
+        _shorten(texts_between(notes, max(from_at, period.from_at), min(to_at, period.to_at), period.zone))
+        for from_at, to_at in edges
+    ]
+
+
+def _shorten(texts: tuple[str, ...]) -> tuple[str, ...]:
+    more = len(texts) - TEXTS_AT_MOST
+    return (*texts[:TEXTS_AT_MOST], f"and {more} more") if more > 0 else texts
+
+
+def list_notes(notes: Sequence[Note], roles: Mapping[int, str], *, own: Stream | None = None) -> list[ShownNote]:
+    """For somebody with these roles, by organisation."""
+    return [
+        ShownNote(note, describe_days(note), _describe_reach(note, own), roles.get(note.organisation_id) in WRITERS)
+        for note in notes[:LISTED_AT_MOST]
+    ]
+
+
+def describe_days(note: Note) -> str:
+    """`Mon 9 Nov 2026 to Fri 13 Nov 2026`."""
+    days = dict.fromkeys((note.first_day, note.last_day))
+    return " to ".join(f"{day:%a} {day.day} {day:%b} {day.year}" for day in days)
+
+
+def _describe_reach(note: Note, own: Stream | None) -> str:
+    if note.stream_id:
+        return "" if own else note.stream.name if note.stream else ""
+    return f"all of {note.site.name if note.site else note.organisation.name}"
+
+
+def draw_strip(notes: Sequence[Note], first: date, count: int) -> SafeString:
+    """A mark for each noted day, by the place of the day."""
+    marks: list[tuple[Any, ...]] = []
+    for place in range(count):
+        day = date.fromordinal(first.toordinal() + place)
+        texts = [note.text for note in notes if note.first_day <= day <= note.last_day]
+        if texts:
+            marks.append((SPARKLINE_STEP * place, f"{day.day} {day:%b}: {BETWEEN.join(_shorten(tuple(texts)))}"))
+    return format_html_join("", _MARK, marks)
+
+
+def as_json_note(note: Note) -> dict[str, Any]:
+    """As programs read it."""
+    return {
+        "first_day": note.first_day.isoformat(),
+        "last_day": note.last_day.isoformat(),
+        "text": note.text,
+        "site": note.site_id,
+    }
