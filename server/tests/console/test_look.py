@@ -131,7 +131,13 @@ def test_template_has_nothing_that_the_policy_forbids(path):
     assert not forbidden
 
 
-@pytest.mark.parametrize("name", ["console.css", "streams.css", "notices.css", "devices.css", "console.js", "logo.svg"])
+@pytest.mark.parametrize(
+    "name",
+    [
+        *("console.css", "streams.css", "notices.css", "devices.css", "documentation.css"),
+        *("console.js", "documentation.js", "logo.svg"),
+    ],
+)
 def test_file_is_where_pages_look_and_asks_nobody_else(name):
     found = finders.find(f"console/{name}")
     assert found
@@ -142,7 +148,13 @@ def test_file_is_where_pages_look_and_asks_nobody_else(name):
 
 @pytest.mark.parametrize(
     ("name", "limit"),
-    [("console.css", 40_000), ("streams.css", 20_000), ("notices.css", 8_000), ("devices.css", 4_000)],
+    [
+        ("console.css", 40_000),
+        ("streams.css", 20_000),
+        ("notices.css", 8_000),
+        ("devices.css", 4_000),
+        ("documentation.css", 8_000),
+    ],
 )
 def test_stylesheet_is_small(name, limit):
     assert (CONSOLE / "static/console" / name).stat().st_size < limit
