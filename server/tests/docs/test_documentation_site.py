@@ -4,6 +4,7 @@ import asyncio
 import hashlib
 import os
 import posixpath
+import re
 import subprocess
 import sys
 import zlib
@@ -15,10 +16,12 @@ from urllib.parse import urlsplit
 import httpx2
 import pytest
 from django.contrib.staticfiles import finders
+from django.template.loader import render_to_string
 from django.test import Client
 from django.urls import resolve
 from starlette.applications import Starlette
 
+import onlooker.console
 from deploy.documentation.__main__ import LIMIT_BYTES, PLACE
 from deploy.documentation.markdown_page import render_page, slug_of
 from deploy.documentation.site import INDEX_FILE, DocumentationSite, build_site
@@ -29,6 +32,12 @@ from onlooker.console.documentation.static_site import BUILT_BY, SITE, site_rout
 
 pytest_plugins = ["pages"]
 
+TEMPLATES = Path(onlooker.console.__file__).parent / "templates"
+HELPED = {
+    *("guides/dashboard.html", "concepts/groups.html", "concepts/privacy.html", "guides/devices.html"),
+    *("guides/keys.html", "guides/webhooks.html", "guides/camera-check.html", "guides/agent.html"),
+}
+"""Where questions arise: numbers, comparisons and gaps, k and privacy, enrolment, keys, webhooks, checks, set-up."""
 DIGEST = """
 import hashlib
 from pathlib import Path
@@ -158,6 +167,22 @@ def test_the_navigation_follows_the_readme() -> None:
         "Project",
     ]
     assert ("Operations of the management interface", "docs/reference/api.md") in groups[4].entries
+
+
+def test_every_help_link_of_the_console_leads_to_a_page_and_an_anchor(
+    site: DocumentationSite, html: dict[str, SitePage]
+) -> None:
+    texts = [path.read_text(encoding="utf-8") for path in TEMPLATES.rglob("*.html")]
+    used = [found for text in texts for found in re.findall(r'documentation/read_more.html" with (.*?) %}', text)]
+    links = [match[1] for one in used if (match := re.fullmatch(r'page="([^"]+)" text="[^"]+"', one))]
+    assert len(links) == len(used), "a help link names its page and its text, in this order"
+    assert {link.partition("#")[0] for link in links} >= HELPED
+    assert [link for link in links if not leads_somewhere("index.html", link, html, site)] == []
+
+
+def test_a_help_link_leads_into_the_site() -> None:
+    shown = render_to_string("documentation/read_more.html", {"page": "guides/keys.html#scopes", "text": "Scopes"})
+    assert shown == '<a class="read-more" href="/docs/guides/keys.html#scopes">Scopes</a>'
 
 
 def test_the_package_is_where_the_console_looks() -> None:
