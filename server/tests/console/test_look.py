@@ -160,6 +160,13 @@ def test_stylesheet_is_small(name, limit):
     assert (CONSOLE / "static/console" / name).stat().st_size < limit
 
 
+@pytest.mark.parametrize("name", ["streams.css", "notices.css", "devices.css", "documentation.css"])
+def test_the_bar_has_one_width_on_all_pages(name):
+    """console.css alone says how wide it is: it must not jump from page to page."""
+    css = (CONSOLE / "static/console" / name).read_text()
+    assert not re.findall(r"header[^{}]*\{[^}]*padding[^;}]*max\(", css)
+
+
 @pytest.mark.skipif(
     not shutil.which("npm") or not (STYLE / "node_modules").exists(), reason="the stylesheet's tools: just stylesheet"
 )
