@@ -20,6 +20,7 @@ init:
     uv pip install --quiet --no-deps --no-build-isolation --editable pipeline --editable server --editable client
     @just install-models
     @just agent-packages
+    @just docs-site
 
 # Build the agent's wheels into the server's package, whose console offers them to devices; after `just models`, also what computes.
 agent-packages:
@@ -113,6 +114,14 @@ format:
 # Generate docs/reference from the source.
 docs:
     python docs/generate.py
+
+# Build the documentation's site into the server's package, whose console serves it at /docs/.
+docs-site:
+    python -m deploy.documentation
+
+# The documentation's site in a real browser: policy, accessibility, search; screenshots go to var/docs-site.
+test-docs-site: browsing docs-site
+    python -m bench.journeys.documentation
 
 # Build the console's stylesheets from their Sass sources; with --check, fail if the committed ones are stale.
 stylesheet check="":

@@ -412,6 +412,9 @@ CONSOLE_ROUTES = {
     "mfa_generate_recovery_codes": "Generate new recovery codes",
     "mfa_download_recovery_codes": "The recovery codes as a file",
     "admin:...": "The staff pages: accounts, streams, usage, members, invitations, jobs. 404 for other accounts",
+    "documentation": "The documentation's site, open to everyone; 404 with the command that builds it if this server "
+    "has none",
+    "documentation-page": "A page or file of that site",
     "agent-script": "The script that installs the agent on a device; 404 with the remedy if this server has no package "
     "of the agent",
     "agent-requirements": "Versions and checksums of the agent's dependencies, for pip",

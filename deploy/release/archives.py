@@ -24,6 +24,8 @@ INSTALLED_BY = {
     "requirements-traces.txt": ("traces.txt", ()),
 }
 """Files of pins in a release: the pins they begin with, and the wheels of ours that they add."""
+PACKERS = tuple(f":(exclude)deploy/{name}" for name in ("documentation", "release", "__init__.py"))
+"""What people who install a release have no use for."""
 
 
 def build_archives(tree: Path, commit: Commit, folder: Path) -> None:
@@ -32,6 +34,7 @@ def build_archives(tree: Path, commit: Commit, folder: Path) -> None:
         shutil.copy(tree / "LICENSE", tree / name)
         if name == "server":
             _add_agent_packages(tree, folder)
+            _run([sys.executable, "-m", "deploy.documentation"], cwd=tree)
         _hatchling(tree / name, commit, folder, "sdist", "wheel")
     _hatchling(tree / "models", commit, folder, "sdist")
 
@@ -73,7 +76,7 @@ def pack_deploy_folder(commit: Commit, version: str, folder: Path) -> None:
     """Units and scripts, for people without a clone of the repository: unpacked in /opt, they are where guides say."""
     archive = folder / f"onlooker-deploy-{version}.tar.gz"
     command = ["git", "archive", "--format=tar.gz", "--prefix=onlooker/", "-o", str(archive), commit.sha, "deploy"]
-    _run([*command, ":(exclude)deploy/release", ":(exclude)deploy/__init__.py"], cwd=ROOT)
+    _run([*command, *PACKERS], cwd=ROOT)
 
 
 def write_pins(tree: Path, folder: Path) -> None:

@@ -132,7 +132,11 @@ def test_template_has_nothing_that_the_policy_forbids(path):
 
 
 @pytest.mark.parametrize(
-    "name", ["console.css", "streams.css", "notices.css", "devices.css", "notes.css", "console.js", "logo.svg"]
+    "name",
+    [
+        *("console.css", "streams.css", "notices.css", "devices.css", "notes.css", "documentation.css"),
+        *("console.js", "documentation.js", "logo.svg"),
+    ],
 )
 def test_file_is_where_pages_look_and_asks_nobody_else(name):
     found = finders.find(f"console/{name}")
@@ -150,10 +154,18 @@ def test_file_is_where_pages_look_and_asks_nobody_else(name):
         ("notices.css", 8_000),
         ("devices.css", 4_000),
         ("notes.css", 4_000),
+        ("documentation.css", 8_000),
     ],
 )
 def test_stylesheet_is_small(name, limit):
     assert (CONSOLE / "static/console" / name).stat().st_size < limit
+
+
+@pytest.mark.parametrize("name", ["streams.css", "notices.css", "devices.css", "documentation.css"])
+def test_the_bar_has_one_width_on_all_pages(name):
+    """console.css alone says how wide it is: it must not jump from page to page."""
+    css = (CONSOLE / "static/console" / name).read_text()
+    assert not re.findall(r"header[^{}]*\{[^}]*padding[^;}]*max\(", css)
 
 
 @pytest.mark.skipif(

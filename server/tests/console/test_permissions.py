@@ -183,6 +183,8 @@ MATRIX = {
     "accounts/2fa/recovery-codes/": SIGNED_IN,
     "accounts/2fa/recovery-codes/generate/": SIGNED_IN,
     "accounts/2fa/recovery-codes/download/": SIGNED_IN,
+    "docs/": OPEN,  # without a built site: 404, with the command
+    "docs/<path:page>": OPEN,
     "agent/install.sh": OPEN,
     "agent/requirements.txt": OPEN,
     "agent/install-device.sh": OPEN,
@@ -203,6 +205,8 @@ NOT_THERE_FOR_SOME = {
     "accounts/2fa/recovery-codes/download/",
     "accounts/sessions/<int:number>/end/",
     "accounts/^confirm-email/(?P<key>[-:\\w]+)/$",
+    "docs/",
+    "docs/<path:page>",
     "agent/install.sh",
     "agent/requirements.txt",
     "agent/install-device.sh",

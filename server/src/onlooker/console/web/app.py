@@ -20,6 +20,7 @@ from onlooker.clock_check import ClockCheck
 from onlooker.console.agent.views import FILES_PATH, send_wheel
 from onlooker.console.agent.wheels import require_agent_packages
 from onlooker.console.billing.configuration import require_billing_settings
+from onlooker.console.documentation.static_site import SITE, site_routes
 from onlooker.console.event_streams import EventStreams
 from onlooker.console.tokens.json_views import TOKEN_PATHS, allow_all_origins
 from onlooker.console.web.address_rate_limit import OPEN_AREAS, AddressRateLimit
@@ -60,7 +61,7 @@ def build_app(settings: Settings, numbers: NumbersPool) -> Starlette:
     live = EventStreams(pages, limit=settings.console_live_limit, account_limit=settings.console_live_limit_per_account)
     tokens = [Route(path, allow_all_origins(live)) for path in TOKEN_PATHS]
     wheels = Route(FILES_PATH + "{name}", send_wheel)
-    routes = [Mount("/static", static), wheels, *tokens, Mount("/", live)]
+    routes = [Mount("/static", static), *site_routes(SITE), wheels, *tokens, Mount("/", live)]
     limits = [Middleware(DeviceRateLimit), *(Middleware(AddressRateLimit, area=area) for area in OPEN_AREAS)]
     app = Starlette(routes=routes, middleware=limits)
     app.state.numbers, app.state.live = numbers, live

@@ -79,6 +79,16 @@ def set_security_headers(get_response: Handler) -> Handler:
     return answer
 
 
+def page_headers() -> dict[str, str]:
+    """For pages that Django does not answer: the same limits."""
+    return {
+        "Content-Security-Policy": _write_policy({}),
+        "Permissions-Policy": _write_permissions({}),
+        "X-Content-Type-Options": "nosniff",
+        "Referrer-Policy": "same-origin",
+    }
+
+
 def allow_sources(
     response: HttpResponse, *, sources: Mapping[str, str], permissions: tuple[str, ...] = ()
 ) -> HttpResponse:

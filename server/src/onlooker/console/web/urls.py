@@ -28,6 +28,7 @@ urlpatterns = [
     path("accounts/", include("onlooker.console.accounts.urls")),
     path("staff/", admin.site.urls),
     path("agent/", include("onlooker.console.agent.urls")),
+    path("docs/", include("onlooker.console.documentation.urls")),
     path("authority.pem", show_authority, name="authority"),
     path("livez", health.show_live, name="live"),
     path("readyz", health.show_ready, name="ready"),

@@ -1,0 +1,1 @@
+"""Renders the documentation as a site that the console serves at /docs/."""

@@ -1,0 +1,1 @@
+"""The documentation's site, which is open to everyone at /docs/."""
