@@ -335,8 +335,8 @@ cell folder="/tmp/onlooker-cell":
 # The same with a systemd of its own on each host, and the units of deploy/systemd. Needs root.
 cell-units:
     rm -rf var/cell-units
-    CELL_SYSTEMD=yes deploy/cell/try start "$PWD/var/cell-units"
-    deploy/cell/try check "$PWD/var/cell-units"; verdict=$?; deploy/cell/try stop "$PWD/var/cell-units"; exit $verdict
+    CELL_SYSTEMD=yes deploy/cell/try start "$PWD/var/cell-units" && deploy/cell/try check "$PWD/var/cell-units"; \
+        verdict=$?; deploy/cell/try stop "$PWD/var/cell-units"; exit $verdict
 
 # The pipeline on 64-bit ARM, emulated: a labelled scene has the people that it has here. Needs root and qemu-user-static.
 edge-arm64 *arguments:

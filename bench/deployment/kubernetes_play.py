@@ -219,9 +219,18 @@ def send_job(node: Node, authority: Path) -> str:
     return ask(authority, credentials, "-X", "POST", url, *body)
 
 
+def require_readable_python() -> None:
+    """Raises RuntimeError. Containers have a user of their own, who starts `onlooker` from this environment."""
+    command = ["setpriv", f"--reuid={USER}", f"--regid={USER}", "--clear-groups", sys.executable, "-c", ""]
+    if subprocess.run(command, check=False, capture_output=True).returncode:
+        python = Path(sys.executable).resolve()
+        raise RuntimeError(f"user {USER} can't run {python}: use a Python in a folder that others may read")
+
+
 @concluding
 def main() -> None:
     began = time.monotonic()
+    require_readable_python()
     (ROOT / "var").mkdir(exist_ok=True)
     with tempfile.TemporaryDirectory(dir=ROOT / "var") as name:
         folder = Path(name)
