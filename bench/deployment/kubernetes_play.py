@@ -221,7 +221,8 @@ def send_job(node: Node, authority: Path) -> str:
 
 def require_readable_python() -> None:
     """Raises RuntimeError. Containers have a user of their own, who starts `onlooker` from this environment."""
-    command = ["setpriv", f"--reuid={USER}", f"--regid={USER}", "--clear-groups", sys.executable, "-c", ""]
+    as_user = ["setpriv", f"--reuid={USER}", f"--regid={USER}", "--clear-groups"]
+    command = [*as_user, "sh", "-c", '"$0" -c ""', sys.executable]  # setpriv itself starts a program with root's rights
     if subprocess.run(command, check=False, capture_output=True).returncode:
         python = Path(sys.executable).resolve()
         raise RuntimeError(f"user {USER} can't run {python}: use a Python in a folder that others may read")
