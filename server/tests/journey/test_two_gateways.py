@@ -11,6 +11,7 @@ import uuid
 from collections import Counter
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -29,15 +30,28 @@ RATE, BURST = 50, 400
 BROKEN = (OSError, http.client.HTTPException)
 
 
-@pytest.fixture(scope="module")
-def pair() -> Iterator[Stack]:
-    """A product of its own: its gateways are killed."""
+@contextmanager
+def running_pair() -> Iterator[Stack]:
     limits = {"rate_limit_per_second": RATE, "rate_limit_burst": BURST}
     services = {"extra_services": EXTRA_SERVICES, "worker_services": "dummy,trouble"}
     with (
         migrated_database() as url,
         running_stack(url, gateways=2, workers=2, **services, **limits) as running,
     ):
+        yield running
+
+
+@pytest.fixture(scope="module")
+def pair() -> Iterator[Stack]:
+    """A product of its own: its gateways are killed."""
+    with running_pair() as running:
+        yield running
+
+
+@pytest.fixture
+def ending_pair() -> Iterator[Stack]:
+    """For a test that ends the product."""
+    with running_pair() as running:
         yield running
 
 
@@ -283,9 +297,8 @@ def test_the_turn_of_a_gateway_that_was_killed_is_over(pair: Stack, both: list[G
     connect_to(pair, pair.create_stream(), "gateway-2").close()
 
 
-def test_it_stops_cleanly_while_both_are_sent_frames(pair: Stack) -> None:
-    """The last test of this file: it ends the product."""
-    stream, ended = pair.create_stream(), threading.Event()
+def test_it_stops_cleanly_while_both_are_sent_frames(ending_pair: Stack) -> None:
+    stream, ended = ending_pair.create_stream(), threading.Event()
     statuses: Counter[int] = Counter()
 
     def send_on(line: GatewayConnection) -> None:
@@ -299,15 +312,15 @@ def test_it_stops_cleanly_while_both_are_sent_frames(pair: Stack) -> None:
 
     with ThreadPoolExecutor(2) as pool:
         for name in NAMES:
-            pool.submit(send_on, connect_to(pair, stream, name))
+            pool.submit(send_on, connect_to(ending_pair, stream, name))
         time.sleep(0.5)
         began = time.monotonic()
-        os.kill(pair.process.pid, signal.SIGTERM)
-        pair.process.wait(30)
+        os.kill(ending_pair.process.pid, signal.SIGTERM)
+        ending_pair.process.wait(30)
         took_s = time.monotonic() - began
         ended.set()
     assert statuses[201] > 0
     assert set(statuses) <= {201, 429}
     assert took_s < 12
-    assert pair.process.returncode == 0
-    assert "Traceback" not in pair.output.read_text()
+    assert ending_pair.process.returncode == 0
+    assert "Traceback" not in ending_pair.output.read_text()
