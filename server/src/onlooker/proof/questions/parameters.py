@@ -269,7 +269,7 @@ def send_body(source: random.Random, reader: QuestionSender) -> None:
 
 
 def ask_for_too_much(source: random.Random, reader: QuestionSender) -> None:
-    """A table with a row for every hour there ever was, or for every quarter of one."""
+    """A table of all time by hour or quarter hour: more rows than a table may have."""
     time = source.choice([Time.BY_HOUR, Time.BY_QUARTER_HOUR])
     asked = target(question(reader, **ALL_TIME, time=time), source.choice(TABLES))
     reader.ask("long tables", asked, expected=REFUSED, whose=source.randrange(2))
