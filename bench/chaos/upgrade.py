@@ -42,7 +42,10 @@ SETTINGS = {
 
 
 def install_release(commit: str | None, folder: Path) -> Path:
-    """The program of a commit, or of the working tree: wheels and pinned packages in an environment of its own."""
+    """The program of a commit, or of the working tree: wheels and pinned packages in an environment of its own.
+
+    Compiled, as pip leaves what it installs: confined processes write no bytecode, and would compile at each start.
+    """
     sources = ROOT if commit is None else unpack_commit(commit, folder / "sources")
     wheels, environment = folder / "wheels", folder / "venv"
     for package in PACKAGES:
@@ -50,9 +53,10 @@ def install_release(commit: str | None, folder: Path) -> Path:
     python = environment / "bin" / "python"
     _run("uv", "venv", "--quiet", "--python", "3.11", str(environment))
     pins = str(sources / "requirements" / "server.txt")
-    _run("uv", "pip", "sync", "--quiet", "--require-hashes", "--python", str(python), pins)
+    install = ("--quiet", "--compile-bytecode", "--python", str(python))
+    _run("uv", "pip", "sync", "--require-hashes", *install, pins)
     ours = [*map(str, wheels.glob("*.whl")), *map(str, (ROOT / "models" / "dist").glob("*.whl"))]
-    _run("uv", "pip", "install", "--quiet", "--no-deps", "--python", str(python), *ours)
+    _run("uv", "pip", "install", "--no-deps", *install, *ours)
     return environment / "bin" / "onlooker"
 
 
