@@ -13,7 +13,7 @@ export PATH := justfile_directory() / ".venv/bin" + ":" + env("PATH")
 default:
     @just --list --unsorted
 
-# Make the environment: pinned packages with hashes, and the server itself.
+# Make the environment: pinned packages with hashes, the server itself, and the bytecode that confined processes can't write.
 init:
     uv venv --quiet --allow-existing --python 3.11 .venv
     uv pip sync --quiet --require-hashes requirements/dev.txt
@@ -21,6 +21,7 @@ init:
     @just install-models
     @just agent-packages
     @just docs-site
+    .venv/bin/python -m compileall -q -j 0 .venv/lib pipeline/src server/src client/src
 
 # Build the agent's wheels into the server's package, whose console offers them to devices; after `just models`, also what computes.
 agent-packages:
