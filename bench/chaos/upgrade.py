@@ -15,10 +15,10 @@ from bench.chaos.camera_run import CameraRun
 from bench.chaos.devices import JobSender, SessionCaller
 from bench.chaos.upgraded_accounts import EarlierAccounts
 from bench.lib.camera import Reel, plan_takes
-from bench.lib.earlier_release import unpack_commit
 from bench.lib.product import ROOT, conclude, concluding, say
 from bench.lib.scenes import find_scenes
 from bench.lib.testdata import find_testdata
+from deploy.release.source_tree import unpack_commit
 from testkit import Stack, fresh_database, running_stack
 from testkit.stack import Launch, await_ready
 

@@ -1,12 +1,9 @@
 """A program of an earlier release, with the packages of this environment, for upgrades while devices send."""
 
-import io
-import subprocess
-import tarfile
 from pathlib import Path
 
 from bench.lib.cell_hosts import OWN_PROGRAM
-from bench.lib.product import ROOT
+from deploy.release.source_tree import unpack_commit
 
 EARLIER = "6d9d325"
 """The first whose processes can be on several hosts: those before it know neither three NATS servers nor their TLS."""
@@ -28,11 +25,3 @@ def unpack_earlier(folder: Path) -> Path:
     program.write_text(SCRIPT.format(later=" ".join(LATER), sources=sources, program=OWN_PROGRAM))
     program.chmod(0o755)
     return program
-
-
-def unpack_commit(commit: str, folder: Path, *paths: str) -> Path:
-    """What was in the repository then, or in some paths of it."""
-    packed = subprocess.run(["git", "-C", str(ROOT), "archive", commit, *paths], capture_output=True, check=True)
-    with tarfile.open(fileobj=io.BytesIO(packed.stdout)) as tar:
-        tar.extractall(folder, filter="data")
-    return folder

@@ -1,8 +1,6 @@
 """The tree of a commit, which is what a release is built from: nothing that lies about in a working tree gets in."""
 
-import io
 import subprocess
-import tarfile
 import tomllib
 from dataclasses import dataclass
 from pathlib import Path
@@ -34,10 +32,18 @@ def uncommitted_files() -> list[str]:
 
 
 def export_tree(commit: Commit, folder: Path) -> Path:
-    archive = ["git", "-C", str(ROOT), "archive", "--format=tar", commit.sha]
+    return unpack_commit(commit.sha, folder)
+
+
+def unpack_commit(commit: str, folder: Path, *paths: str) -> Path:
+    """What was in the repository then, or in some paths of it, with the same modes for everyone.
+
+    The program `tar` does it: the Python of Debian 12 can't filter archives yet.
+    """
+    archive = ["git", "-C", str(ROOT), "-c", "tar.umask=0022", "archive", "--format=tar", commit, *paths]
     packed = subprocess.run(archive, capture_output=True, check=True).stdout
-    with tarfile.open(fileobj=io.BytesIO(packed)) as tar:
-        tar.extractall(folder, filter="data")
+    folder.mkdir(parents=True, exist_ok=True)
+    subprocess.run(["tar", "--extract", "--no-same-owner", "--directory", str(folder)], input=packed, check=True)
     return folder
 
 

@@ -1,13 +1,11 @@
 """Processes of this release and of an earlier one, side by side on one bus and one database."""
 
-import io
 import json
 import os
 import re
 import shutil
 import subprocess
 import sys
-import tarfile
 import urllib.request
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -16,10 +14,10 @@ from pathlib import Path
 
 import pytest
 
+from deploy.release.source_tree import unpack_commit
 from onlooker.settings import Settings
 from onlooker.up.nats_server import find_program
 from testkit import free_ports
-from testkit.layout import ROOT
 from wire import wait_for
 
 EARLIER = "ef66476"
@@ -33,13 +31,10 @@ def earlier_sources(folder: Path) -> Path:
     """The sources of the earlier release, unpacked; skips where there is no history."""
     if not shutil.which("git"):
         pytest.skip("git is not installed")
-    archive = ["git", "-C", str(ROOT), "archive", EARLIER, "server/src", "pipeline/src"]
-    packed = subprocess.run(archive, capture_output=True, check=False)
-    if packed.returncode:
+    try:
+        return unpack_commit(EARLIER, folder, "server/src", "pipeline/src")
+    except subprocess.CalledProcessError:
         pytest.skip(f"the history does not go back to {EARLIER}")
-    with tarfile.open(fileobj=io.BytesIO(packed.stdout)) as tar:
-        tar.extractall(folder, filter="data")
-    return folder
 
 
 @dataclass
