@@ -20,7 +20,10 @@ KEPT = ROOT / "var" / "kit"
 """Not /tmp, which services with a folder of their own there don't see."""
 IMAGE = "{folder}/images"
 """Where `image` leaves what `image-journey` and `compose` start from."""
-CONTAINERS = ("buildah", "mmdebstrap", "podman")
+CONTAINERS = ("buildah", "mmdebstrap", "podman", "netavark")
+NETWORKS = ("aardvark-dns", "catatonit", "iptables")
+BESIDE_THE_PATH = ("/usr/sbin", "/usr/lib/podman")
+"""Where Debian puts programs that no person calls."""
 OF_THE_CALLER = ("PYTHONPATH", "VIRTUAL_ENV")
 
 
@@ -42,7 +45,7 @@ PARTS = (
     Part(("container-files",)),
     Part(("image", "--folder", IMAGE), CONTAINERS),
     Part(("image-journey", IMAGE), CONTAINERS),
-    Part(("compose", "--folder", IMAGE), CONTAINERS),
+    Part(("compose", "--folder", IMAGE), CONTAINERS + NETWORKS),
     Part(("monitoring",), ("promtool",)),
     Part(("kubernetes",), ("kubectl",)),
     Part(("kubernetes-play",), ("kubectl",)),
@@ -86,7 +89,8 @@ def just(clone: Path, *words: str, check: bool = True) -> str:
 
 def run(part: Part, clone: Path) -> dict[str, Any]:
     """The last line of its recipe, or why it did not run."""
-    if missing := [program for program in part.needs if not shutil.which(program)]:
+    places = os.pathsep.join((os.environ["PATH"], *BESIDE_THE_PATH))
+    if missing := [program for program in part.needs if not shutil.which(program, path=places)]:
         return {"ok": False, "reason": f"not installed: {', '.join(missing)}"}
     began = time.monotonic()
     printed = just(clone, *(word.format(folder=clone.parent) for word in part.recipe), check=False)
