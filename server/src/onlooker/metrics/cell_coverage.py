@@ -12,7 +12,7 @@ from onlooker.metrics.breakdown import Breakdown
 from onlooker.metrics.buckets import Buckets, all_hours
 from onlooker.metrics.coverage import Watched, sum_coverage
 from onlooker.metrics.extension_values import read_extensions
-from onlooker.metrics.extensions import GAPS, WATCHED
+from onlooker.metrics.extensions import EXTENSIONS, GAPS, WATCHED
 from onlooker.metrics.query import Query
 
 MOST_HOURS = 20_000
@@ -40,6 +40,8 @@ async def read_cell_coverage(
     pool: Pool, query: Query, breakdown: Breakdown, cells: Sequence[tuple[str, ...]], buckets: Buckets
 ) -> list[CellCoverage]:
     """By bucket; only what the query asks for."""
+    if not any(name in EXTENSIONS for name in query.metrics):
+        return [CellCoverage({}, [{}] * len(cells))] * len(buckets.keys)
     if not breakdown.is_of_time:
         found = await read_extensions(pool, query, buckets)
         whole = [{name: values[place] for name, values in found.items()} for place in range(len(buckets.keys))]

@@ -125,7 +125,9 @@ def compile_cells(metrics: tuple[str, ...], by: tuple[str, ...], filters: tuple[
         figures=", ".join(f"({figures[column]})::bigint" for column in asked),
         no_more_figures="".join(", NULL::bigint" for _ in asked[1:]),
         filters=f"WHERE {' AND '.join(conditions)}" if conditions else "",
-        judged_visits=judge_visits(_parts["visits_of_page"].substitute(parts), clip=clip_to_range(values)),
+        judged_visits=judge_visits(
+            _parts["visits_of_page"].substitute(parts), clip=clip_to_range(values), more=", present_for"
+        ),
         note=str(NOTE),
         week_s=str(WEEK_S),
         **{note.name.lower(): str(note.value) for note in Note},

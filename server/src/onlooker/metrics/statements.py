@@ -188,11 +188,12 @@ def clip_to_range(values: Mapping[str, str]) -> str:
     return _parts["clip_to_range"].substitute(values)
 
 
-def judge_visits(visits: str, *, clip: str = "") -> str:
-    """A query for judged visits. Both arguments are SQL: a query for visits, and what they are cut to."""
+def judge_visits(visits: str, *, clip: str = "", more: str = "") -> str:
+    """A query for judged visits. The arguments are SQL: a query for visits, what they are cut to, and more columns."""
     return _parts["judged_visits"].substitute(
         visits=visits,
         clip=clip,
+        more=more,
         shortest_presence_s=SHORTEST_PRESENCE_S,
         shortest_stop_s=SHORTEST_STOP_S,
         shortest_look_s=SHORTEST_LOOK_S,

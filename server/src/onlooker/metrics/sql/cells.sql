@@ -14,7 +14,7 @@ earlier AS MATERIALIZED (
     WHERE stream_id = $stream_id AND slot_at < $from_at AND reaches_at > $window_from
       AND slot_at < (SELECT since FROM stream) IS NOT TRUE),
 refusal AS MATERIALIZED (
-    SELECT reason, extract(epoch FROM CASE reason WHEN $groups THEN grouped_until WHEN $deleted THEN since END)::bigint AS until_s
+    SELECT reason, extract(epoch FROM CASE reason WHEN $groups THEN nullif(grouped_until, 'infinity') WHEN $deleted THEN since END)::bigint AS until_s
     FROM (SELECT CASE WHEN (SELECT grid FROM stream) IS NOT FALSE THEN $grid
                       WHEN (SELECT grouped_until FROM stream) > $from_at
                           OR EXISTS (SELECT FROM earlier WHERE slot_at < (SELECT grouped_until FROM stream)) THEN $groups

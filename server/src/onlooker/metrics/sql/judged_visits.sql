@@ -1,13 +1,14 @@
 -- name: judged_visits  what each visit counts as, whole or cut to a range ($clip). No column that is added here is ever
 -- NULL, so that NOT in a metric's condition loses nobody: an unknown gender or emotion is '?', an unknown age band is 0.
 -- `age` itself, like every column of the visit, is NULL where it is not known, and is there where it is only a guess.
--- Nothing but its times is known of a visit that is `grouped`: what is told about it comes in blocks.
+-- Nothing but its times is known of a visit that is `grouped`: what is told about it comes in blocks. `$more` columns
+-- are of no row of the roll-up, which is filled again when this statement changes.
 SELECT visit.*, senior_age, begins_at,
        present_for >= interval '$shortest_presence_s s' AS passing_by,
        longest_stop >= interval '$shortest_stop_s s' AS stopped,
        longest_stop >= interval '$shortest_stop_s s'
            AND looking_for > interval '$shortest_look_s s' AS interested,
-       still_for, looking_for,
+       still_for, looking_for$more,
        coalesce(CASE WHEN NOT grouped AND gender_confidence > $gender_known_above THEN gender END, '$unknown') AS known_gender,
        CASE WHEN grouped THEN '$unknown' ELSE $strongest_emotion END AS known_emotion,
        CASE WHEN NOT grouped AND age_confidence > $age_known_above
