@@ -27,7 +27,7 @@ GRACE_S = 1.0
 """A healthy database ends a statement by itself; one that hangs does not."""
 STREAM = "stream"
 """Which stream; with a key alone. A token is for one, and others name a parameter so for reasons of their own."""
-PARAMETERS = ("metrics", "from_date", "to_date", "time", "tz", "page", *COMPARISON_PARAMETERS, *BREAKDOWN_PARAMETERS)
+PARAMETERS = ("metrics", "from_date", "to_date", "time", "tz", "page", *COMPARISON_PARAMETERS, "by", "filter")
 
 Found = TypeVar("Found")
 Note = Callable[[], Awaitable[None]]
@@ -53,7 +53,7 @@ def read_parameters(query_string: bytes, known: tuple[str, ...] = PARAMETERS) ->
             raise bad_request(f"`{name}` is there twice. Send it once.")
         if name in known:
             found[name] = value
-    if found.keys() & set(BREAKDOWN_PARAMETERS) and not {name for name, _ in pairs} <= {*known, STREAM}:
+    if BREAKDOWN_PARAMETERS & found.keys() and not {name for name, _ in pairs} <= {*known, STREAM}:
         raise bad_request(f"With `by` or `filter`, no parameters are ignored: there are {', '.join((*known, STREAM))}.")
     return found
 

@@ -8,7 +8,7 @@ from math import prod
 from onlooker.errors import bad_request
 from onlooker.metrics.dimensions import DIMENSIONS, Dimension
 
-BREAKDOWN_PARAMETERS = ("by", "filter")
+BREAKDOWN_PARAMETERS = frozenset(("by", "filter"))
 MOST_DIMENSIONS = 2
 _KNOWN = ", ".join(DIMENSIONS)
 _FILTER_FORM = "`filter` is a list such as gender:female,age:25-34, without spaces"
@@ -79,10 +79,8 @@ class Breakdown:
         return number
 
 
-def parse_breakdown(parameters: Mapping[str, str], *, shown: Callable[[str], str]) -> Breakdown | None:
-    """None if none is asked for. Raises a Problem; `shown` shortens what was sent."""
-    if not parameters.keys() & set(BREAKDOWN_PARAMETERS):
-        return None
+def parse_breakdown(parameters: Mapping[str, str], *, shown: Callable[[str], str]) -> Breakdown:
+    """Raises a Problem; `shown` shortens what was sent."""
     by = _parse_by(parameters["by"], shown) if "by" in parameters else ()
     filters = _parse_filter(parameters["filter"], shown) if "filter" in parameters else ()
     return Breakdown(by, filters)

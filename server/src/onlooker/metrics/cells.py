@@ -119,6 +119,7 @@ def compile_cells(metrics: tuple[str, ...], by: tuple[str, ...], filters: tuple[
         for number, name in enumerate(filters, start=len(_VALUES) + 1)
     ]
     parts = page_parts(values)
+    parts["visits_from_before"] = _parts["visits_from_before"].substitute(parts)
     statement = _parts["cells"].substitute(
         parts,
         cell=_number_cell(by),

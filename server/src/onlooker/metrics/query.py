@@ -8,7 +8,7 @@ from enum import StrEnum
 from zoneinfo import ZoneInfo
 
 from onlooker.errors import bad_request
-from onlooker.metrics.breakdown import Breakdown, parse_breakdown
+from onlooker.metrics.breakdown import BREAKDOWN_PARAMETERS, Breakdown, parse_breakdown
 from onlooker.metrics.definitions import METRICS
 from onlooker.metrics.extensions import CARRIED, EXTENSIONS
 from onlooker.slots import slots_around
@@ -87,7 +87,7 @@ def parse_query(
         time=_parse_time(parameters.get("time", Time.GLOBAL)),
         from_offset=from_date.tzinfo,
         to_offset=to_date.tzinfo if "to_date" in parameters else None,
-        breakdown=_parse_breakdown(parameters, metrics),
+        breakdown=_parse_breakdown(parameters, metrics) if BREAKDOWN_PARAMETERS & parameters.keys() else None,
     )
     if query.from_at >= query.to_at:
         until = "`to_date`" if "to_date" in parameters else "now, since there is no `to_date`"
@@ -111,11 +111,10 @@ def _parse_metrics(text: str | None) -> tuple[str, ...]:
     return names
 
 
-def _parse_breakdown(parameters: Mapping[str, str], metrics: tuple[str, ...]) -> Breakdown | None:
-    breakdown = parse_breakdown(parameters, shown=_shown)
-    for name in (name for name in metrics if breakdown and name in EXTENSIONS and name not in CARRIED):
+def _parse_breakdown(parameters: Mapping[str, str], metrics: tuple[str, ...]) -> Breakdown:
+    for name in (name for name in metrics if name in EXTENSIONS and name not in CARRIED):
         raise bad_request(f"`{name}` is not of single visits: ask for it without `by` and `filter`.")
-    return breakdown
+    return parse_breakdown(parameters, shown=_shown)
 
 
 def _parse_zone(text: str) -> str:

@@ -17,7 +17,8 @@ refusal AS MATERIALIZED (
     SELECT reason, extract(epoch FROM CASE reason WHEN $groups THEN nullif(grouped_until, 'infinity') WHEN $deleted THEN since END)::bigint AS until_s
     FROM (SELECT CASE WHEN (SELECT grid FROM stream) IS NOT FALSE THEN $grid
                       WHEN (SELECT grouped_until FROM stream) > $from_at
-                          OR EXISTS (SELECT FROM earlier WHERE slot_at < (SELECT grouped_until FROM stream)) THEN $groups
+                          OR EXISTS (SELECT FROM ($visits_from_before) visit
+                                     WHERE grouped AND upper(present) > $window_from) THEN $groups
                       WHEN (SELECT since FROM stream) > $from_at THEN $deleted
                       WHEN $most_visits < (SELECT sum(passing_by) FROM metrics_slot
                                            WHERE stream_id = $stream_id
@@ -42,11 +43,14 @@ SELECT $note, $inexact, NULL $no_more_figures
 WHERE EXISTS (SELECT FROM earlier WHERE slot_at < (SELECT since FROM stream))
 
 -- name: visits_of_page  part of cells: visits that begin on the page, and those from before the range that reach into it.
--- None of them is told about in groups: then there are no figures.
+-- None of them is told about in groups: then there are no figures at all.
 SELECT false AS grouped, visit.* FROM visits_visit visit
 WHERE stream_id = $stream_id AND began_at >= $window_from AND began_at < $window_to
 UNION ALL
-SELECT false, visit.* FROM earlier CROSS JOIN LATERAL (
+$visits_from_before
+
+-- name: visits_from_before  part of both: visits of the slots that reach into the page from before the range
+SELECT earlier.slot_at < (SELECT grouped_until FROM stream) AS grouped, visit.* FROM earlier CROSS JOIN LATERAL (
     SELECT * FROM visits_visit
     WHERE stream_id = $stream_id
       AND began_at >= earlier.slot_at AND began_at < earlier.slot_at + $slot AND began_at < $from_at
