@@ -32,7 +32,7 @@ from onlooker.metrics.statements import (
 )
 from onlooker.slots import SLOT_IN_SQL
 
-MOST_VISITS = 1_000_000
+MOST_VISITS = 300_000
 """Of one page. Judging so many takes some seconds."""
 _VALUES = (*VALUES[:-1], "changes_s", "offsets_s", "most_visits")
 """The statement's parameters, in order; the parts that each filter keeps come after them."""
@@ -104,7 +104,7 @@ def _refuse(note: Note, query: Query, *, until_s: int | None) -> Problem:
         )
     return bad_request(
         f"More than {MOST_VISITS} people passed by in this range: too many to break down or filter at once. Ask for a "
-        "shorter range, or for buckets such as `time=by_week`, of which a page has few."
+        "shorter range."
     )
 
 

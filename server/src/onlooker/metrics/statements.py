@@ -7,7 +7,7 @@ about people in groups is added from blocks: neither rows nor visits of grouped 
 """
 
 import hashlib
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import UTC, datetime
 from functools import lru_cache
 from math import ceil, floor
@@ -49,6 +49,8 @@ _parts = {
     for file in ("judged_visits", "page", "rollup", "blocks")
     for name, part in load_sql_parts("onlooker.metrics", f"sql/{file}.sql").items()
 }
+Clip = Callable[[str], str]
+"""What counts of the intervals in a column of visits, as SQL."""
 _VALUES_IN_SQL = SLOT_IN_SQL | {name: f"${number}" for number, name in enumerate(VALUES, start=1)}
 _SUMS = {"told": "sum(coalesce(told, interested))"}
 """Where a slot's figure is not simply added up: rows of the release before told of all people."""
@@ -183,16 +185,16 @@ def definitions_version() -> str:
     return hashlib.sha256(repr((judged, declared)).encode()).hexdigest()[:16]
 
 
-def clip_to_range(values: Mapping[str, str]) -> str:
-    """Only what of a visit lies inside the range, with a name for each value."""
-    return _parts["clip_to_range"].substitute(values)
+def clip_to_range(values: Mapping[str, str]) -> Clip:
+    """Only what lies inside the range, with a name for each value."""
+    return lambda intervals: _parts["clip_to_range"].substitute(values, intervals=intervals)
 
 
-def judge_visits(visits: str, *, clip: str = "", more: str = "") -> str:
-    """A query for judged visits. The arguments are SQL: a query for visits, what they are cut to, and more columns."""
+def judge_visits(visits: str, *, clip: Clip = "visit.{}".format, more: str = "") -> str:
+    """A query for judged visits. The arguments are SQL: a query for visits, what counts of them, and more columns."""
     return _parts["judged_visits"].substitute(
         visits=visits,
-        clip=clip,
+        **{intervals: clip(intervals) for intervals in ("present", "still", "looking")},
         more=more,
         shortest_presence_s=SHORTEST_PRESENCE_S,
         shortest_stop_s=SHORTEST_STOP_S,
