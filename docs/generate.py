@@ -36,6 +36,7 @@ from onlooker.gateway.routes import ROUTES  # noqa: E402
 from onlooker.metrics.coverage import BucketCoverage  # noqa: E402
 from onlooker.metrics.definitions import METRICS as NUMBERS  # noqa: E402
 from onlooker.metrics.definitions import Metric  # noqa: E402
+from onlooker.metrics.dimensions import DIMENSIONS, Dimension  # noqa: E402
 from onlooker.metrics.extension_values import shape_gaps, shape_in_view, shape_quality, shape_watched  # noqa: E402
 from onlooker.metrics.extensions import CARRIED, EXTENSIONS, ExtensionMetric  # noqa: E402
 from onlooker.metrics.quality import BucketQuality  # noqa: E402
@@ -76,6 +77,9 @@ CLIENT_EXTENSIONS_HEAD = """}
 DECLARED_EXTENSIONS = {
 """
 CLIENT_METRICS_TAIL = '''}
+DECLARED_DIMENSIONS = {
+%s}
+"""The parts of each."""
 CARRIED = (%s)
 """Asked for beside what is asked for: without them a zero can mean anything."""
 
@@ -85,6 +89,7 @@ class Quality(NamedTuple):
 
 %s
 '''
+LINE_LENGTH = 120
 SAMPLE_QUALITY = BucketQuality(1.0, 1.0, 1.0, 1.0, 1.0, (1.0,) * FACE_BINS, (Versions("1", "1"),))
 
 
@@ -309,6 +314,15 @@ def numbers_page() -> str:
         + "\n## Extension metrics\n\nThese are not figures of visits: "
         "[what was watched](../guides/data.md#what-was-watched). The value column shows a range in the future.\n\n"
         + table(["metric", "meaning", "value"], extension_rows())
+        + "\n## Dimensions\n\nWhat numbers can be [broken down and filtered](../guides/data.md#breakdowns-and-filters) "
+        "by. Each visit is in exactly one part of each dimension.\n\n"
+        + table(
+            ["dimension", "meaning", "parts"],
+            [
+                [f"`{one.name}`", one.meaning, ", ".join(f"`{part}`" for part in one.parts)]
+                for one in DIMENSIONS.values()
+            ],
+        )
     )
 
 
@@ -352,8 +366,18 @@ def client_metrics() -> str:
     counted = {name: one.shape([1] * len(one.figures)) for name, one in NUMBERS.items()}
     types = {name: type(value).__name__ for name, value in shape_quality(SAMPLE_QUALITY, counted).items()}
     members = "\n".join(f"    {name}: {kind} | None" for name, kind in types.items())
-    tail = CLIENT_METRICS_TAIL % (carried, EXTENSIONS["quality"].meaning.replace("null", "None"), members)
+    dimensions = "".join(_parts_of(dimension) for dimension in DIMENSIONS.values())
+    tail = CLIENT_METRICS_TAIL % (dimensions, carried, EXTENSIONS["quality"].meaning.replace("null", "None"), members)
     return "".join([CLIENT_METRICS_HEAD, *lines, CLIENT_EXTENSIONS_HEAD, *extensions, tail])
+
+
+def _parts_of(dimension: Dimension) -> str:
+    """On one line, or one a line: as the formatter leaves it."""
+    parts = [json.dumps(part) for part in dimension.parts]
+    line = f"    {json.dumps(dimension.name)}: ({', '.join(parts)}),\n"
+    if len(line) <= LINE_LENGTH:
+        return line
+    return f"    {json.dumps(dimension.name)}: (\n{''.join(f'        {part},' + chr(10) for part in parts)}    ),\n"
 
 
 def _declaration(metric: Metric | ExtensionMetric) -> str:

@@ -185,7 +185,7 @@ Measured = dict[Time, Times]
 
 
 @asynccontextmanager
-async def _opened(worlds: dict[str, DataWorld]) -> AsyncIterator[dict[str, Pool]]:
+async def opened(worlds: dict[str, DataWorld]) -> AsyncIterator[dict[str, Pool]]:
     """A pool for each."""
     pools = {name: open_pool(Settings(database_url=world.url)) for name, world in worlds.items()}
     try:
@@ -201,7 +201,7 @@ async def measure(worlds: dict[str, DataWorld], *, queries: int) -> dict[str, Me
     """By world and kind of query. All in turns, so that the machine's mood hits all alike."""
     times = {name: {kind: Times() for kind in Time} for name in worlds}
     asking = {name: Asking(world, seed=SEED) for name, world in worlds.items()}
-    async with _opened(worlds) as pools:
+    async with opened(worlds) as pools:
         for name, pool in pools.items():
             await _check(pool, asking[name])
         for number in range(queries):
@@ -223,13 +223,13 @@ async def _time_both(pool: Pool, asked: NumbersQuery, times: Times, *, ours_firs
     """The first to run finds less in memory, so they take turns at it."""
     by_hand = asked.by_hand()
     if ours_first:
-        times.ours.append(await _time(asked.ask(pool)))
-    times.by_hand.append(await _time(by_hand.ask(pool)))
+        times.ours.append(await time_ms(asked.ask(pool)))
+    times.by_hand.append(await time_ms(by_hand.ask(pool)))
     if not ours_first:
-        times.ours.append(await _time(asked.ask(pool)))
+        times.ours.append(await time_ms(asked.ask(pool)))
 
 
-async def _time(asking: Awaitable[Any]) -> float:
+async def time_ms(asking: Awaitable[Any]) -> float:
     started = time.perf_counter()
     await asking
     return (time.perf_counter() - started) * 1000
@@ -239,14 +239,14 @@ async def measure_groups(singly: DataWorld, grouped: DataWorld, *, queries: int)
     """How many times as long a page takes where people are told about in groups: the median of the same pages."""
     ratios: dict[Time, list[float]] = {kind: [] for kind in Time}
     asking = [Asking(world, seed=SEED + 2) for world in (singly, grouped)]
-    async with _opened({"singly": singly, "grouped": grouped}) as pools:
+    async with opened({"singly": singly, "grouped": grouped}) as pools:
         for number in range(queries + WARM_UP):
             for kind in Time:
                 pages = [(one.draw(kind), pool) for one, pool in zip(asking, pools.values(), strict=True)]
                 taken = [0.0, 0.0]
                 for place in (0, 1) if number % 2 else (1, 0):
                     page, pool = pages[place]
-                    taken[place] = await _time(page.ask(pool))
+                    taken[place] = await time_ms(page.ask(pool))
                 if number < WARM_UP:
                     await _check_counts(pages)
                 else:
@@ -270,4 +270,4 @@ async def measure_requests(world: DataWorld, measured: Measured, *, queries: int
                 asked = asking.draw(kind)
                 turns = [(asked, times.request), (asked.with_quality(), times.request_with_quality)]
                 for page, taken in turns if number % 2 else turns[::-1]:
-                    taken.append(await _time(page.request(reader)))
+                    taken.append(await time_ms(page.request(reader)))

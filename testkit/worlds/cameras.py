@@ -115,14 +115,18 @@ def expect_extensions(log: CameraLog, begins_us: int, ends_us: int, counted: dic
         f"{name}_read": _known_share(counted[metric])
         for name, metric in (("age", "age"), ("gender", "gender"), ("expression", "emotion"))
     }
-    covered_s, length_s = found.pop(COVERED, 0.0), (ends_us - begins_us) / SECOND_US
-    closed_s = found.get(Absence.CLOSED, 0.0)
+    return coverage_values(found, (ends_us - begins_us) / SECOND_US) | {"quality": seen | read | versions}
+
+
+def coverage_values(found: dict[str, float], length_s: float) -> dict[str, Any]:
+    """The values of `watched` and `gaps`, of seconds by absence and of those that were covered."""
+    missing = {why: seconds for why, seconds in found.items() if why != COVERED}
+    covered_s, closed_s = found.get(COVERED, 0.0), missing.get(Absence.CLOSED, 0.0)
     open_s = 0.0 if closed_s and length_s - closed_s <= NOTHING_S else length_s - closed_s
-    share = None if Absence.UNKNOWN in found or not open_s else covered_s / open_s
+    share = None if Absence.UNKNOWN in missing or not open_s else covered_s / open_s
     return {
         "watched": {"value": covered_s, "share": share},
-        "gaps": {absence.value: found.get(absence, 0.0) for absence in Absence},
-        "quality": seen | read | versions,
+        "gaps": {absence.value: missing.get(absence, 0.0) for absence in Absence},
     }
 
 

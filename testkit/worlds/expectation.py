@@ -50,7 +50,9 @@ def parameters_of(question: Question, zone: str) -> dict[str, str]:
         "to_date": written(question.to_us, zone, question.style),
         "time": question.time,
     }
-    return parameters | ({"tz": question.tz} if question.tz else {})
+    filters = ",".join(f"{name}:{part}" for name, parts in question.filters for part in parts)
+    others = {"tz": question.tz, "by": ",".join(question.by), "filter": filters}
+    return parameters | {name: value for name, value in others.items() if value}
 
 
 def written(at_us: int, zone: str, style: str) -> str:

@@ -22,6 +22,7 @@ from onlooker.visits.writer import VisitWriter
 from testkit.block_oracle import EVER_US, StreamGroups
 from testkit.day_oracle import COUNTED, TOLD, count_days
 from testkit.worlds.cameras import write_log
+from testkit.worlds.cell_expectation import cell_differences, expect_cells
 from testkit.worlds.clocks import ERAS, day_edges, moment_at, months_of
 from testkit.worlds.data_reader import DataReader, Refused, WorldStream, change_stream, open_reader, remove_streams
 from testkit.worlds.expectation import differences, expect, on_grid, parameters_of, slots_of, wrong_sums
@@ -70,6 +71,10 @@ class PlayCounts:
     quarter_hour_buckets: int = 0
     week_buckets: int = 0
     month_buckets: int = 0
+    broken_down: int = 0
+    """Questions with a breakdown or filters that were answered, and their cells."""
+    cells: int = 0
+    refused_breakdowns: int = 0
 
 
 @dataclass
@@ -205,7 +210,7 @@ class Played:
     async def ask_all(self, questions: tuple[Question, ...]) -> None:
         for question in questions:
             bodies = await self.ask(question)
-            if question.time != "global":
+            if question.time != "global" and bodies:
                 (whole,) = await self.ask(replace(question, time="global"))
                 is_grouped = bool(self.groups[question.stream].grouped_until_us > -EVER_US)
                 wrong = wrong_sums(question, bodies, whole, is_grouped=is_grouped)
@@ -213,6 +218,9 @@ class Played:
                     raise self._disagreement(question, wrong)
 
     async def ask(self, question: Question) -> list[dict[str, Any]]:
+        """The pages of the answer, which is right; none where a breakdown is rightly refused."""
+        if question.is_broken_down:
+            return await self._ask_for_cells(question)
         stream = self.streams[question.stream]
         zone = question.tz or stream.zone
         try:
@@ -228,6 +236,27 @@ class Played:
         wrong = differences(question, expected, bodies)
         if wrong:
             raise self._disagreement(question, wrong)
+        return bodies
+
+    async def _ask_for_cells(self, question: Question) -> list[dict[str, Any]]:
+        stream, groups = self.streams[question.stream], self.groups[question.stream]
+        zone, tally = question.tz or stream.zone, self.player.tally
+        parameters, question = parameters_of(question, zone), on_grid(question, groups)
+        kept_us, log = self.kept_us.get(question.stream, -EVER_US), self.world.camera_of(question.stream)
+        visits, era = self.known.of(question.stream), self.world.era
+        expected = expect_cells(question, zone, era, visits, log, kept_us=kept_us, groups=groups)
+        try:
+            bodies = await self.player.reader.walk(stream, parameters)
+        except Refused as refused:
+            if not expected.refusal or expected.refusal not in str(refused):
+                raise self._disagreement(question, [str(refused)]) from None
+            tally.refused_breakdowns += 1
+            return []
+        tally.broken_down += 1
+        tally.cells += sum(len(values.get("cells", ())) for body in bodies for values in body["entities"].values())
+        wrong = cell_differences(question, expected, bodies)
+        if wrong or expected.refusal:
+            raise self._disagreement(question, [*wrong, f"refused as it {expected.refusal}: no"])
         return bodies
 
     async def compare_days(self) -> None:

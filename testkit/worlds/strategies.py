@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from onlooker.metrics import definitions
 from onlooker.metrics.extensions import CARRIED
 from onlooker_pipeline.visits.visit import Visit
+from testkit.cell_oracle import PARTS
 from testkit.worlds.cameras import camera_logs
 from testkit.worlds.clocks import BACK_OVER_MIDNIGHT, ERAS, WINTER, Era, unix_s
 from testkit.worlds.people import draw_crowd, revisions
@@ -64,6 +65,20 @@ _grids = st.sampled_from((False,) * 7 + (True,))
 _builds_after = st.sampled_from((0, 900_000_000, 4 * 900_000_000, DAY_US, 2 * DAY_US, 31 * DAY_US, 40 * DAY_US))
 _styles = st.sampled_from(("utc", "offset", "basic", "naive"))
 _metrics = st.sampled_from((METRICS, METRICS, (*METRICS, *CARRIED), *SOME_METRICS))
+_metrics_of_visits = st.sampled_from(((*METRICS, *CARRIED), *(one for one in SOME_METRICS if "quality" not in one)))
+
+
+@st.composite
+def _some_breakdowns(draw: Draw) -> dict[str, Any]:
+    """Every dimension, alone and crossed, and filters that leave something."""
+    by = tuple(draw(st.lists(st.sampled_from(tuple(PARTS)), max_size=2, unique=True)))
+    named = draw(st.lists(st.sampled_from(tuple(PARTS)), min_size=not by, max_size=2, unique=True))
+    kept = {name: draw(st.sets(st.sampled_from(PARTS[name]), min_size=1)) for name in named}
+    filters = tuple((name, tuple(part for part in PARTS[name] if part in kept[name])) for name in PARTS if name in kept)
+    return {"by": by, "filters": filters}
+
+
+_breakdowns = st.one_of(st.just({}), st.just({}), _some_breakdowns())
 
 
 @st.composite
@@ -136,7 +151,7 @@ def _edges_of(visit: Visit) -> list[int]:
 def _questions(
     draw: Draw, era: Era, zones: tuple[str, ...], edges_ms: tuple[int, ...], *, is_grouped: bool
 ) -> Question:
-    time = draw(_times)
+    time, breakdown = draw(_times), draw(_breakdowns)
     from_us, to_us = sorted((_moment_us(draw, edges_ms), _moment_us(draw, edges_ms)))
     if is_grouped and draw(_wide):
         from_us = 1000 * draw(st.sampled_from(edges_ms)) // DAY_US * DAY_US
@@ -145,12 +160,13 @@ def _questions(
     to_us = min(to_us, from_us + LONGEST_US.get(time, to_us - from_us))
     return Question(
         stream=draw(st.integers(0, len(zones) - 1)),
-        metrics=draw(_metrics),
+        metrics=draw(_metrics_of_visits if breakdown else _metrics),
         from_us=from_us,
         to_us=to_us,
         time=time,
         tz=draw(st.one_of(st.none(), st.sampled_from(era.zones))),
         style=draw(_styles),
+        **breakdown,
     )
 
 

@@ -24,6 +24,18 @@ class Question:
     """The parameter; None: the stream's own zone."""
     style: str
     """How dates are written: `utc`, `offset`, `basic` or `naive`."""
+    by: tuple[str, ...] = ()
+    """Dimensions of its breakdown."""
+    filters: tuple[tuple[str, tuple[str, ...]], ...] = ()
+    """Dimensions, and the parts of each that count; both in the order of the guide."""
+
+    @property
+    def is_broken_down(self) -> bool:
+        return bool(self.by or self.filters)
+
+    @property
+    def filters_by_name(self) -> dict[str, tuple[str, ...]]:
+        return dict(self.filters)
 
 
 @dataclass(frozen=True)
@@ -126,4 +138,5 @@ def describe_visit(visit: Visit) -> str:
 
 def describe_question(question: Question) -> str:
     range_ = f"{moment_at(question.from_us)} to {moment_at(question.to_us)}"
-    return f"stream {question.stream}, {','.join(question.metrics)} {question.time}, {range_}, tz {question.tz}"
+    cells = f", by {','.join(question.by)}, filters {question.filters}" if question.is_broken_down else ""
+    return f"stream {question.stream}, {','.join(question.metrics)} {question.time}, {range_}, tz {question.tz}{cells}"

@@ -12,7 +12,7 @@ from onlooker_client.blob import Blob, Content, create_blob
 from onlooker_client.config import Config, check_config, load_config
 from onlooker_client.errors import BadArgument, NotSet
 from onlooker_client.numbers.endpoint import DataEndpoint
-from onlooker_client.numbers.metrics import Metrics, Moment, Query
+from onlooker_client.numbers.metrics import Filter, Metrics, Moment, Query
 from onlooker_client.service import Service
 from onlooker_client.wire.transport import TIMEOUT_S, Repeat, Transport, basic_authorization
 
@@ -117,11 +117,17 @@ class Client:
         *,
         time: str = "by_hour",
         tz: str | None = None,
+        by: Sequence[str] = (),
+        filter: Filter | None = None,
     ) -> Metrics:
-        """The stream's numbers over a range, and what was watched of it. Nothing is asked before they are read."""
+        """The stream's numbers over a range, and what was watched of it. Nothing is asked before they are read.
+
+        `by` breaks them down by one or two dimensions, such as gender and age, into `bucket.cells`. `filter` says of
+        which visits they are, such as {"gender": "female"}.
+        """
         return Metrics(
             self._data.ask,
-            Query.of(metrics, from_date, to_date, time=time, tz=tz),
+            Query.of(metrics, from_date, to_date, time=time, tz=tz, by=by, filter=filter),
             download=self._data.download_parquet,
         )
 

@@ -16,7 +16,7 @@ from onlooker_client.command.options import add_server_options, read_config
 from onlooker_client.errors import BadArgument, BadRequest
 from onlooker_client.moments import read_moment
 from onlooker_client.numbers.bucket import Bucket
-from onlooker_client.numbers.declared import DECLARED_METRICS
+from onlooker_client.numbers.declared import DECLARED_DIMENSIONS, DECLARED_METRICS
 from onlooker_client.numbers.metrics import TIMES, Metrics
 from onlooker_client.terminal import Terminal
 
@@ -42,6 +42,10 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--from", dest="from_date", metavar="MOMENT", help=f"start ({DAYS} days ago)")
     parser.add_argument("--to", dest="to_date", metavar="MOMENT", help="end (now)")
     parser.add_argument("--by", choices=tuple(TIMES_BY_NAME), default="day", help="the buckets (day)")
+    parser.add_argument(
+        "--dimensions", metavar="NAMES", help=f"break down by one or two of {', '.join(DECLARED_DIMENSIONS)}"
+    )
+    parser.add_argument("--filter", metavar="PARTS", help="only visits such as gender:female,age:25-34")
     parser.add_argument("--tz", metavar="ZONE", help="time zone, such as Europe/Paris (the stream's own)")
     form = parser.add_mutually_exclusive_group()
     form.add_argument("--json", action="store_true", help="one JSON object a line")
@@ -59,7 +63,15 @@ def run(arguments: argparse.Namespace) -> int:
     from_date = arguments.from_date or datetime.now(timezone.utc) - timedelta(days=DAYS)
     time = TIMES_BY_NAME[arguments.by]
     with Client(config=read_config(arguments)) as client:
-        metrics = client.metrics(arguments.metrics.split(","), from_date, arguments.to_date, time=time, tz=arguments.tz)
+        metrics = client.metrics(
+            arguments.metrics.split(","),
+            from_date,
+            arguments.to_date,
+            time=time,
+            tz=arguments.tz,
+            by=arguments.dimensions or (),
+            filter=arguments.filter,
+        )
         try:
             _write(metrics, arguments)
         except BadRequest as refused:
@@ -98,17 +110,16 @@ def write_json(metrics: Metrics) -> None:
 
 def write_csv(metrics: Metrics) -> None:
     writer = None
-    for bucket in metrics:
-        row = {**bucket.row(), "start": bucket.start.isoformat()}
+    for row in (row for bucket in metrics for row in bucket.rows()):
         if writer is None:
             writer = csv.DictWriter(sys.stdout, list(row), lineterminator="\n")
             writer.writeheader()
-        writer.writerow(row)
+        writer.writerow({**row, "start": row["start"].isoformat()})
 
 
 def show_table(terminal: Terminal, metrics: Metrics) -> None:
     form = FORMS[metrics.query.time]
-    rows = [(bucket, _columns(bucket, metrics)) for bucket in metrics]
+    rows = [(one, _columns(one, metrics)) for bucket in metrics for one in bucket.cells or [bucket]]
     heads = ["start", *map(_head, rows[0][1])] if rows else []
     cells = [[bucket.start.strftime(form), *columns.values()] for bucket, columns in rows]
     widths = [max(map(len, column)) for column in zip(heads, *cells)]
@@ -122,7 +133,7 @@ def show_table(terminal: Terminal, metrics: Metrics) -> None:
 
 def _columns(bucket: Bucket, metrics: Metrics) -> dict[str, str]:
     """What was asked for, and how much was watched. In a gap nobody was counted because nobody watched: no zeros."""
-    columns: dict[str, str] = {}
+    columns: dict[str, str] = dict(bucket.by)
     for metric in metrics.query.metrics:
         is_gap = bucket.is_gap and metric in DECLARED_METRICS
         shown = {column: None if is_gap and not value else value for column, value in bucket.columns(metric).items()}

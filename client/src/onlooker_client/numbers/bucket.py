@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 
 from onlooker_client.errors import BadArgument, LinkError
 from onlooker_client.moments import read_moment
 from onlooker_client.numbers.declared import CARRIED, DECLARED_METRICS, Quality
+
+CELLS = "cells"
+"""The member of a bucket that is no metric."""
 
 
 @dataclass(frozen=True)
@@ -20,6 +23,8 @@ class Bucket:
     """With the offset of the time zone; of `time="global"`, where the range begins."""
     values: Mapping[str, Any]
     """As the server said them."""
+    by: Mapping[str, str] = field(default_factory=dict)
+    """Of a cell of a breakdown: its part of each dimension."""
 
     def __getitem__(self, metric: str) -> Any:
         """A number, None where there is nobody to count, or counts by name."""
@@ -31,6 +36,19 @@ class Bucket:
         if name in DECLARED_METRICS:
             return self[name]
         raise AttributeError(f"Bucket has no {name!r}. It has: {', '.join(DECLARED_METRICS)}.")
+
+    @property
+    def cells(self) -> list[Bucket]:
+        """The bucket by the dimensions that were asked for, such as gender and age."""
+        return [
+            Bucket(self.start, {name: said for name, said in cell.items() if name != "by"}, cell["by"])
+            for cell in self.values.get(CELLS, ())
+        ]
+
+    @property
+    def metrics(self) -> Mapping[str, Any]:
+        """What the server said of each metric, without cells."""
+        return {name: said for name, said in self.values.items() if name != CELLS}
 
     @property
     def passing_by(self) -> int:
@@ -98,10 +116,14 @@ class Bucket:
 
     def row(self) -> dict[str, Any]:
         """Flat, as a table has it."""
-        flat: dict[str, Any] = {"start": self.start}
-        for metric in self.values:
+        flat: dict[str, Any] = {"start": self.start, **self.by}
+        for metric in self.metrics:
             flat.update(self.columns(metric))
         return flat
+
+    def rows(self) -> list[dict[str, Any]]:
+        """One, or one for each cell."""
+        return [one.row() for one in self.cells or [self]]
 
     def columns(self, metric: str) -> dict[str, Any]:
         """A metric's columns in a table."""

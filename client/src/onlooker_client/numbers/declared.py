@@ -88,6 +88,43 @@ DECLARED_EXTENSIONS = {
         "How well people could be seen, and which versions computed it; null where nothing was looked at.",
     ),
 }
+DECLARED_DIMENSIONS = {
+    "gender": ("?", "female", "male"),
+    "age": ("0-14", "15-24", "25-34", "35-44", "45-54", "55-64", "65+", "?"),
+    "category": ("senior_female", "senior_male", "young_female", "young_male", "?"),
+    "emotion": ("neutral", "happiness", "surprise", "anger", "sadness", "?"),
+    "stop_band": ("0-1", "1-3", "3-5", "5-10", "10-20", "20-30", "30-60", "60-120", "120-300", "300+"),
+    "attention_band": ("0-1", "1-3", "3-5", "5-10", "10-20", "20-30", "30-60", "60-120", "120-300", "300+"),
+    "presence_band": ("0-1", "1-3", "3-5", "5-10", "10-20", "20-30", "30-60", "60-120", "120-300", "300+"),
+    "weekday": ("mon", "tue", "wed", "thu", "fri", "sat", "sun"),
+    "hour_of_day": (
+        "00",
+        "01",
+        "02",
+        "03",
+        "04",
+        "05",
+        "06",
+        "07",
+        "08",
+        "09",
+        "10",
+        "11",
+        "12",
+        "13",
+        "14",
+        "15",
+        "16",
+        "17",
+        "18",
+        "19",
+        "20",
+        "21",
+        "22",
+        "23",
+    ),
+}
+"""The parts of each."""
 CARRIED = ("watched", "gaps")
 """Asked for beside what is asked for: without them a zero can mean anything."""
 

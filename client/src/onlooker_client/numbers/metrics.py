@@ -23,6 +23,8 @@ TIMES = ("by_quarter_hour", "by_hour", "by_day", "by_week", "by_month", "global"
 BUCKETS_AT_MOST = 200_000
 PARQUET_MAGIC = b"PAR1"
 """What a whole file begins and ends with."""
+Filter = Union[str, Mapping[str, Union[str, Sequence[str]]]]
+"""Which visits count: {"gender": "female", "age": ["25-34", "35-44"]}, or the same as a text."""
 Ask = Callable[[str], dict[str, Any]]
 """Asks the data endpoint for a page, by the query of its URL."""
 Download = Callable[[str], bytes]
@@ -40,17 +42,34 @@ class Query:
     tz: str | None
     carried: tuple[str, ...] = ()
     """Metrics that are asked for besides; servers from before them answer without."""
+    by: tuple[str, ...] = ()
+    filter: str = ""
+    """As the data endpoint takes it: gender:female,age:25-34."""
 
     @staticmethod
-    def of(metrics: Sequence[str], from_date: Moment, to_date: Moment | None, *, time: str, tz: str | None) -> Query:
+    def of(
+        metrics: Sequence[str],
+        from_date: Moment,
+        to_date: Moment | None,
+        *,
+        time: str,
+        tz: str | None,
+        by: Sequence[str] = (),
+        filter: Filter | None = None,
+    ) -> Query:
         """What was watched, and why not the rest, is always asked for, too."""
-        names = tuple(metrics.split(",")) if isinstance(metrics, str) else tuple(metrics)
+        names = _names(metrics)
         if not names:
             raise BadArgument("Name at least one metric, such as passing_by.")
         if time not in TIMES:
             raise BadArgument(f"time must be one of {', '.join(TIMES)}.")
         carried = tuple(name for name in CARRIED if name not in names)
-        return Query(names, _moment_text(from_date), _moment_text(to_date) if to_date else None, time, tz, carried)
+        begin, end = _moment_text(from_date), _moment_text(to_date) if to_date else None
+        return Query(names, begin, end, time, tz, carried, _names(by), _filter_text(filter or ""))
+
+    @property
+    def is_broken_down(self) -> bool:
+        return bool(self.by or self.filter)
 
     @property
     def text(self) -> str:
@@ -58,9 +77,8 @@ class Query:
         said = {"metrics": ",".join((*self.metrics, *self.carried)), "from_date": self.from_date, "time": self.time}
         if self.to_date:
             said["to_date"] = self.to_date
-        if self.tz:
-            said["tz"] = self.tz
-        return urlencode(said)
+        others = {"tz": self.tz, "by": ",".join(self.by), "filter": self.filter}
+        return urlencode(said | {name: text for name, text in others.items() if text})
 
 
 class Metrics:
@@ -110,8 +128,11 @@ class Metrics:
         return self._said.get("exact", True) is not False
 
     def rows(self) -> list[dict[str, Any]]:
-        """Flat, as a table has them: `start`, and a column for each figure, such as `gender_female`."""
-        return [bucket.row() for bucket in self]
+        """Flat, as a table has them: `start`, and a column for each figure, such as `gender_female`.
+
+        Of a breakdown, a row for each cell of each bucket, with a column for each dimension.
+        """
+        return [row for bucket in self for row in bucket.rows()]
 
     def to_pandas(self) -> Any:
         """A pandas.DataFrame; pandas must be installed."""
@@ -128,6 +149,8 @@ class Metrics:
         """
         if self._download is None:
             raise ConfigError("These numbers are of no server. Get them with client.metrics([...]).")
+        if self.query.is_broken_down:
+            self._first_page()  # of a server that knows breakdowns
         content = self._download(replace(self.query, carried=()).text)
         if content[:4] != PARQUET_MAGIC or content[-4:] != PARQUET_MAGIC:
             raise LinkError("The answer is no Parquet. Is this the address of an Onlooker data endpoint?")
@@ -177,6 +200,8 @@ class Metrics:
             raise LinkError("The answer has no numbers. Is this the address of an Onlooker data endpoint?")
         if (following and not entities) or len(self._buckets) + len(entities) > BUCKETS_AT_MOST:
             raise LinkError("The answer has no end. Ask for a shorter range.")
+        if (self.query.by and "by" not in page) or (self.query.filter and "filter" not in page):
+            raise ConfigError("This server is from before breakdowns and filters: its numbers are of all people.")
         starts = {"global": page.get("from_date")}
         self._buckets += [
             Bucket(self._as_asked(parse_moment(starts.get(key) or key)), values) for key, values in entities.items()
@@ -184,6 +209,18 @@ class Metrics:
         inexact = self._said.get("exact") is False or page.get("exact") is False
         self._said = {**page, "entities": None, "exact": not inexact}
         self._next = following.partition("?")[2] or None
+
+
+def _names(names: Sequence[str]) -> tuple[str, ...]:
+    """Given one by one, or as a text."""
+    return tuple(names.split(",")) if isinstance(names, str) and names else tuple(names)
+
+
+def _filter_text(given: Filter) -> str:
+    if isinstance(given, str):
+        return given
+    pairs = ((name, [parts] if isinstance(parts, str) else parts) for name, parts in given.items())
+    return ",".join(f"{name}:{part}" for name, parts in pairs for part in parts)
 
 
 def _moment_text(moment: Moment) -> str:

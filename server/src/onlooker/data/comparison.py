@@ -20,6 +20,8 @@ _EITHER = "Send `compare=previous`, or `compare_from` and `compare_to`."
 
 def parse_comparison(parameters: Mapping[str, str], query: Query) -> TimeRange:
     """The range to compare with. Raises a Problem."""
+    if query.breakdown:
+        raise bad_request("Numbers that are broken down or filtered are not compared. Leave `compare` out.")
     if not any(name in METRICS for name in query.metrics):
         raise bad_request("What was watched is not compared. Add a metric of visits, such as `passing_by`.")
     asked = [name for name in COMPARISON_PARAMETERS if name in parameters]

@@ -64,6 +64,7 @@ def members_of(answer: Answer, *, data_url: str, named: Mapping[str, str] = {}) 
         "nb_of_pages": answer.nb_of_pages,
         "page": answer.page,
         "next_page": _next_page(answer, data_url, named),
+        **(query.breakdown.members if query.breakdown else {}),
     }
     return members if answer.exact else members | {"exact": False}
 
@@ -80,6 +81,7 @@ def _next_page(answer: Answer, data_url: str, named: Mapping[str, str]) -> str:
         "time": query.time.value,
         "tz": query.zone.key,
         "page": answer.page + 1,
+        **(query.breakdown.parameters if query.breakdown else {}),
         **named,
     }
     return f"{data_url}{PATH}?{urlencode(parameters)}"

@@ -1,5 +1,6 @@
 """The data endpoint's OpenAPI document, made from the routes and the metrics."""
 
+from onlooker.data.breakdown_schema import MEMBERS, breakdown_parameters, cells_schema
 from onlooker.data.comparison_schema import COMPARISON, comparison_parameters
 from onlooker.data.parquet_file import MEDIA_TYPE
 from onlooker.data.query import STREAM
@@ -18,7 +19,7 @@ from onlooker.http.openapi import (
 from onlooker.http.routes import RouteRow
 from onlooker.metrics.coverage import Absence
 from onlooker.metrics.definitions import METRICS, Metric, Number
-from onlooker.metrics.extensions import EXTENSIONS, GAPS, IN_VIEW, QUALITY, WATCHED
+from onlooker.metrics.extensions import CARRIED, EXTENSIONS, GAPS, IN_VIEW, QUALITY, WATCHED
 from onlooker.metrics.query import HIGHEST_PAGE, KNOWN_METRICS, PAGE_BUCKETS, Time
 
 # A request and its answer, which the document shows; a test asks for exactly this.
@@ -154,9 +155,10 @@ _EXTENSION_SCHEMAS = {
     name: object_schema(parts, additionalProperties=False, description=EXTENSIONS[name].meaning)
     for name, parts in _EXTENSION_PARTS.items()
 }
+_METRIC_SCHEMAS = {name: _value_schema(metric) for name, metric in METRICS.items()} | _EXTENSION_SCHEMAS
 BUCKET: Schema = {
     "type": "object",
-    "properties": {name: _value_schema(metric) for name, metric in METRICS.items()} | _EXTENSION_SCHEMAS,
+    "properties": _METRIC_SCHEMAS | cells_schema({name: _METRIC_SCHEMAS[name] for name in (*METRICS, *CARRIED)}),
     "minProperties": 1,
     "additionalProperties": False,
 }
@@ -185,6 +187,7 @@ ENTITIES["properties"]["exact"] = {
     "where the stream is on the grid: then `from_date` and `to_date` are rounded to whole slots of 15 minutes.",
 }
 ENTITIES["properties"]["comparison"] = COMPARISON
+ENTITIES["properties"] |= MEMBERS
 
 
 def describe_data(routes: tuple[RouteRow, ...], data_url: str) -> Schema:
@@ -235,6 +238,7 @@ def _parameters(operation: str) -> list[Schema]:
         _query("time", _TIME_RULE, time),
         _query("tz", "Time zone of the buckets, an IANA name; the stream's own if omitted", zone),
         _STREAM_PARAMETER,
+        *breakdown_parameters(),
     ]
     if operation == "show_entities":
         parameters.append(_query("page", "Which page of 50 buckets", page))

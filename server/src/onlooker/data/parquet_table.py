@@ -18,6 +18,7 @@ from onlooker.data.openapi import BUCKET
 from onlooker.data.parquet_file import MEDIA_TYPE, Column, Kind, ParquetFile
 from onlooker.data.table import columns_of, read_first_page, read_pages, table_header, table_rows
 from onlooker.metrics.definitions import METRICS
+from onlooker.metrics.dimensions import DIMENSIONS
 from onlooker.metrics.execution import Answer
 from onlooker.metrics.extensions import EXTENSIONS
 from onlooker.metrics.query import KNOWN_METRICS, Query
@@ -60,7 +61,13 @@ def open_file(columns: Sequence[Column], metadata: dict[str, str]) -> ParquetFil
 
 def make_columns(header: Sequence[str]) -> list[Column]:
     """The columns of a table by their names, with the types that the interface's document gives the numbers."""
-    return [EXACT if name == EXACT.name else Column(name, _number_kinds()[name]) for name in header]
+    return [_column(name) for name in header]
+
+
+def _column(name: str) -> Column:
+    if name == EXACT.name:
+        return EXACT
+    return Column(name, Kind.TEXT, is_required=True) if name in DIMENSIONS else Column(name, _number_kinds()[name])
 
 
 @lru_cache(maxsize=1)
@@ -94,4 +101,5 @@ def describe_query(query: Query, client_id: UUID) -> dict[str, str]:
         "onlooker.metrics": ",".join(query.metrics),
         "onlooker.meanings": json.dumps(meanings),
         "onlooker.definitions": definitions_version(),
+        **{f"onlooker.{name}": text for name, text in (query.breakdown.parameters if query.breakdown else {}).items()},
     }

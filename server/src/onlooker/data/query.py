@@ -15,6 +15,7 @@ from onlooker.data import counters
 from onlooker.data.comparison import COMPARISON_PARAMETERS
 from onlooker.data.context import DataContext, bearer_of
 from onlooker.errors import bad_request, overloaded
+from onlooker.metrics.breakdown import BREAKDOWN_PARAMETERS
 from onlooker.metrics.comparison import Comparison, read_comparison
 from onlooker.metrics.execution import Answer, run_query
 from onlooker.metrics.like_time import TimeRange
@@ -26,7 +27,7 @@ GRACE_S = 1.0
 """A healthy database ends a statement by itself; one that hangs does not."""
 STREAM = "stream"
 """Which stream; with a key alone. A token is for one, and others name a parameter so for reasons of their own."""
-PARAMETERS = ("metrics", "from_date", "to_date", "time", "tz", "page", *COMPARISON_PARAMETERS)
+PARAMETERS = ("metrics", "from_date", "to_date", "time", "tz", "page", *COMPARISON_PARAMETERS, "by", "filter")
 
 Found = TypeVar("Found")
 Note = Callable[[], Awaitable[None]]
@@ -34,7 +35,10 @@ Note = Callable[[], Awaitable[None]]
 
 
 def read_parameters(query_string: bytes, known: tuple[str, ...] = PARAMETERS) -> dict[str, str]:
-    """The known parameters, each at most once; others are ignored, since historic clients send some."""
+    """The known parameters, each at most once.
+
+    Others are ignored, since historic clients send some; not beside a breakdown, which no historic client asks for.
+    """
     if len(query_string) > QUERY_LIMIT_BYTES:
         raise bad_request(f"The query of a URL may have {QUERY_LIMIT_BYTES} bytes. Send a shorter one.")
     try:
@@ -49,6 +53,8 @@ def read_parameters(query_string: bytes, known: tuple[str, ...] = PARAMETERS) ->
             raise bad_request(f"`{name}` is there twice. Send it once.")
         if name in known:
             found[name] = value
+    if BREAKDOWN_PARAMETERS & found.keys() and not {name for name, _ in pairs} <= {*known, STREAM}:
+        raise bad_request(f"With `by` or `filter`, no parameters are ignored: there are {', '.join((*known, STREAM))}.")
     return found
 
 

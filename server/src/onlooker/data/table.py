@@ -16,7 +16,7 @@ from onlooker.data.entities import CACHING
 from onlooker.data.query import note_reading, read_parameters, read_query, run_limited
 from onlooker.errors import bad_request
 from onlooker.metrics.buckets import count_buckets
-from onlooker.metrics.execution import Answer
+from onlooker.metrics.execution import BY, CELLS, Answer
 from onlooker.metrics.extensions import CARRIED
 
 HEADERS = CACHING | {"Content-Disposition": 'attachment; filename="entities.csv"'}
@@ -47,7 +47,8 @@ async def read_first_page(request: Request) -> tuple[tuple[str, ...], Answer]:
         raise bad_request("A table has no pages: it is the whole range. Leave `page` out.")
     refuse_comparison(parameters)
     query, _ = read_query(request, parameters)
-    if count_buckets(query) > LONGEST_TABLE:
+    cells = query.breakdown.count if query.breakdown else 1
+    if count_buckets(query) * cells > LONGEST_TABLE:
         raise bad_request(f"A table has at most {LONGEST_TABLE} rows. Ask for a shorter range, or for longer buckets.")
     asked = query.metrics
     carrying = replace(query, metrics=tuple(dict.fromkeys((*asked, *CARRIED))))
@@ -73,9 +74,10 @@ async def _chunks(request: Request, first: Answer, asked: tuple[str, ...]) -> As
 
 def table_header(answer: Answer, asked: tuple[str, ...]) -> list[str]:
     """What was asked for, `exact`, and what a table has besides: columns keep their places for those who count them."""
-    values = next(iter(answer.entities.values()))
+    _, _, values = next(_values_of(answer))
     columns = {metric: columns_of(metric, value) for metric, value in values.items()}
-    return ["bucket", *_chosen(columns, asked), "exact", *_others(columns, asked)]
+    by = answer.query.breakdown.by if answer.query.breakdown else ()
+    return ["bucket", *by, *_chosen(columns, asked), "exact", *_others(columns, asked)]
 
 
 def columns_of(metric: str, parts: Iterable[str]) -> list[str]:
@@ -85,9 +87,18 @@ def columns_of(metric: str, parts: Iterable[str]) -> list[str]:
 
 def table_rows(answer: Answer, asked: tuple[str, ...]) -> Iterable[list[object]]:
     exact = "true" if answer.exact else "false"
-    for key, values in answer.entities.items():
+    for key, parts, values in _values_of(answer):
         numbers = {metric: value.values() for metric, value in values.items()}
-        yield [key, *_chosen(numbers, asked), exact, *_others(numbers, asked)]
+        yield [key, *parts, *_chosen(numbers, asked), exact, *_others(numbers, asked)]
+
+
+def _values_of(answer: Answer) -> Iterator[tuple[str, Iterable[str], Mapping[str, Mapping[str, object]]]]:
+    """Of each row: its bucket, its part of each dimension, and the values of metrics."""
+    for key, values in answer.entities.items():
+        if CELLS not in values:
+            yield key, (), values
+        for cell in values.get(CELLS, ()):
+            yield key, cell[BY].values(), {name: value for name, value in cell.items() if name != BY}
 
 
 def _chosen(cells: Mapping[str, Iterable[Cell]], asked: tuple[str, ...]) -> Iterator[Cell]:

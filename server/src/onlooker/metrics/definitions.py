@@ -3,6 +3,7 @@
 import enum
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
 from onlooker_pipeline.expressions import EXPRESSIONS
 
@@ -108,17 +109,18 @@ def _columns(name: str, parts: Mapping[str, str]) -> dict[str, str]:
     return {part: f"{name}_{words.get(part, part).replace('-', '_')}" for part in parts}
 
 
-_CATEGORIES = {
+# The parts that people are counted by, each with its condition over judged visits.
+CATEGORY_PARTS = {
     f"{age}_{gender}": f"known_gender = '{gender}' AND band > 0 AND age {sign} senior_age"
     for age, sign in (("senior", ">="), ("young", "<"))
     for gender in ("female", "male")
 }
-_GENDERS = {gender: f"known_gender = '{gender}'" for gender in (UNKNOWN, "female", "male")}
-_BANDS = {
+GENDER_PARTS = {gender: f"known_gender = '{gender}'" for gender in (UNKNOWN, "female", "male")}
+AGE_PARTS = {
     **{band: f"band = {number}" for number, band in enumerate(AGE_BANDS, start=1)},
     UNKNOWN: "band = 0",
 }
-_EMOTIONS = {emotion: f"known_emotion = '{emotion}'" for emotion in (*EMOTIONS, UNKNOWN)}
+EMOTION_PARTS = {emotion: f"known_emotion = '{emotion}'" for emotion in (*EMOTIONS, UNKNOWN)}
 _BALANCE = "(greatest(0, least(2, 1 + happiness::float8 - anger::float8 - sadness::float8)) / 2 * 1000000000)::bigint"
 """From 0 to a billion, however the shares were rounded. Sums of whole numbers are the same in any order."""
 
@@ -144,14 +146,14 @@ METRICS: dict[str, Metric] = {
         _breakdown(
             "category",
             "Interested people by age and gender. People whose age or gender is not known are in none.",
-            _CATEGORIES,
-            {part: part for part in _CATEGORIES},
+            CATEGORY_PARTS,
+            {part: part for part in CATEGORY_PARTS},
         ),
         _breakdown(
             "gender",
             "Interested people by gender; `?` where it is not known.",
-            _GENDERS,
-            _columns("gender", _GENDERS),
+            GENDER_PARTS,
+            _columns("gender", GENDER_PARTS),
         ),
         _mean(
             "satisfaction",
@@ -166,14 +168,14 @@ METRICS: dict[str, Metric] = {
         _breakdown(
             "age",
             "Interested people by age; `?` where it is not known.",
-            _BANDS,
-            _columns("age", _BANDS),
+            AGE_PARTS,
+            _columns("age", AGE_PARTS),
         ),
         _breakdown(
             "emotion",
             "Interested people by what their face shows most; `?` where it is not known.",
-            _EMOTIONS,
-            _columns("emotion", _EMOTIONS),
+            EMOTION_PARTS,
+            _columns("emotion", EMOTION_PARTS),
         ),
         _number("stopped", "People who stood still for at least 3 seconds, wherever they looked.", "stopped"),
     )
@@ -188,6 +190,16 @@ def in_declared_order(metrics: tuple[str, ...]) -> tuple[str, ...]:
 def figures_of(metrics: tuple[str, ...]) -> dict[str, str]:
     """The columns that some metrics need, with the SQL of each."""
     return {column: made for name in metrics for column, made in METRICS[name].figures.items()}
+
+
+@lru_cache(maxsize=1024)
+def pieces_of(metrics: tuple[str, ...]) -> list[tuple[str, Callable[[Figures], Value], slice]]:
+    """The slice of a row that each metric is computed from. A row starts with the bucket's number."""
+    pieces, begin = {}, 1
+    for name in in_declared_order(metrics):
+        end = begin + len(METRICS[name].figures)
+        pieces[name], begin = slice(begin, end), end
+    return [(name, METRICS[name].shape, pieces[name]) for name in metrics]
 
 
 ALL_FIGURES = figures_of(tuple(METRICS))

@@ -1,9 +1,8 @@
 """Running a query and shaping its answer."""
 
 import asyncio
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from functools import lru_cache
 from operator import add
 from typing import Any
 
@@ -12,9 +11,18 @@ from psycopg.rows import tuple_row
 
 from onlooker.database import Pool
 from onlooker.errors import bad_request
-from onlooker.metrics.buckets import count_buckets, page_buckets
-from onlooker.metrics.definitions import METRICS, Figures, Unit, Value, in_declared_order
-from onlooker.metrics.extension_values import ExtensionValue, figures_needed, read_extensions, shape_extensions
+from onlooker.metrics.breakdown import Breakdown
+from onlooker.metrics.buckets import Buckets, count_buckets, page_buckets
+from onlooker.metrics.cell_coverage import read_cell_coverage
+from onlooker.metrics.cells import add_up, find_cells
+from onlooker.metrics.definitions import METRICS, Figures, Unit, Value, in_declared_order, pieces_of
+from onlooker.metrics.extension_values import (
+    SHAPES,
+    ExtensionValue,
+    figures_needed,
+    read_extensions,
+    shape_extensions,
+)
 from onlooker.metrics.query import PAGE_BUCKETS, Query
 from onlooker.metrics.statements import (
     NOTE,
@@ -25,6 +33,11 @@ from onlooker.metrics.statements import (
     compile_values,
     is_quick,
 )
+
+PAGE_CELLS = 2400
+"""Of a page, at most; a bucket may have more."""
+CELLS, BY = "cells", "by"
+"""The members of a bucket and of a cell that no metric has for a name."""
 
 Found = dict[int, tuple[int, ...]]
 """One row per bucket, by the bucket's number, which is the row's first value."""
@@ -48,11 +61,15 @@ class Answer:
 async def run_query(pool: Pool, query: Query, page: int = 1, *, size: int = PAGE_BUCKETS) -> Answer:
     """`size` is how many buckets a page has. Raises a Problem for a page that does not exist."""
     total = count_buckets(query)
+    size = min(size, max(1, PAGE_CELLS // query.breakdown.count)) if query.breakdown else size
     pages = -(-total // size)
     if not 1 <= page <= pages:
         raise bad_request(f"There is no page {page}. `page` goes from 1 to {pages} for this range.")
     first = (page - 1) * size
     buckets = page_buckets(query, first=first, count=min(size, total - first))
+    if query.breakdown:
+        entities, exact = await _break_down(pool, query, query.breakdown, buckets)
+        return Answer(query, page, total, pages, entities, exact)
     asked = tuple(name for name in query.metrics if name in METRICS)
     is_extended = len(asked) < len(query.metrics)
     counted = tuple(dict.fromkeys((*asked, *figures_needed(query.metrics)))) if is_extended else asked
@@ -69,11 +86,42 @@ async def run_query(pool: Pool, query: Query, page: int = 1, *, size: int = PAGE
     return Answer(query, page, total, pages, entities, exact)
 
 
+async def _break_down(
+    pool: Pool, query: Query, breakdown: Breakdown, buckets: Buckets
+) -> tuple[dict[str, dict[str, Any]], bool]:
+    """Buckets as usual, of all visits that the filters keep; with their cells, if any dimension is asked for."""
+    metrics = in_declared_order(tuple(name for name in query.metrics if name in METRICS))
+    cells = list(breakdown.cells) if breakdown.by else []
+    (found, exact), covered = await asyncio.gather(
+        find_cells(pool, query, breakdown, metrics, buckets.edges_s),
+        read_cell_coverage(pool, query, breakdown, cells, buckets),
+    )
+    pieces = [(name, shape, slice(piece.start - 1, piece.stop - 1)) for name, shape, piece in pieces_of(metrics)]
+    nobody = (0,) * (pieces[-1][2].stop if pieces else 0)
+
+    def shape_all(figures: tuple[int, ...], coverage: dict[str, Any]) -> dict[str, Any]:
+        values = {name: shape(figures[piece]) for name, shape, piece in pieces}
+        values |= {name: SHAPES[name](one) for name, one in coverage.items()}
+        return {name: values[name] for name in query.metrics}
+
+    entities = {}
+    for number, key in enumerate(buckets.keys, start=1):
+        here, coverage = found.get(number, {}), covered[number - 1]
+        entities[key] = shape_all(add_up(list(here.values()), count=len(nobody)), coverage.bucket)
+        if breakdown.by:
+            entities[key][CELLS] = [
+                {BY: dict(zip(breakdown.by, cell, strict=True))}
+                | shape_all(here.get(breakdown.number_of(cell), nobody), of_cell)
+                for cell, of_cell in zip(cells, coverage.cells, strict=True)
+            ]
+    return entities, exact and not query.grid
+
+
 async def count_between(pool: Pool, query: Query, edges_s: Sequence[float]) -> tuple[dict[str, list[int]], bool]:
     """Metrics that are plain counts, as lists, and whether they are exact. For thousands of buckets at once."""
     found = await _find(pool, query, edges_s)
     exact = _pop_note(found, query)
-    pieces = {name: piece.start for name, _, piece in _pieces_of(query.metrics)}
+    pieces = {name: piece.start for name, _, piece in pieces_of(query.metrics)}
     nobody = (0,) * (1 + len(pieces))
     rows = [found.get(number, nobody) for number in range(1, len(edges_s))]
     return {name: [row[place] for row in rows] for name, place in pieces.items()}, exact
@@ -83,7 +131,7 @@ async def figures_between(pool: Pool, query: Query, edges_s: Sequence[float]) ->
     """The figures that each metric is computed from, bucket by bucket, without blocks, and whether they are exact."""
     found = await _find(pool, query, edges_s, with_blocks=False)
     exact = _pop_note(found, query)
-    pieces = {name: piece for name, _, piece in _pieces_of(query.metrics)}
+    pieces = {name: piece for name, _, piece in pieces_of(query.metrics)}
     nobody = (0,) * (1 + sum(piece.stop - piece.start for piece in pieces.values()))
     rows = [found.get(number, nobody) for number in range(1, len(edges_s))]
     return {name: [row[piece] for row in rows] for name, piece in pieces.items()}, exact
@@ -108,7 +156,7 @@ async def blocks_between(pool: Pool, query: Query) -> list[BlockFigures]:
         cursor = connection.cursor(row_factory=tuple_row)
         await cursor.execute(compile_block_reading(metrics), values, prepare=True)
         rows = await cursor.fetchall()
-    pieces = _pieces_of(metrics)
+    pieces = pieces_of(metrics)
     return [BlockFigures(row[0], row[1], {name: row[1:][piece] for name, _, piece in pieces}) for row in rows]
 
 
@@ -150,7 +198,7 @@ def _add_up(rows: list[tuple[int, ...]]) -> Found:
 
 
 def _entities(metrics: tuple[str, ...], keys: tuple[str, ...], found: Found) -> dict[str, dict[str, Value]]:
-    pieces = _pieces_of(metrics)
+    pieces = pieces_of(metrics)
     nobody = {name: shape((0,) * (piece.stop - piece.start)) for name, shape, piece in pieces}
     rows = (found.get(number) for number in range(1, len(keys) + 1))
     return {
@@ -167,13 +215,3 @@ def _merge(
         key: {name: values[name] if name in values else extensions[name][place] for name in metrics}
         for place, (key, values) in enumerate(entities.items())
     }
-
-
-@lru_cache(maxsize=1024)
-def _pieces_of(metrics: tuple[str, ...]) -> list[tuple[str, Callable[[Figures], Value], slice]]:
-    """The slice of a row that each metric is computed from. A row starts with the bucket's number."""
-    pieces, begin = {}, 1
-    for name in in_declared_order(metrics):
-        end = begin + len(METRICS[name].figures)
-        pieces[name], begin = slice(begin, end), end
-    return [(name, METRICS[name].shape, pieces[name]) for name in metrics]

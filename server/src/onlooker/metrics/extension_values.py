@@ -68,7 +68,7 @@ def shape_extensions(
 ) -> dict[str, list[ExtensionValue]]:
     """As the endpoint gives them. `counted` has what visits say of each bucket, at least `figures_needed`."""
     shaped: dict[str, list[ExtensionValue]] = {
-        name: [_SHAPES[name](one) for one in found] for name, found in values.items() if name in _SHAPES
+        name: [SHAPES[name](one) for one in found] for name, found in values.items() if name in SHAPES
     }
     if QUALITY.name in values:
         shaped[QUALITY.name] = [shape_quality(*pair) for pair in zip(values[QUALITY.name], counted, strict=True)]
@@ -90,7 +90,7 @@ def shape_in_view(seen: InView | None) -> Value:
     return {"value": seen.people, "looking": seen.looking} if seen else {"value": None, "looking": None}
 
 
-_SHAPES: dict[str, Callable[[Any], Value]] = {
+SHAPES: dict[str, Callable[[Any], Value]] = {
     WATCHED.name: shape_watched,
     GAPS.name: shape_gaps,
     IN_VIEW.name: shape_in_view,

@@ -8,8 +8,9 @@ from enum import StrEnum
 from zoneinfo import ZoneInfo
 
 from onlooker.errors import bad_request
+from onlooker.metrics.breakdown import BREAKDOWN_PARAMETERS, Breakdown, parse_breakdown
 from onlooker.metrics.definitions import METRICS
-from onlooker.metrics.extensions import EXTENSIONS
+from onlooker.metrics.extensions import CARRIED, EXTENSIONS
 from onlooker.slots import slots_around
 from onlooker.streams.options import check_time_zone
 
@@ -58,6 +59,8 @@ class Query:
     to_offset: tzinfo | None = None
     grid: bool = False
     """The range begins and ends with a slot, and the answer is that of whole slots."""
+    breakdown: Breakdown | None = None
+    """What the numbers are divided by, and which visits they are of; None: all of them together."""
 
     def on_grid(self) -> "Query":
         """The same with the slots that its ends lie in, whole."""
@@ -74,15 +77,17 @@ def parse_query(
         raise bad_request("`from_date` is missing: an ISO 8601 date-time, such as 2026-11-01T09:00:00+01:00.")
     from_date = _parse_date("from_date", parameters["from_date"])
     to_date = _parse_date("to_date", parameters["to_date"]) if "to_date" in parameters else now
+    metrics = _parse_metrics(parameters.get("metrics"))
     query = Query(
         stream_id=stream_id,
-        metrics=_parse_metrics(parameters.get("metrics")),
+        metrics=metrics,
         from_at=_as_moment("from_date", from_date, zone),
         to_at=_as_moment("to_date", to_date, zone),
         zone=zone,
         time=_parse_time(parameters.get("time", Time.GLOBAL)),
         from_offset=from_date.tzinfo,
         to_offset=to_date.tzinfo if "to_date" in parameters else None,
+        breakdown=_parse_breakdown(parameters, metrics) if BREAKDOWN_PARAMETERS & parameters.keys() else None,
     )
     if query.from_at >= query.to_at:
         until = "`to_date`" if "to_date" in parameters else "now, since there is no `to_date`"
@@ -104,6 +109,12 @@ def _parse_metrics(text: str | None) -> tuple[str, ...]:
         if name not in KNOWN_METRICS:
             raise bad_request(f"There is no metric {_shown(name)}. `metrics` is a list, without spaces, of {known}.")
     return names
+
+
+def _parse_breakdown(parameters: Mapping[str, str], metrics: tuple[str, ...]) -> Breakdown:
+    for name in (name for name in metrics if name in EXTENSIONS and name not in CARRIED):
+        raise bad_request(f"`{name}` is not of single visits: ask for it without `by` and `filter`.")
+    return parse_breakdown(parameters, shown=_shown)
 
 
 def _parse_zone(text: str) -> str:

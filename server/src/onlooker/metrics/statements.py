@@ -7,7 +7,7 @@ about people in groups is added from blocks: neither rows nor visits of grouped 
 """
 
 import hashlib
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import UTC, datetime
 from functools import lru_cache
 from math import ceil, floor
@@ -49,6 +49,8 @@ _parts = {
     for file in ("judged_visits", "page", "rollup", "blocks")
     for name, part in load_sql_parts("onlooker.metrics", f"sql/{file}.sql").items()
 }
+Clip = Callable[[str], str]
+"""What counts of the intervals in a column of visits, as SQL."""
 _VALUES_IN_SQL = SLOT_IN_SQL | {name: f"${number}" for number, name in enumerate(VALUES, start=1)}
 _SUMS = {"told": "sum(coalesce(told, interested))"}
 """Where a slot's figure is not simply added up: rows of the release before told of all people."""
@@ -92,7 +94,8 @@ def _compile(metrics: tuple[str, ...], names: list[str], *, except_raw: str) -> 
     about = {column for column in asked if column in BLOCK_FIGURES}
     counts = dict.fromkeys(("interested", *(column for column in figures if column not in about)))
     is_grouped = _parts["is_grouped"].substitute(_VALUES_IN_SQL)
-    parts = _VALUES_IN_SQL | {
+    parts = {
+        **page_parts(_VALUES_IN_SQL),
         "is_grouped": is_grouped,
         "if_singly": f"WHERE NOT {is_grouped}" if about else "",
         "and_singly": f"AND NOT {is_grouped}" if about else "",
@@ -105,13 +108,21 @@ def _compile(metrics: tuple[str, ...], names: list[str], *, except_raw: str) -> 
         "blocks": ", ".join(f"sum({column})::bigint AS {column}" for column in figures if column in about),
         "summed_blocks": ", ".join(f"sum({column})::bigint" if column in about else "0" for column in asked),
         "judged": ", ".join(f"({figures[column]})::bigint" for column in asked),
-        "judged_visits": _judge_visits("raw_visits", clip="clip_to_range"),
+        "judged_visits": judge_visits(
+            _parts["raw_visits"].substitute(_VALUES_IN_SQL), clip=clip_to_range(_VALUES_IN_SQL)
+        ),
         "except_raw": except_raw,
         "note": str(NOTE),
         "no_figures": ", ".join("NULL" for _ in asked),
     }
     union = " UNION ALL ".join(_parts[name].substitute(parts) for name in names)
     return f"{_parts['needed_slots'].substitute(parts)} {union}".encode()
+
+
+def page_parts(values: Mapping[str, str]) -> dict[str, str]:
+    """What statements about a page share, with a name for each value: its buckets, and the slots across an end."""
+    shared = ("buckets_of_page", "slots_across")
+    return {**values, **{name: _parts[name].substitute(values) for name in shared}}
 
 
 def _figure_of_group(column: str) -> str:
@@ -131,7 +142,7 @@ def compile_filling() -> str:
     return _parts["fill_slots"].substitute(
         columns=", ".join(ALL_FIGURES),
         figures=", ".join(f"{made} AS {column}" for column, made in ALL_FIGURES.items()),
-        judged_visits=_judge_visits("visits_of_slots"),
+        judged_visits=judge_visits(_parts["visits_of_slots"].substitute(_VALUES_IN_SQL)),
         updates=", ".join(f"{column} = excluded.{column}" for column in ALL_FIGURES),
     )
 
@@ -140,7 +151,7 @@ def compile_block_slots() -> str:
     """The statement that reads what each slot of a range tells about people, whether or not it is grouped."""
     return _parts["read_block_slots"].substitute(
         figures=", ".join(f"{ALL_FIGURES[column]} AS {column}" for column in BLOCK_FIGURES),
-        judged_visits=_judge_visits("visits_of_range"),
+        judged_visits=judge_visits(_parts["visits_of_range"].substitute(_VALUES_IN_SQL)),
         **SLOT_IN_SQL,
     )
 
@@ -169,15 +180,22 @@ def compile_block_reading(metrics: tuple[str, ...]) -> str:
 @lru_cache(maxsize=1)
 def definitions_version() -> str:
     """A fingerprint of how visits are judged and counted: numbers with the same one count alike."""
+    judged = judge_visits(_parts["visits_of_slots"].substitute(_VALUES_IN_SQL))
     declared = [(one.name, *one.figures.items(), one.scale) for one in METRICS.values()]
-    return hashlib.sha256(repr((_judge_visits("visits_of_slots"), declared)).encode()).hexdigest()[:16]
+    return hashlib.sha256(repr((judged, declared)).encode()).hexdigest()[:16]
 
 
-def _judge_visits(visits: str, *, clip: str | None = None) -> str:
-    """A query for judged visits. Both arguments are names of parts: the visits, and what they are cut to."""
+def clip_to_range(values: Mapping[str, str]) -> Clip:
+    """Only what lies inside the range, with a name for each value."""
+    return lambda intervals: _parts["clip_to_range"].substitute(values, intervals=intervals)
+
+
+def judge_visits(visits: str, *, clip: Clip = "visit.{}".format, more: str = "") -> str:
+    """A query for judged visits. The arguments are SQL: a query for visits, what counts of them, and more columns."""
     return _parts["judged_visits"].substitute(
-        visits=_parts[visits].substitute(_VALUES_IN_SQL),
-        clip=_parts[clip].substitute(_VALUES_IN_SQL) if clip else "",
+        visits=visits,
+        **{intervals: clip(intervals) for intervals in ("present", "still", "looking")},
+        more=more,
         shortest_presence_s=SHORTEST_PRESENCE_S,
         shortest_stop_s=SHORTEST_STOP_S,
         shortest_look_s=SHORTEST_LOOK_S,

@@ -1,13 +1,14 @@
--- name: judged_visits  what each visit counts as, whole or cut to a range ($clip). No column that is added here is ever
+-- name: judged_visits  what each visit counts as, whole or cut to a range. No column that is added here is ever
 -- NULL, so that NOT in a metric's condition loses nobody: an unknown gender or emotion is '?', an unknown age band is 0.
 -- `age` itself, like every column of the visit, is NULL where it is not known, and is there where it is only a guess.
--- Nothing but its times is known of a visit that is `grouped`: what is told about it comes in blocks.
+-- Nothing but its times is known of a visit that is `grouped`: what is told about it comes in blocks. `$more` columns
+-- are of no row of the roll-up, all of which is filled again when this text changes, be it by a space.
 SELECT visit.*, senior_age, begins_at,
        present_for >= interval '$shortest_presence_s s' AS passing_by,
        longest_stop >= interval '$shortest_stop_s s' AS stopped,
        longest_stop >= interval '$shortest_stop_s s'
            AND looking_for > interval '$shortest_look_s s' AS interested,
-       still_for, looking_for,
+       still_for, looking_for$more,
        coalesce(CASE WHEN NOT grouped AND gender_confidence > $gender_known_above THEN gender END, '$unknown') AS known_gender,
        CASE WHEN grouped THEN '$unknown' ELSE $strongest_emotion END AS known_emotion,
        CASE WHEN NOT grouped AND age_confidence > $age_known_above
@@ -15,13 +16,15 @@ SELECT visit.*, senior_age, begins_at,
 FROM ($visits) visit
 CROSS JOIN metrics_state
 CROSS JOIN LATERAL (SELECT min(lower(part)) AS begins_at, sum(upper(part) - lower(part)) AS present_for
-                    FROM unnest(visit.present $clip) part) presence
+                    FROM unnest($present ) part) presence
 CROSS JOIN LATERAL (SELECT coalesce(sum(upper(part) - lower(part)), '0') AS still_for,
                            coalesce(max(upper(part) - lower(part)), '0') AS longest_stop
-                    FROM unnest(visit.still $clip) part) stops
+                    FROM unnest($still ) part) stops
 CROSS JOIN LATERAL (SELECT coalesce(sum(upper(part) - lower(part)), '0') AS looking_for
-                    FROM unnest(visit.looking $clip) part) looks
+                    FROM unnest($looking ) part) looks
 WHERE begins_at IS NOT NULL
 
--- name: clip_to_range  part of judged_visits: only what lies inside the range of a query
-* tstzmultirange(tstzrange($from_at, $to_at))
+-- name: clip_to_range  part of judged_visits: only the intervals that lie inside the range of a query. Nearly all do, and to
+-- compare their ends costs a third of cutting them.
+CASE WHEN lower(visit.$intervals) >= $from_at AND upper(visit.$intervals) <= $to_at THEN visit.$intervals
+     ELSE visit.$intervals * tstzmultirange(tstzrange($from_at, $to_at)) END

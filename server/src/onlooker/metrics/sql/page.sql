@@ -4,11 +4,7 @@
 -- name: needed_slots  the buckets, and the slots whose visits have to be read (`raw`). `cut`: slots inside which an edge
 -- lies, and slots with visits across an end of the range, as far as they matter in these buckets; visits that reach far
 -- are found in a small index. Edges come as seconds, which are quicker to read than dates.
-WITH bucket AS MATERIALIZED (
-    SELECT number, greatest(to_timestamp(begins_s), $from_at) AS begins_at,
-           least(to_timestamp(ends_s), $to_at) AS ends_at
-    FROM unnest(($edges_s::bigint[])[:$buckets], ($edges_s::bigint[])[2:])
-        WITH ORDINALITY AS given (begins_s, ends_s, number)),
+WITH bucket AS MATERIALIZED ($buckets_of_page),
 cut AS (
     SELECT slot_at FROM metrics_slot
     WHERE stream_id = $stream_id
@@ -18,18 +14,7 @@ cut AS (
     FROM (VALUES ($from_at::timestamptz, $from_at, $window_from), ($to_at, $window_to, $to_at))
         AS ends (at, before, beyond)
     CROSS JOIN LATERAL (
-        SELECT slot_at FROM metrics_slot
-        WHERE stream_id = $stream_id AND slot_at >= ends.at - interval '30 minutes' AND slot_at < ends.before
-          AND reaches_at > ends.beyond
-        UNION ALL
-        SELECT slot_at FROM (VALUES (1, interval '4 hours'), (2, '32 hours'), (3, '256 hours'), (4, '1000 years'))
-            AS reach (far, at_most)
-        CROSS JOIN LATERAL (
-            SELECT slot_at FROM metrics_slot
-            WHERE stream_id = $stream_id AND far > 0 AND far = reach.far
-              AND slot_at < ends.before AND slot_at > ends.beyond - reach.at_most
-              AND reaches_at > ends.beyond) reaching
-        WHERE (SELECT EXISTS (SELECT FROM metrics_slot WHERE stream_id = $stream_id AND far > 0))) crossing),
+        $slots_across) crossing),
 raw AS MATERIALIZED (
     SELECT slot_at, slot_at < (SELECT since FROM visits_kept WHERE stream_id = $stream_id) IS TRUE AS gone FROM cut
     UNION
@@ -38,6 +23,27 @@ raw AS MATERIALIZED (
       AND slot_at < (SELECT since FROM visits_kept WHERE stream_id = $stream_id) IS NOT TRUE
       AND (slot_at > $window_from - $slot
            OR (slot_at < $from_at AND reaches_at > $window_from)))
+
+-- name: buckets_of_page  part of needed_slots: each bucket, as far as it lies inside the range
+SELECT number, greatest(to_timestamp(begins_s), $from_at) AS begins_at,
+       least(to_timestamp(ends_s), $to_at) AS ends_at
+FROM unnest(($edges_s::bigint[])[:$buckets], ($edges_s::bigint[])[2:])
+    WITH ORDINALITY AS given (begins_s, ends_s, number)
+
+-- name: slots_across  part of needed_slots: slots that begin before one of the `ends` (at, before, beyond), and have visits
+-- that reach beyond it
+SELECT slot_at FROM metrics_slot
+WHERE stream_id = $stream_id AND slot_at >= ends.at - interval '30 minutes' AND slot_at < ends.before
+  AND reaches_at > ends.beyond
+UNION ALL
+SELECT slot_at FROM (VALUES (1, interval '4 hours'), (2, '32 hours'), (3, '256 hours'), (4, '1000 years'))
+    AS reach (far, at_most)
+CROSS JOIN LATERAL (
+    SELECT slot_at FROM metrics_slot
+    WHERE stream_id = $stream_id AND far > 0 AND far = reach.far
+      AND slot_at < ends.before AND slot_at > ends.beyond - reach.at_most
+      AND reaches_at > ends.beyond) reaching
+WHERE (SELECT EXISTS (SELECT FROM metrics_slot WHERE stream_id = $stream_id AND far > 0))
 
 -- name: days  the roll-up by bucket, one bucket after another: cheaper than grouping, since a day's slots follow one
 -- another in the index

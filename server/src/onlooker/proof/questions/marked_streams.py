@@ -12,6 +12,9 @@ from typing import Any, Protocol
 
 from onlooker.data.parquet_file import MAGIC
 from onlooker.database import open_pool
+from onlooker.metrics.definitions import UNKNOWN
+from onlooker.metrics.dimensions import DIMENSIONS
+from onlooker.metrics.execution import BY, CELLS
 from onlooker.metrics.extensions import EXTENSIONS
 from onlooker.settings import Settings
 from onlooker.visits.partitions import Partitions
@@ -154,6 +157,12 @@ class Marked:
         people = self.signature.people
         return isinstance(value, int) and value % people == 0 and 0 <= value <= GROUPS * people
 
+    def has_no(self, part: Mapping[str, str]) -> str:
+        """An objection to anybody being in a part of a breakdown, or nothing; who does not look shows no expression."""
+        kinds = self.signature.kinds
+        strange = {name: kind for name, kind in part.items() if name in kinds and kind not in (kinds[name], UNKNOWN)}
+        return f"{self.signature.name} can't have people with {strange}" if strange else ""
+
     def is_cut(self, from_date: str, to_date: str) -> bool:
         """Whether a range begins or ends amid a visit."""
         edges = [round(datetime.fromisoformat(text).timestamp() * 1000) for text in (from_date, to_date)]
@@ -165,7 +174,16 @@ def judge_json(body: bytes, marked: Marked) -> tuple[bool, list[str]]:
     """Whether an answer counts anybody, and what of it can't be this stream's."""
     answer = json.loads(body)
     is_cut = marked.is_cut(answer["from_date"], answer["to_date"])
-    return _judge(answer["entities"].values(), marked, is_cut=is_cut)
+    buckets = list(answer["entities"].values())
+    cells = [cell for bucket in buckets for cell in bucket.pop(CELLS, ())]
+    parts = [cell.pop(BY) for cell in cells]
+    counted, objections = _judge([*buckets, *cells], marked, is_cut=is_cut)
+    strange = [marked.has_no(part) for part, cell in zip(parts, cells, strict=True) if _counts_anybody(cell)]
+    return counted, [*objections, *filter(None, strange)]
+
+
+def _counts_anybody(cell: Mapping[str, Mapping[str, Any]]) -> bool:
+    return any(value for metric, values in cell.items() if metric not in EXTENSIONS for value in values.values())
 
 
 def judge_csv(body: bytes, marked: Marked) -> tuple[bool, list[str]]:
@@ -191,7 +209,9 @@ def _bucket_of(row: dict[str, str]) -> dict[str, dict[str, Any]]:
     """A row of the table as the other answer has it."""
     bucket: dict[str, dict[str, Any]] = {}
     for column, text in row.items():
-        if column in ("bucket", "exact") or column.startswith(tuple(EXTENSIONS)):  # nothing about people of the past
+        if column in ("bucket", "exact", *DIMENSIONS) or column.startswith(
+            tuple(EXTENSIONS)
+        ):  # nothing about people of the past
             continue
         metric = next((name for name in TOGETHER if column.startswith(f"{name}_")), column)
         kind = column.removeprefix(f"{metric}_") if metric in TOGETHER else "value"

@@ -6,6 +6,7 @@ from datetime import UTC, datetime, timedelta, timezone
 from urllib.parse import quote
 
 from onlooker.data.entities import PATH
+from onlooker.metrics.dimensions import DIMENSIONS
 from onlooker.metrics.query import EARLIEST, LATEST, Time
 from onlooker.proof.questions.marked_streams import HOUR_MS, SPAN_H
 from onlooker.proof.questions.sender import QuestionSender
@@ -65,6 +66,15 @@ WRONG: dict[str, tuple[str, ...]] = {
         *("Europe/Nowhere", "a" * 1000, "a/" * 500, "UTC\0", "Europe/Paris\0.txt", "+02:00", "C:\\", "~root", "-", "É"),
         *("__init__.py", "../zoneinfo/UTC", "file:///etc/localtime", "UTC+2", "CON", "Europe//Paris/../Paris"),
     ),
+    "by": (
+        *("height", "gender,", ",gender", "gender,gender", "gender,age,emotion", "gender age", "GENDER", "gender\0"),
+        *("__class__", "by_hour", "passing_by", "gender;age", "stream_id", "*", "hour_of_week", "gender,__dict__"),
+    ),
+    "filter": (
+        *("gender", "gender:", ":female", "gender=female", "gender:female,", "height:tall", "gender:female|male"),
+        *("age:25", "age:65 ", "age:25-34,age", "gender:Female", "stop_band:3", "hour_of_day:24", "weekday:1"),
+        *("gender:female:male", "gender:female age:65+", "known_gender:female", "gender:' OR 1=1--", "weekday:mon\0"),
+    ),
 }
 DOUBTFUL: dict[str, tuple[str, ...]] = {
     "metrics": (
@@ -83,6 +93,8 @@ DOUBTFUL: dict[str, tuple[str, ...]] = {
     "time": ("GLOBAL", "By_Hour"),
     "page": ("01", " 1", "1 ", "+1", "1\n"),
     "tz": ("utc", "europe/paris", "posixrules", "localtime", "Factory", "right/UTC", "posix/UTC", "EST5EDT", "GMT0"),
+    "by": ("weekday,hour_of_day", "emotion,category"),
+    "filter": ("gender:female,gender:female", "age:?", ",".join(["gender:male"] * 600)),
 }
 """Right or wrong: nobody is promised either, and either is answered properly."""
 LIKE = {**{name: name for name in WRONG}, "to_date": "from_date"}
@@ -161,6 +173,21 @@ def ask_rightly(source: random.Random, reader: QuestionSender) -> None:
     )
     path = source.choice([ENTITIES, ENTITIES, *TABLES])
     reader.ask("right questions", target(asked, path), expected=RIGHT, whose=source.randrange(2))
+
+
+def break_down(source: random.Random, reader: QuestionSender) -> None:
+    """Any dimensions, any parts of others, of any metrics in any buckets; and beside what can't be combined."""
+    by = source.sample(list(DIMENSIONS.values()), source.randint(1, 2))
+    kept = source.sample(list(DIMENSIONS.values()), source.randint(0, 2))
+    pairs = [f"{one.name}:{part}" for one in kept for part in source.sample(one.parts, source.randint(1, 3))]
+    changes = {"by": ",".join(one.name for one in by), "time": source.choice(list(Time)), "tz": source.choice(ZONES)}
+    changes |= {"metrics": ",".join(source.sample(METRICS, source.randint(1, 4)))}
+    changes |= {"filter": ",".join(pairs)} if pairs else {}
+    expected = ANSWERED if changes["time"] in (Time.BY_HOUR, Time.BY_QUARTER_HOUR) else RIGHT
+    wrong = source.choice([{}, {}, {}, {"compare": "previous"}, {"metrics": "quality"}, {"filters": "gender:female"}])
+    path = source.choice([ENTITIES, ENTITIES, *TABLES])
+    asked = target(question(reader, **changes | wrong), path)
+    reader.ask("breakdowns", asked, expected=REFUSED if wrong else expected, whose=source.randrange(2))
 
 
 def turn_pages(source: random.Random, reader: QuestionSender) -> None:
@@ -291,6 +318,7 @@ def wander(source: random.Random, reader: QuestionSender) -> None:
 SCENARIOS: dict[str, Scenario] = {
     **{f"wrong_{name}": wrong_value(name) for name in VALUES},
     **{f"ask_rightly_{number}": ask_rightly for number in range(4)},
+    **{f"break_down_{number}": break_down for number in range(3)},
     **{
         scenario.__name__: scenario
         for scenario in (
