@@ -97,9 +97,9 @@ def expect_comparison(
         clusters: dict[int, list[Judged]] = {number: [] for number in numbers}
         for slot, number in zip(slots, numbers, strict=True):
             clusters[number] += untold(people.get(slot, [])) if groups else people.get(slot, [])
-        blocks = _blocks_inside(groups, period, compared_runs(pairs, place)) if groups else []
+        blocks = blocks_inside(groups, period, compared_runs(pairs, place)) if groups else []
         both.append(ComparedPeople(list(clusters.values()), blocks))
-    return ExpectedComparison(hours, compared_hours, None, _changes_of(both[0], both[1], watched_s / watched_before_s))
+    return ExpectedComparison(hours, compared_hours, None, changes_of(both[0], both[1], watched_s / watched_before_s))
 
 
 def _why_not(
@@ -141,23 +141,23 @@ def compared_runs(pairs: Sequence[Range], place: int) -> list[Range]:
     return runs
 
 
-def _blocks_inside(groups: StreamGroups, period: Range, runs: Sequence[Range]) -> list[list[Judged]]:
+def blocks_inside(groups: StreamGroups, period: Range, runs: Sequence[Range]) -> list[list[Judged]]:
     """The people of blocks of the period that lie in a run."""
-    runs_us = [(_in_us(begins), _in_us(ends)) for begins, ends in runs]
+    runs_us = [(in_us(begins), in_us(ends)) for begins, ends in runs]
     return [
         list(block.people)
         for block in groups.blocks
-        if block.lies_inside(*map(_in_us, period))
+        if block.lies_inside(*map(in_us, period))
         and any(begins_us <= block.begins_us and block.ends_us <= ends_us for begins_us, ends_us in runs_us)
     ]
 
 
-def _in_us(at: datetime) -> int:
+def in_us(at: datetime) -> int:
     return round(at.timestamp() * 1e6)
 
 
 def _people_by_slot(visits: Iterable[Visit], period: Range, kept_us: int = -EVER_US) -> dict[datetime, list[Judged]]:
-    from_us, to_us = map(_in_us, period)
+    from_us, to_us = map(in_us, period)
     question = Question(0, (), from_us, to_us, "global", None, "utc")
     found: dict[datetime, list[Judged]] = {}
     for slot_us, members in slots_of(visits).items():
@@ -168,7 +168,7 @@ def _people_by_slot(visits: Iterable[Visit], period: Range, kept_us: int = -EVER
     return found
 
 
-def _changes_of(now: ComparedPeople, before: ComparedPeople, exposure: float) -> dict[str, dict[str, ExpectedChange]]:
+def changes_of(now: ComparedPeople, before: ComparedPeople, exposure: float) -> dict[str, dict[str, ExpectedChange]]:
     ours, theirs = (figures_of(list(chain(*one.clusters)), KNOWN, list(chain(*one.blocks))) for one in (now, before))
     changes = {name: _counted(name, ours, theirs, exposure) for name in COUNTED}
     for name in MEANS:
@@ -219,7 +219,7 @@ def _mean_change(
     name: str, values: tuple[Figures, Figures], groups: tuple[ComparedPeople, ComparedPeople]
 ) -> ExpectedChange:
     now, before = (figures[name]["value"] for figures in values)
-    samples = [_sample(name, [*one.clusters, *one.blocks]) for one in groups]
+    samples = [sample_of(name, [*one.clusters, *one.blocks]) for one in groups]
     if samples[0] is None or samples[1] is None:
         return ExpectedChange(now, before, None, None)
     (mean, reach), (mean_before, reach_before) = samples[0], samples[1]
@@ -230,7 +230,7 @@ def _mean_change(
     return ExpectedChange(now, before, size, (size / both, size * both))
 
 
-def _sample(name: str, groups: list[list[Judged]]) -> tuple[float, float] | None:
+def sample_of(name: str, groups: list[list[Judged]]) -> tuple[float, float] | None:
     """A mean, and how far its interval reaches; groups of people are the independent draws."""
     found: list[list[float]] = []
     for group in groups:
@@ -263,7 +263,7 @@ def comparison_differences(expected: ExpectedComparison, found: dict[str, Any], 
     """What is wrong with the data endpoint's `comparison`."""
     frame = (expected.hours, expected.compared_hours, expected.reason)
     said = (found["hours"], found["compared_hours"], found["reason"])
-    if not (_is_near(said[0], frame[0]) and said[1:] == frame[1:]):
+    if not (is_near(said[0], frame[0]) and said[1:] == frame[1:]):
         return [f"hours, compared hours and reason are {said} instead of {frame}"]
     if expected.reason:
         return [f"there are changes: {found['metrics']}"] if found["metrics"] else []
@@ -275,15 +275,15 @@ def comparison_differences(expected: ExpectedComparison, found: dict[str, Any], 
             wrong.append(f"{name} has the parts {list(found['metrics'][name])}")
             continue
         for part, change in parts.items():
-            wrong += _wrong_members(f"{name} {part}", change, found["metrics"][name][part], nothing)
+            wrong += wrong_members(f"{name} {part}", change, found["metrics"][name][part], nothing)
     return wrong
 
 
-def _wrong_members(where: str, change: ExpectedChange, found: dict[str, Any], nothing: float) -> list[str]:
+def wrong_members(where: str, change: ExpectedChange, found: dict[str, Any], nothing: float) -> list[str]:
     ends = None if change.interval is None else [None if math.isinf(end) else end for end in change.interval]
     given = [found["now"], found["before"], found["change"], *(found["interval"] or [None, None])]
     wanted = [change.now, change.before, change.change, *(ends or [None, None])]
-    is_right = all(_is_near(one, other) for one, other in zip(given, wanted, strict=True))
+    is_right = all(is_near(one, other) for one, other in zip(given, wanted, strict=True))
     if is_right and (found["interval"] is None) == (ends is None) and _has_direction(change, found, nothing):
         return []
     return [f"{where} is {found} instead of {change}"]
@@ -295,7 +295,7 @@ def _has_direction(change: ExpectedChange, found: dict[str, Any], nothing: float
     return is_close or bool(found["direction"] == change.direction(nothing))
 
 
-def _is_near(one: float | None, other: float | None) -> bool:
+def is_near(one: float | None, other: float | None) -> bool:
     if one is None or other is None:
         return one is other
     return math.isclose(one, other, rel_tol=2e-5, abs_tol=5e-6)

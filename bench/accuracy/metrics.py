@@ -16,6 +16,7 @@ from onlooker.visits.writer import VisitWriter
 from onlooker_pipeline.visits.visit import Visit
 from testkit import migrated_database
 from testkit.worlds.clocks import unix_s
+from testkit.worlds.compared_rows import RowCounts, compare_row_world, describe_row_world, draw_row_world
 from testkit.worlds.comparisons import ComparisonCounts, compare_world, describe_compared, draw_world
 from testkit.worlds.player import Player
 from testkit.worlds.search import running_player, try_worlds
@@ -107,10 +108,12 @@ def _visit(stream_id: int, *, still_s: int, looking_s: int, **person: Any) -> Vi
 WORLDS = 2000
 COMPARED_SHARE = 4
 """One world about comparisons for so many others."""
+ROWS_SHARE = 10
+"""Likewise about rows side by side."""
 EXPIRING_SHARE = 10
 """Of every so many worlds one has visits that are deleted after their time."""
 PROGRESS_EVERY = 100
-MUST_NOT_HAPPEN = ("disagreements", "interface_fields_wrong", "storm_wrong", "comparisons_wrong")
+MUST_NOT_HAPPEN = ("disagreements", "interface_fields_wrong", "storm_wrong", "comparisons_wrong", "rows_wrong")
 MUST_HAPPEN = (
     "storm_readings",
     "buckets",
@@ -136,6 +139,13 @@ MUST_HAPPEN = (
     "over_clock_changes",
     "past_retention",
     "compared_in_groups",
+    "rows_compared",
+    "rows_of_several",
+    "rows_not_compared",
+    "rows_in_groups",
+    "rows_over_zones",
+    "campaigns_compared",
+    "campaigns_not_compared",
 )
 """Else the worlds did not show what they are for; so many of them do."""
 ENOUGH = 500
@@ -170,9 +180,11 @@ def measure(url: str, *, count: int, seed: int) -> dict[str, Any]:
         found.append(try_worlds(play, count=count - expiring, seed=seed))
         compared = ComparisonCounts()
         differing = runner.run(compare_worlds(player, compared, count=count // COMPARED_SHARE, seed=seed))
+        rows = RowCounts()
+        wrong_rows = runner.run(compare_row_worlds(player, rows, count=count // ROWS_SHARE, seed=seed))
     disagreements = [one for one in found if one]
     coverage = measure_coverage(seed)
-    for text in (*wrong, *storm.wrong, *disagreements, *differing):
+    for text in (*wrong, *storm.wrong, *disagreements, *differing, *wrong_rows):
         say(str(text))
     figures = {
         "disagreements": len(disagreements),
@@ -184,6 +196,8 @@ def measure(url: str, *, count: int, seed: int) -> dict[str, Any]:
         **asdict(player.tally),
         "comparisons_wrong": len(differing),
         **asdict(compared),
+        "rows_wrong": len(wrong_rows),
+        **asdict(rows),
         **coverage.as_members(),
         "intervals_right": coverage.is_right,
         "seconds": round(time.perf_counter() - started, 1),
@@ -198,6 +212,16 @@ async def compare_worlds(player: Player, tally: ComparisonCounts, *, count: int,
         world = draw_world(chance)
         if wrong := await compare_world(player, world, tally):
             return [describe_compared(world), *wrong]
+    return []
+
+
+async def compare_row_worlds(player: Player, tally: RowCounts, *, count: int, seed: int) -> list[str]:
+    """The same of rows side by side, and of weeks before and after a day."""
+    chance = random.Random(seed)
+    for _ in range(count):
+        world = draw_row_world(chance)
+        if wrong := await compare_row_world(player, world, tally):
+            return [describe_row_world(world), *wrong]
     return []
 
 

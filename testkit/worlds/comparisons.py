@@ -2,7 +2,7 @@
 
 import random
 import uuid
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from urllib.parse import urlencode
@@ -73,8 +73,8 @@ def draw_world(chance: random.Random) -> ComparedWorld:
         ends_s = begins_s - chance.choice((0, 0, 3600, 86_400, 5 * 86_400))
         before = TimeRange(_at(ends_s - chance.choice(LENGTHS_S)), _at(ends_s))
     ranges = (now, before)
-    covered_s = _draw_coverage(chance, ranges)
-    visits = [_draw_visit(chance, one) for one in ranges for _ in range(chance.choice((0, 5, 20, 60)))]
+    covered_s = draw_coverage(chance, ranges)
+    visits = [draw_visit(chance, one) for one in ranges for _ in range(chance.choice((0, 5, 20, 60)))]
     expires_us = None
     if chance.random() < 0.1:
         expires_us = int(chance.choice((begins_s, before.from_at.timestamp() + length_s / 2))) * 1_000_000
@@ -95,7 +95,7 @@ def _at(unix: float) -> datetime:
     return datetime.fromtimestamp(unix, UTC)
 
 
-def _draw_coverage(chance: random.Random, ranges: Sequence[TimeRange]) -> dict[datetime, float]:
+def draw_coverage(chance: random.Random, ranges: Sequence[TimeRange]) -> dict[datetime, float]:
     """Mostly on, off for some stretches, and with some slots of every kind."""
     found: dict[datetime, float] = {}
     for one in ranges:
@@ -112,7 +112,7 @@ def _draw_coverage(chance: random.Random, ranges: Sequence[TimeRange]) -> dict[d
     return found
 
 
-def _draw_visit(chance: random.Random, period: TimeRange) -> Visit:
+def draw_visit(chance: random.Random, period: TimeRange) -> Visit:
     """Somebody in the range, now and then across one of its ends."""
     first_ms, last_ms = (int(1000 * at.timestamp()) for at in (period.from_at, period.to_at))
     at_ms = chance.randrange(first_ms - 20_000, last_ms)
@@ -145,9 +145,9 @@ async def compare_world(player: Player, world: ComparedWorld, tally: ComparisonC
     await change_stream(player.reader.pool, stream.id, groups_of=world.k)
     visits = [msgspec.structs.replace(one, stream_id=stream.id) for one in world.visits]
     await VisitWriter(player.reader.pool, player.partitions).write(visits)
-    await _cover(player, stream.id, world)
+    await cover(player, stream.id, world.covered_s)
     await player.fill(1000 if world.expires_us is not None else world.fills)
-    groups = await _group(player, world, visits) if world.k > 1 else None
+    groups = await build_groups(player, ZoneInfo(world.zone), world.k, visits) if world.k > 1 else None
     covered_s, kept_us = world.covered_s, -EVER_US
     if world.expires_us is not None:
         kept_us = await _expire(player, stream.id, world.expires_us)
@@ -165,12 +165,12 @@ async def compare_world(player: Player, world: ComparedWorld, tally: ComparisonC
     return comparison_differences(expected, found, METRICS)
 
 
-async def _group(player: Player, world: ComparedWorld, visits: Sequence[Visit]) -> StreamGroups:
+async def build_groups(player: Player, zone: ZoneInfo, k: int, visits: Sequence[Visit]) -> StreamGroups:
     """All days are over, so all blocks are released."""
-    now, zone = datetime.now(UTC), ZoneInfo(world.zone)
+    now = datetime.now(UTC)
     await release_blocks(player.reader.pool, now=now)
     groups = StreamGroups(lambda slot_us: _at(slot_us / 1e6).astimezone(zone).toordinal())
-    groups.change_k(world.k, {})
+    groups.change_k(k, {})
     now_us = int(now.timestamp()) * 1_000_000
     groups.build(slots_of(visits), now_us=now_us, watermark_us=now_us)
     return groups
@@ -193,8 +193,8 @@ def _parameters_of(world: ComparedWorld) -> dict[str, str]:
     }
 
 
-async def _cover(player: Player, stream_id: int, world: ComparedWorld) -> None:
-    rows = [(stream_id, slot, video_s) for slot, video_s in world.covered_s.items()]
+async def cover(player: Player, stream_id: int, covered_s: Mapping[datetime, float]) -> None:
+    rows = [(stream_id, slot, video_s) for slot, video_s in covered_s.items()]
     async with player.reader.pool.connection() as connection, connection.cursor() as cursor:
         await cursor.executemany("INSERT INTO streams_coverage (stream_id, slot_at, video_s) VALUES (%s, %s, %s)", rows)
 

@@ -6,46 +6,19 @@ from datetime import UTC, datetime, timedelta
 import pytest
 from django.test import Client
 
-from dashboard_numbers import with_numbers
 from memberships import share_stream
 from onlooker.console.accounts.models import Account
-from onlooker.database import Pool
-from onlooker.metrics.rollup import fill_slots
 from onlooker.streams.administration import create_stream
 from onlooker.streams.bulk_changes import change_tags
-from onlooker.streams.models import Coverage, Site, Stream
+from onlooker.streams.models import Site, Stream
 from onlooker.streams.organisations import organisation_of
-from onlooker.visits.partitions import Partitions
-from onlooker.visits.writer import VisitWriter
-from recorder_process import visit
+from shop_numbers import count, watch
 
 pytest_plugins = ["pages"]
 pytestmark = pytest.mark.django_db(transaction=True)
 
 SignIn = Callable[[Account | None], Client]
 NUMBERS = "/streams/numbers.json"
-
-
-def count(stream: Stream, people: int, *, days_ago: int) -> None:
-    """Interested people, around noon."""
-    noon = datetime.now(UTC).replace(hour=0, minute=1, second=0, microsecond=0) - timedelta(days=days_ago - 0.5)
-    starts = [round((noon + timedelta(seconds=10 * number)).timestamp() * 1000) for number in range(people)]
-    parts = [[(start, start + 5000)] for start in starts]
-    visits = [
-        visit(stream.pk, began_ms=part[0][0], revision=5, present=part, still=part, looking=part) for part in parts
-    ]
-
-    async def act(pool: Pool) -> None:
-        assert await VisitWriter(pool, Partitions(pool)).write(visits) == []
-        await fill_slots(pool, due_s=0)
-
-    with_numbers(act)
-
-
-def watch(stream: Stream, *, days: int) -> None:
-    midnight = datetime.now(UTC).replace(hour=0, minute=0, second=0, microsecond=0)
-    slots = [midnight - timedelta(minutes=15 * (number + 1)) for number in range(96 * days)]
-    Coverage.objects.bulk_create([Coverage(stream=stream, slot_at=at, video_s=900) for at in slots])
 
 
 @pytest.fixture

@@ -14,6 +14,7 @@ from onlooker.metrics.intervals import (
     difference_of_means,
     difference_of_shares,
     incomplete_beta,
+    is_more,
     mean_interval,
     ratio_of_counts,
     ratio_of_means,
@@ -23,6 +24,18 @@ from onlooker.metrics.intervals import (
 )
 
 TAIL = 0.025
+ONE, OTHER = MeanSample(5.0, 0.3, 12), MeanSample(4.0, 0.4, 9)
+ENDS_AT = {
+    level: (
+        ratio_of_counts(30, 20, level=level),
+        ratio_of_counts(300, 200, level=level),
+        share_interval(3, 9, level=level),
+        difference_of_shares((30, 90), (20, 80), level=level),
+        ratio_of_means(ONE, OTHER, level=level),
+        difference_of_means(ONE, OTHER, level=level),
+    )
+    for level in (0.95, 0.99)
+}
 
 
 def chances(total: int, share: float) -> list[float]:
@@ -43,6 +56,19 @@ def test_ends_of_the_ratio_are_where_the_counts_become_rare(now: int, before: in
         assert sum(of_high[:now]) + of_high[now] / 2 == pytest.approx(TAIL, rel=1e-6)
     else:
         assert high == 1
+
+
+@pytest.mark.parametrize("exposure", [0.5, 1.0, 1.3])
+@pytest.mark.parametrize("level", [0.95, 0.99])
+def test_more_is_what_has_an_interval_above_one(exposure: float, level: float) -> None:
+    for now, before in product((0, 1, 5, 20, 60, 99, 100, 140), repeat=2):
+        interval = ratio_of_counts(now, before, exposure=exposure, level=level)
+        assert is_more(now, before, exposure=exposure, level=level) == (interval.low > 1), (now, before)
+
+
+def test_a_higher_level_is_wider() -> None:
+    for narrow, wide in zip(ENDS_AT[0.95], ENDS_AT[0.99], strict=True):
+        assert wide.low < narrow.low < narrow.high < wide.high
 
 
 def test_nobody_at_all_says_nothing_about_the_ratio() -> None:

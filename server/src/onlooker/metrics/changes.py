@@ -60,12 +60,17 @@ class Change:
 
     @property
     def direction(self) -> ChangeDirection:
-        if self.interval is None:
-            return ChangeDirection.UNKNOWN
-        nothing = 1.0 if self.kind is ChangeKind.RATIO else 0.0
-        if self.interval.low - ROUNDING <= nothing <= self.interval.high + ROUNDING:
-            return ChangeDirection.SAME
-        return ChangeDirection.UP if self.interval.low > nothing else ChangeDirection.DOWN
+        return find_direction(self.interval, self.kind)
+
+
+def find_direction(interval: Interval | None, kind: ChangeKind) -> ChangeDirection:
+    """Of a change whose size lies in this interval."""
+    if interval is None:
+        return ChangeDirection.UNKNOWN
+    nothing = 1.0 if kind is ChangeKind.RATIO else 0.0
+    if interval.low - ROUNDING <= nothing <= interval.high + ROUNDING:
+        return ChangeDirection.SAME
+    return ChangeDirection.UP if interval.low > nothing else ChangeDirection.DOWN
 
 
 def sum_figures(clusters: Sequence[Figures]) -> list[int]:

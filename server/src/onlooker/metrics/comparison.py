@@ -83,7 +83,7 @@ async def read_comparison(pool: Pool, query: Query, before: TimeRange, *, now: d
     """All metrics of visits that the query has, over its range, against another range."""
     query = replace(query, metrics=tuple(name for name in query.metrics if name in METRICS))
     like, exposure = await read_like_time(pool, query, before, now=now)
-    cluster_s = _cluster_length_s(query)
+    cluster_s = find_cluster_length_s((query.to_at - query.from_at).total_seconds())
     runs = [] if like.reason else [pair.now for pair in like.pairs]
     ours = await _read_clusters(pool, query, runs, cluster_s)
     if like.reason:
@@ -106,7 +106,7 @@ def _has_means(query: Query) -> bool:
 async def read_like_time(pool: Pool, query: Query, before: TimeRange, *, now: datetime) -> tuple[LikeTime, float]:
     """What is compared, and how many times as long that was watched as before: slots may be watched in part."""
     period = TimeRange(query.from_at, max(query.from_at, min(query.to_at, now)))
-    ours, theirs = await _read_watched(pool, query.stream_id, (period, before))
+    ours, theirs = await read_watched_runs(pool, [(query.stream_id, period), (query.stream_id, before)])
     shift_s = find_shift_s(TimeRange(query.from_at, query.to_at), before, query.zone)
     pairs = tuple(pair_slots(ours, theirs, zone=query.zone, shift_s=shift_s))
     length_s = await _read_open_s(pool, query.stream_id, period)
@@ -134,16 +134,17 @@ def _why_not(
     return NoComparison.TOO_LITTLE if sum(pair.length_s for pair in pairs) < LEAST_SHARE * length_s else None
 
 
-async def _read_watched(pool: Pool, stream_id: int, ranges: Sequence[TimeRange]) -> list[list[SlotRun]]:
+async def read_watched_runs(pool: Pool, asked: Sequence[tuple[int, TimeRange]]) -> list[list[SlotRun]]:
+    """Which slots of a stream's range were watched, in the order asked."""
     values = {
-        "stream_id": stream_id,
-        "begins": [one.from_at for one in ranges],
-        "ends": [one.to_at for one in ranges],
+        "stream_ids": [stream_id for stream_id, _ in asked],
+        "begins": [one.from_at for _, one in asked],
+        "ends": [one.to_at for _, one in asked],
         "least_s": WATCHED_FROM * SLOT_S,
     }
     async with pool.connection() as connection:
         rows = await (await connection.execute(_queries["read_watched"], values)).fetchall()
-    found: list[list[SlotRun]] = [[] for _ in ranges]
+    found: list[list[SlotRun]] = [[] for _ in asked]
     for row in rows:
         found[row["number"] - 1].append(SlotRun(row["from_s"], row["to_s"]))
     return found
@@ -163,8 +164,8 @@ async def _read_exposure(pool: Pool, stream_id: int, pairs: Sequence[SlotPairs])
     return float(watched_s[False] / watched_s[True])
 
 
-def _cluster_length_s(query: Query) -> int:
-    length_s = (query.to_at - query.from_at).total_seconds()
+def find_cluster_length_s(length_s: float) -> int:
+    """Of a period that is so long."""
     return next((cluster_s for longest_s, cluster_s in CLUSTERS_S if length_s <= longest_s), DAY_S)
 
 

@@ -77,7 +77,7 @@ def pair_slots(now: Iterable[SlotRun], before: Iterable[SlotRun], *, zone: ZoneI
 
     An hour that the clock shows twice is compared with an hour once: the second time only with a second time.
     """
-    ours, theirs = sorted(_on_clock(list(now), zone)), sorted(_on_clock(list(before), zone))
+    ours, theirs = sorted(on_clock(list(now), zone)), sorted(on_clock(list(before), zone))
     found, place = [], 0
     for one in ours:
         while place < len(theirs) and theirs[place].ends_before(one, shift_s):
@@ -92,7 +92,7 @@ def pair_slots(now: Iterable[SlotRun], before: Iterable[SlotRun], *, zone: ZoneI
     return sorted(found)
 
 
-class _ClockRun(NamedTuple):
+class ClockRun(NamedTuple):
     """Slots on the local clock, by when they begin; `fold` is 1 where it shows that time for the second time."""
 
     fold: int
@@ -100,14 +100,14 @@ class _ClockRun(NamedTuple):
     to_s: int
     offset_s: int
 
-    def ends_before(self, other: "_ClockRun", shift_s: int) -> bool:
+    def ends_before(self, other: "ClockRun", shift_s: int) -> bool:
         return (self.fold, self.to_s + shift_s) <= (other.fold, other.from_s)
 
-    def begins_after(self, other: "_ClockRun", shift_s: int) -> bool:
+    def begins_after(self, other: "ClockRun", shift_s: int) -> bool:
         return (self.fold, self.from_s + shift_s) >= (other.fold, other.to_s)
 
 
-def _on_clock(runs: Sequence[SlotRun], zone: ZoneInfo) -> Iterator[_ClockRun]:
+def on_clock(runs: Sequence[SlotRun], zone: ZoneInfo) -> Iterator[ClockRun]:
     """Runs cut where the clock changes. A slot belongs to the offset with which it begins."""
     if not runs:
         return
@@ -120,10 +120,10 @@ def _on_clock(runs: Sequence[SlotRun], zone: ZoneInfo) -> Iterator[_ClockRun]:
             if stretch.from_s >= run.to_s:
                 break
             begin, end = max(run.from_s, stretch.from_s), min(run.to_s, stretch.to_s)
-            yield _ClockRun(stretch.fold, begin + stretch.offset_s, end + stretch.offset_s, stretch.offset_s)
+            yield ClockRun(stretch.fold, begin + stretch.offset_s, end + stretch.offset_s, stretch.offset_s)
 
 
-def _stretches_of(zone: ZoneInfo, from_s: int, to_s: int) -> Iterator[_ClockRun]:
+def _stretches_of(zone: ZoneInfo, from_s: int, to_s: int) -> Iterator[ClockRun]:
     """In UTC: between two changes, the time shown for the second time apart."""
     changes = offsets_around(zone, from_s, to_s)
     ends_s = [*(change.at_s for change in changes[1:]), to_s]
@@ -132,7 +132,7 @@ def _stretches_of(zone: ZoneInfo, from_s: int, to_s: int) -> Iterator[_ClockRun]
         edges = [change.at_s, min(change.at_s + max(0, before_s - offset_s), end_s), end_s]
         for fold, (begin, end) in zip((1, 0), pairwise(map(_slot_from, edges)), strict=True):
             if begin < end:
-                yield _ClockRun(fold, begin, end, offset_s)
+                yield ClockRun(fold, begin, end, offset_s)
 
 
 def _slot_from(at_s: int) -> int:

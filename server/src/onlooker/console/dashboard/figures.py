@@ -236,8 +236,16 @@ def _format_interval(kind: _FigureKind, interval: Interval | None) -> str:
 def _format_compared(kind: _FigureKind, change: Change) -> str:
     if change.now is None or change.before is None:
         return ""
-    now, before = (f"{kind.show(value)} {kind.unit}".strip() for value in (change.now, change.before))
+    now, before = (_format_number(kind, value) for value in (change.now, change.before))
     return f"{now}, before: {before}"
+
+
+def format_before(metric: str, change: Change) -> str:
+    return NO_VALUE if change.before is None else _format_number(_FIGURES[metric], change.before)
+
+
+def _format_number(kind: _FigureKind, value: float) -> str:
+    return f"{kind.show(value)} {kind.unit}".strip()
 
 
 def as_json(value: Any) -> str:
@@ -304,7 +312,11 @@ def _describe_interval(change: Change) -> str:
 
 def format_compared(like: LikeTime) -> str:
     """`131 of 168 h`."""
-    return f"{_format_hours(like.compared_s)} of {_format_hours(like.length_s)} h"
+    return format_compared_s(like.compared_s, like.length_s)
+
+
+def format_compared_s(compared_s: float, length_s: float) -> str:
+    return f"{_format_hours(compared_s)} of {_format_hours(length_s)} h"
 
 
 def _format_hours(seconds: float) -> str:

@@ -54,6 +54,13 @@ class StreamGroup:
     streams: QuerySet[Stream]
     site: Site | None = None
 
+    @property
+    def row(self) -> str:
+        """As an address of a comparison names it; empty where it is neither a site nor a tag alone."""
+        if self.site:
+            return f"site:{self.site.pk}" if self.asked.tag_id is None else ""
+        return f"tag:{self.asked.tag_id}" if self.asked.tag_id and self.asked.site_id is None else ""
+
     def address(self, **changes: Any) -> str:
         """The query of the same page, changed."""
         said = {"site": self.asked.site_id, "tag": self.asked.tag_id, "days": self.days} | changes

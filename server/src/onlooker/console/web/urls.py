@@ -12,6 +12,7 @@ handler429 = "onlooker.console.accounts.rate_limit.show_rate_limited"
 urlpatterns = [
     path("", RedirectView.as_view(pattern_name="streams"), name="home"),
     path("streams/", include("onlooker.console.dashboard.urls")),
+    path("streams/compare/", include("onlooker.console.comparison.urls")),
     path("streams/", include("onlooker.console.streams.urls")),
     path("streams/", include("onlooker.console.checks.urls")),
     path("streams/", include("onlooker.console.notices.urls")),

@@ -1,19 +1,20 @@
--- name: read_watched  runs of slots that were watched for at least so many seconds, inside some ranges; numbered from 1.
+-- name: read_watched  runs of slots that were watched for at least so many seconds, inside ranges of streams; numbered from 1.
 -- An hour in which less than one slot's rest is missing has no other slots: only of other hours the slots are read.
 SELECT number, min(from_s) AS from_s, max(from_s + length_s) AS to_s
 FROM (
     SELECT number, from_s, length_s, from_s + length_s - sum(length_s) OVER (PARTITION BY number ORDER BY from_s) AS run
-    FROM unnest(%(begins)s::timestamptz[], %(ends)s::timestamptz[]) WITH ORDINALITY AS given (from_at, to_at, number)
+    FROM unnest(%(stream_ids)s::bigint[], %(begins)s::timestamptz[], %(ends)s::timestamptz[])
+        WITH ORDINALITY AS given (stream_id, from_at, to_at, number)
     CROSS JOIN LATERAL (
         SELECT hour_at, hour_at >= from_at AND hour_at <= to_at - interval '1 hour'
                         AND slots * $slot_s = 3600 AND covered_s > 3600 - $slot_s + %(least_s)s + 0.001 AS is_whole
         FROM metrics_coveragehour
-        WHERE stream_id = %(stream_id)s AND hour_at > from_at - interval '1 hour' AND hour_at < to_at) hour
+        WHERE stream_id = given.stream_id AND hour_at > from_at - interval '1 hour' AND hour_at < to_at) hour
     CROSS JOIN LATERAL (
         SELECT date_part('epoch', hour_at)::bigint AS from_s, 3600 AS length_s WHERE is_whole
         UNION ALL
         SELECT date_part('epoch', slot_at)::bigint, $slot_s FROM streams_coverage
-        WHERE NOT is_whole AND stream_id = %(stream_id)s
+        WHERE NOT is_whole AND stream_id = given.stream_id
           AND slot_at >= greatest(hour_at, from_at) AND slot_at < hour_at + interval '1 hour'
           AND slot_at <= to_at - $slot AND video_s >= %(least_s)s) watched) numbered
 GROUP BY number, run ORDER BY number, from_s;

@@ -1,0 +1,150 @@
+"""Streams, sites and tags side by side: a page, the search for rows to add, and a file."""
+
+from collections.abc import Iterator
+from datetime import UTC, datetime
+from typing import Any
+
+from django.http import HttpResponse, HttpResponseRedirect
+from django.shortcuts import render
+
+from onlooker.audit.actor import account_actor
+from onlooker.audit.entries import append_export
+from onlooker.console.accounts.page_access import PersonRequest, signed_in
+from onlooker.console.comparison.request import (
+    OFFERED,
+    ComparisonRequest,
+    StreamsOfRows,
+    parse_request,
+    read_streams_and_days,
+)
+from onlooker.console.comparison.row_chart import draw_rows
+from onlooker.console.comparison.row_words import ShownRow, show_rows
+from onlooker.console.comparison.rows import ROWS_AT_MOST, RowError, chosen_in_overview, search_rows
+from onlooker.console.dashboard.figures import HEADLINES, format_compared_s
+from onlooker.console.dashboard.period import CALENDAR_NAMES, DEFAULT, PeriodError, format_period
+from onlooker.console.dashboard.table import make_file
+from onlooker.console.numbers import read_numbers
+from onlooker.data.table import as_csv
+from onlooker.metrics.side_by_side import FEWEST_ROWS, SideBySide, read_side_by_side
+from onlooker.streams.notes import as_cell
+
+COLUMNS = (
+    *("row", "kind", "streams", "streams_compared", "watched_share", "compared_hours", "watched_hours", "metric"),
+    *("value", "interval_low", "interval_high", "rank_best", "rank_worst", "no_value"),
+)
+DIGITS = 6
+
+
+@signed_in("GET", "HEAD")
+def show_comparison(request: PersonRequest) -> HttpResponse:
+    if ticked := request.GET.getlist("stream"):
+        rows = [*request.GET.getlist("row"), *chosen_in_overview(request.user, ticked)]
+        return HttpResponseRedirect(f"?{_query_of(rows)}")
+    now = datetime.now(UTC)
+    try:
+        asked = parse_request(request)
+    except RowError as error:
+        return render(request, "comparison/page.html", {"trouble": str(error)}, status=400)
+    context: dict[str, Any] = {"asked": asked, "query": asked.address(), "at_most": ROWS_AT_MOST}
+    words = request.GET.get("find", "")
+    is_full = len(asked.rows) >= ROWS_AT_MOST
+    if not is_full and (words or len(asked.rows) < FEWEST_ROWS or request.htmx):
+        context |= {"found": _offer_rows(request, asked, words)}
+    context |= {"words": words, "is_full": is_full}
+    if request.htmx:
+        return render(request, "comparison/found.html", context)
+    context |= _offer_periods(asked) | {"chosen_rows": [(row, asked.without(row)) for row in asked.rows]}
+    if not asked.rows:
+        return render(request, "comparison/page.html", context)
+    try:
+        known = read_streams_and_days(asked, now)
+    except (PeriodError, RowError) as error:
+        return render(request, "comparison/page.html", context | {"trouble": str(error)}, status=400)
+    context |= {"range": format_period(known.period, now=now), "last_day": now.date().isoformat()}
+    if len(asked.rows) >= FEWEST_ROWS:
+        context |= _present(request, asked, known)
+    return render(request, "comparison/page.html", context)
+
+
+def _offer_rows(request: PersonRequest, asked: ComparisonRequest, words: str) -> list[dict[str, str]]:
+    return [
+        {"kind": row.kind, "key": row.key, "name": row.name, "kind_name": row.kind_name, "address": asked.beside(row)}
+        for row in search_rows(request.user, words)
+        if row.value not in asked.has
+    ]
+
+
+def _query_of(rows: list[str]) -> str:
+    return "&".join(f"row={row}" for row in rows[: ROWS_AT_MOST + 1])
+
+
+def _offer_periods(asked: ComparisonRequest) -> dict[str, Any]:
+    given = dict(asked.period)
+    chosen = "" if "from" in given or "to" in given else given.get("period", DEFAULT)
+    offered = [
+        (name, label, asked.address(period=(("period", name),)), name == chosen) for name, label in OFFERED.items()
+    ]
+    return {
+        "periods": [one for one in offered if one[0] not in CALENDAR_NAMES],
+        "calendar": [one for one in offered if one[0] in CALENDAR_NAMES],
+        "from_day": given.get("from", ""),
+        "to_day": given.get("to", ""),
+    }
+
+
+def _present(request: PersonRequest, asked: ComparisonRequest, known: StreamsOfRows) -> dict[str, Any]:
+    found = read_numbers(request, lambda pool: read_side_by_side(pool, known.periods))
+    rows = show_rows(found, asked.rows, known.streams)
+    context: dict[str, Any] = {
+        "found_rows": found,
+        "rows": [(row, asked.without(row.chosen)) for row in rows],
+        "compared": format_compared_s(found.compared_s, found.open_s),
+    }
+    if found.reason:
+        without = None if found.without is None else asked.rows[found.without]
+        return context | {"without": without, "without_address": asked.without(without) if without else ""}
+    chart = draw_rows(found, rows, asked.metric, known.period)
+    figures = rows[0].figures
+    context |= {
+        "chart": chart,
+        "chart_data": chart.as_json(rows),
+        "metrics": [(one.figure, asked.address(metric=one.figure.metric)) for one in figures],
+        "metric_name": next(one.figure.name for one in figures if one.figure.metric == asked.metric),
+    }
+    return context
+
+
+@signed_in("GET", "HEAD")
+def send_comparison(request: PersonRequest) -> HttpResponse:
+    """As CSV: a row for each number of each row."""
+    now = datetime.now(UTC)
+    try:
+        asked = parse_request(request)
+        if len(asked.rows) < FEWEST_ROWS:
+            raise RowError("Name at least two rows, such as row=site:1&row=site:2.")
+        known = read_streams_and_days(asked, now)
+    except (PeriodError, RowError) as error:
+        return HttpResponse(f"{error}\n", status=400, content_type="text/plain; charset=utf-8")
+    for one in {one for row in known.periods for one in row}:
+        actor = account_actor(request.user.pk)
+        append_export(one.stream_id, actor=actor, from_at=one.period.from_at, to_at=one.period.to_at)
+    found = read_numbers(request, lambda pool: read_side_by_side(pool, known.periods))
+    rows = show_rows(found, asked.rows, known.streams)
+    return make_file(as_csv([list(COLUMNS)]) + as_csv(_make_lines(found, rows)), "comparison", known.period)
+
+
+def _make_lines(found: SideBySide, rows: list[ShownRow]) -> Iterator[list[object]]:
+    for row in rows:
+        share = row.row.watched_share
+        about: list[object] = [
+            *(as_cell([row.chosen.name]), row.chosen.kind.value, row.streams, len(row.row.taking_part)),
+            *(None if share is None else round(share, DIGITS), found.compared_s / 3600, round(row.row.hours, DIGITS)),
+        ]
+        for metric, one in zip(HEADLINES, row.figures, strict=True):
+            if found.reason or not one.figure.value:
+                yield [*about, metric, *[None] * 5, found.reason or one.why]
+                continue
+            ends = [None, None] if one.interval is None else [one.interval.low, one.interval.high]
+            rounded = [None if end is None else round(end, DIGITS) for end in ends]
+            places = [one.rank.best, one.rank.worst] if one.rank else [None, None]
+            yield [*about, metric, one.figure.value, *rounded, *places, None]

@@ -1,0 +1,154 @@
+"""What a row shows: its numbers over compared time with their intervals and ranks, and why one is missing. Pure."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+
+from onlooker.console.comparison.rows import ChosenRow
+from onlooker.console.dashboard.figures import (
+    HEADLINES,
+    NO_VALUE,
+    OF_FACES,
+    Figure,
+    PeriodChange,
+    find_interval,
+    make_figure,
+    number_of,
+)
+from onlooker.console.dashboard.presentation import format_share
+from onlooker.metrics.changes import FEWEST_PEOPLE, sum_figures
+from onlooker.metrics.comparison import Comparison, LikeTime, NoComparison
+from onlooker.metrics.definitions import METRICS, Unit
+from onlooker.metrics.intervals import Interval
+from onlooker.metrics.like_time import TimeRange
+from onlooker.metrics.pooled_figures import POOLED, Cluster, clusters_of
+from onlooker.metrics.row_ranks import RankInterval, rank_rows
+from onlooker.metrics.side_by_side import ComparedRow, SideBySide
+from onlooker.streams.models import Stream
+
+EN_DASH = "\N{EN DASH}"
+NAMED_AT_MOST = 5
+"""Streams that are left out; others are counted."""
+_NOTHING = PeriodChange("none", "")
+_NOWHEN = TimeRange(datetime.min, datetime.min)
+_NO_TIME = LikeTime(_NOWHEN, 0.0, (), (), NoComparison.NO_COMMON_TIME)
+_NOT_WATCHED = "watched for less than a third of the time"
+_NO_FACES = "only counts: no face is looked for"
+_SOME_NO_FACES = "some of its streams only count: no face is looked for"
+_NOT_READ = "expression is switched off"
+_IN_GROUPS = "people are told about in groups, and fewer than 10 are in groups that lie inside the compared time"
+
+
+@dataclass(frozen=True)
+class RowFigure:
+    """A number of a row. Without one, `why` says why."""
+
+    figure: Figure
+    rank: RankInterval | None
+    interval: Interval | None
+    """Of a mean or a share."""
+    hourly: str
+    """Of a count: how many in an hour that was watched."""
+    why: str
+
+    @property
+    def place(self) -> str:
+        """`3`, or from the first to the last of the places that it may have."""
+        if self.rank is None:
+            return ""
+        return EN_DASH.join(dict.fromkeys((str(self.rank.best), str(self.rank.worst))))
+
+
+@dataclass(frozen=True)
+class ShownRow:
+    """A row of the table."""
+
+    chosen: ChosenRow
+    row: ComparedRow
+    mark: str
+    """Its colour in the chart."""
+    streams: int
+    left_out: list[str]
+    """Names of streams that were watched too little."""
+    left_out_more: int
+    watched: str
+    figures: list[RowFigure]
+
+
+def show_rows(found: SideBySide, chosen: Sequence[ChosenRow], streams: Sequence[Sequence[Stream]]) -> list[ShownRow]:
+    """In the order of the address."""
+    whys = [_explain(row, of_row) for row, of_row in zip(found.rows, streams, strict=True)]
+    columns = [_make_column(metric, found, [why[metric] for why in whys]) for metric in HEADLINES]
+    shown = []
+    for number, (row, asked, of_row) in enumerate(zip(found.rows, chosen, streams, strict=True)):
+        enough = {one.stream.stream_id for one in row.taking_part}
+        left_out = [stream.name for stream in of_row if stream.pk not in enough]
+        shown.append(
+            ShownRow(
+                chosen=asked,
+                row=row,
+                mark=f"row-{number + 1}",
+                streams=len(of_row),
+                left_out=left_out[:NAMED_AT_MOST],
+                left_out_more=max(0, len(left_out) - NAMED_AT_MOST),
+                watched=NO_VALUE if row.watched_share is None else format_share(row.watched_share),
+                figures=[column[number] for column in columns],
+            )
+        )
+    return shown
+
+
+def _explain(row: ComparedRow, streams: Sequence[Stream]) -> dict[str, str]:
+    """By metric, why there is no number; empty where there may be one."""
+    if not row.taking_part:
+        return dict.fromkeys(HEADLINES, _NOT_WATCHED)
+    enough = {one.stream.stream_id for one in row.taking_part}
+    present = [stream for stream in streams if stream.pk in enough]
+    why = dict.fromkeys(HEADLINES, "")
+    if not any(stream.reads_faces for stream in present):
+        why |= dict.fromkeys(OF_FACES, _NO_FACES)
+    elif not all(stream.reads_faces for stream in present):
+        why["conversion"] = _SOME_NO_FACES
+    if not why["satisfaction"] and not any(stream.reads_expression for stream in present):
+        why["satisfaction"] = _NOT_READ
+    if any(stream.groups_of > 1 for stream in present):
+        [interested] = sum_figures(clusters_of("interested", row.clusters))
+        for metric in ("stop_time", "attention_time", "satisfaction"):
+            told = sum_figures(clusters_of(metric, row.clusters))[-1]
+            if not why[metric] and told < FEWEST_PEOPLE <= interested:
+                why[metric] = _IN_GROUPS
+    return why
+
+
+def _make_column(metric: str, found: SideBySide, whys: Sequence[str]) -> list[RowFigure]:
+    nothing = ComparedRow(())
+    ranks = rank_rows([nothing if why else row for row, why in zip(found.rows, whys, strict=True)], metric)
+    is_ranked = sum(rank is not None for rank in ranks) > 1
+    return [
+        _make_figure(metric, row, rank if is_ranked else None, why)
+        for row, rank, why in zip(found.rows, ranks, whys, strict=True)
+    ]
+
+
+def _make_figure(metric: str, row: ComparedRow, rank: RankInterval | None, why: str) -> RowFigure:
+    figure = compute_figure(metric, row.clusters)
+    if why:
+        empty = replace(figure, value="", shown=NO_VALUE, unit="", interval="", change=_NOTHING)
+        return RowFigure(empty, None, None, "", why)
+    hourly = ""
+    if metric in METRICS and METRICS[metric].unit is Unit.PEOPLE and row.hours:
+        [people] = sum_figures(clusters_of(metric, row.clusters))
+        hourly = f"{people / row.hours:,.1f}"
+    interval = find_interval(metric, _alone(row.clusters)) if figure.interval else None
+    return RowFigure(figure, rank, interval, hourly, figure.change.words)
+
+
+def compute_figure(metric: str, clusters: Sequence[Cluster]) -> Figure:
+    """Without a change: it is set beside other rows, not beside another time."""
+    alone = _alone(clusters)
+    values = {name: METRICS[name].shape(sum_figures(alone.clusters[name])) for name in POOLED}
+    return make_figure(metric, number_of(metric, values), alone, none=_NOTHING)
+
+
+def _alone(clusters: Sequence[Cluster]) -> Comparison:
+    return Comparison(_NO_TIME, {}, {name: clusters_of(name, clusters) for name in POOLED}, (), exact=True)

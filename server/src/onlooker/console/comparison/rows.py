@@ -1,0 +1,158 @@
+"""The rows of a comparison, as an address has them: a stream, or those of a site or a tag that the account sees."""
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from urllib.parse import urlencode
+from uuid import UUID
+
+from django.db.models import QuerySet
+from django.db.models.functions import Lower
+from django.http import Http404
+from django.urls import reverse
+
+from onlooker.console.accounts.models import Account
+from onlooker.console.streams.access import visible_streams
+from onlooker.streams.models import Site, Stream, Tag
+
+ROWS_AT_MOST = 10
+STREAM_DAYS_AT_MOST = 4000
+"""Ten streams over a year. More would take longer than a page may."""
+FOUND_AT_MOST = 8
+"""Of each kind."""
+LONGEST_WORDS = 100
+LARGEST_ID = 2**63 - 1
+
+
+class RowKind(StrEnum):
+    """What a row is."""
+
+    STREAM = "stream"
+    SITE = "site"
+    TAG = "tag"
+
+
+_KIND_NAMES = {RowKind.STREAM: "Stream", RowKind.SITE: "Site", RowKind.TAG: "Tag"}
+
+
+class RowError(ValueError):
+    """Rows that can't be compared; the message says what to do instead."""
+
+
+@dataclass(frozen=True)
+class ChosenRow:
+    """A stream, or all streams of a site or a tag that the account sees."""
+
+    kind: RowKind
+    key: str
+    name: str
+    streams: QuerySet[Stream]
+
+    @property
+    def value(self) -> str:
+        """As the address has it."""
+        return f"{self.kind}:{self.key}"
+
+    @property
+    def kind_name(self) -> str:
+        return _KIND_NAMES[self.kind]
+
+    @property
+    def site_id(self) -> int | None:
+        return int(self.key) if self.kind is RowKind.SITE else None
+
+    @property
+    def page(self) -> str:
+        """Where its own numbers are."""
+        if self.kind is RowKind.STREAM:
+            return reverse("dashboard", args=[self.key])
+        return f"{reverse('fleet-numbers')}?{urlencode({self.kind.value: self.key})}"
+
+
+def find_rows(account: Account, values: Iterable[str]) -> list[ChosenRow]:
+    """In the order of the address, each once. Http404 for what the account does not see. Raises RowError."""
+    chosen = list(dict.fromkeys(values))
+    if len(chosen) > ROWS_AT_MOST:
+        raise RowError(
+            f"At most {ROWS_AT_MOST} rows are compared at once; these are {len(chosen)}. "
+            "Choose fewer, or compare sites or tags."
+        )
+    return [_find_row(account, value) for value in chosen]
+
+
+def _find_row(account: Account, value: str) -> ChosenRow:
+    kind, _, key = value.partition(":")
+    if kind not in _FINDERS:
+        raise Http404
+    return _FINDERS[RowKind(kind)](visible_streams(account), key)
+
+
+def _find_stream(visible: QuerySet[Stream], key: str) -> ChosenRow:
+    try:
+        streams = visible.filter(client_id=UUID(key))
+    except ValueError:
+        raise Http404 from None
+    stream = streams.first()
+    if stream is None:
+        raise Http404
+    return ChosenRow(RowKind.STREAM, str(stream.client_id), stream.name, streams)
+
+
+def _find_site(visible: QuerySet[Stream], key: str) -> ChosenRow:
+    streams = visible.filter(site=_as_number(key))
+    if not streams.exists():
+        raise Http404
+    return ChosenRow(RowKind.SITE, str(_as_number(key)), Site.objects.get(pk=_as_number(key)).name, streams)
+
+
+def _find_tag(visible: QuerySet[Stream], key: str) -> ChosenRow:
+    streams = visible.filter(tag_links__tag=_as_number(key))
+    if not streams.exists():
+        raise Http404
+    return ChosenRow(RowKind.TAG, str(_as_number(key)), Tag.objects.get(pk=_as_number(key)).name, streams)
+
+
+def _as_number(key: str) -> int:
+    if not (key.isascii() and key.isdecimal() and len(key) <= len(str(LARGEST_ID))):
+        raise Http404
+    return min(int(key), LARGEST_ID)
+
+
+_FINDERS: dict[str, Callable[[QuerySet[Stream], str], ChosenRow]] = {
+    RowKind.STREAM: _find_stream,
+    RowKind.SITE: _find_site,
+    RowKind.TAG: _find_tag,
+}
+
+
+def read_streams_of(rows: Sequence[ChosenRow], days: int) -> list[list[Stream]]:
+    """Of each row. Raises RowError where they are too many for so many days."""
+    count = sum(row.streams.count() for row in rows)
+    if count * days > STREAM_DAYS_AT_MOST:
+        fewer_days = STREAM_DAYS_AT_MOST // count
+        remedy = f"Choose at most {fewer_days} days, or fewer streams." if fewer_days else "Choose fewer streams."
+        raise RowError(f"{count:,} streams over {days} days are too many for one page. {remedy}")
+    return [list(row.streams.order_by("pk")) for row in rows]
+
+
+def chosen_in_overview(account: Account, numbers: Iterable[str]) -> list[str]:
+    """Rows of streams that were ticked in the overview, which names them by number."""
+    wanted = [int(number) for number in numbers if number.isascii() and number.isdecimal() and len(number) < 19]
+    streams = visible_streams(account).filter(pk__in=wanted[: 10 * ROWS_AT_MOST]).order_by(Lower("name"), "pk")
+    return [f"{RowKind.STREAM}:{client_id}" for client_id in streams.values_list("client_id", flat=True)]
+
+
+def search_rows(account: Account, words: str) -> list[ChosenRow]:
+    """Sites, tags and streams whose names have these words, some of each; without words the first ones."""
+    visible, words = visible_streams(account), words.strip()[:LONGEST_WORDS]
+    sites = Site.objects.filter(pk__in=visible.values("site"), name__icontains=words).order_by(Lower("name"), "pk")
+    tags = Tag.objects.filter(stream_links__stream__in=visible.values("pk"), name__icontains=words)
+    streams = visible.filter(name__icontains=words).order_by(Lower("name"), "pk")
+    return [
+        *(ChosenRow(RowKind.SITE, str(site.pk), site.name, visible) for site in sites[:FOUND_AT_MOST]),
+        *(
+            ChosenRow(RowKind.TAG, str(tag.pk), tag.name, visible)
+            for tag in tags.distinct().order_by("name", "pk")[:FOUND_AT_MOST]
+        ),
+        *(ChosenRow(RowKind.STREAM, str(one.client_id), one.name, visible) for one in streams[:FOUND_AT_MOST]),
+    ]
