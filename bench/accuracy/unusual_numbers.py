@@ -5,8 +5,10 @@ constants were chosen on other seeds than those that are judged here.
 """
 
 import argparse
+import math
 from dataclasses import dataclass, field
 from datetime import date
+from statistics import median
 
 import numpy as np
 
@@ -19,7 +21,7 @@ from bench.accuracy.unusual_weeks import (
     draw_streams,
 )
 from bench.lib.figures import Figure
-from bench.lib.product import concluding, conclude, say
+from bench.lib.product import conclude, concluding, say
 from onlooker.metrics.usual_range import Days, find_unusual
 
 TUNED_SEED, HELD_OUT_SEED = 1, 20261118
@@ -113,6 +115,10 @@ def judge_changes(draw: np.random.Generator, stream: QuietStream, days: Days, ou
         outcome.closed.add(people, judge({**days, day: counts}, day, is_more=False, from_hour=closed_from))
 
 
+def median_of(hours: list[int]) -> float:
+    return float(median(hours)) if hours else math.nan
+
+
 def as_figures(outcome: Outcome) -> list[Figure]:
     return [
         Figure("weeks", outcome.weeks),
@@ -123,8 +129,8 @@ def as_figures(outcome: Outcome) -> list[Figure]:
         Figure("closed_at_noon_noticed", outcome.closed.share, at_least=NOTICED),
         Figure("halved_busy_days_noticed", outcome.half.share_of_busy, at_least=NOTICED),
         Figure("doubled_busy_days_noticed", outcome.double.share_of_busy, at_least=NOTICED),
-        Figure("hours_to_notice_closed", float(np.median(outcome.closed.hours or [np.nan]))),
-        Figure("hours_to_notice_half", float(np.median(outcome.half.hours or [np.nan]))),
+        Figure("hours_to_notice_closed", median_of(outcome.closed.hours)),
+        Figure("hours_to_notice_half", median_of(outcome.half.hours)),
     ]
 
 

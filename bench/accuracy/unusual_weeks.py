@@ -1,4 +1,4 @@
-"""Made-up weeks of streams: quiet ones, in which nothing but chance and the season happens, and days that are changed."""
+"""Made-up weeks of streams: quiet ones, with nothing but chance and the season, and days that are changed."""
 
 import math
 from collections.abc import Iterator

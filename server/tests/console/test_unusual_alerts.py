@@ -41,7 +41,7 @@ def make_stream(owner: Account, name: str, *, weeks: int = 8) -> Stream:
     made = create_stream(
         name, owner=owner, kind="enterprise", time_zone="Europe/Berlin", hours="mo-su 09:00-18:00"
     ).stream
-    set_stream(str(made.client_id), {"unusual_alert": True}, quota_s=None)
+    set_stream(str(made.client_id), {"unusual_alert": True}, quota_s=0.0)
     record(made, *(DAY - timedelta(days=number) for number in range(1, 7 * weeks + 1)))
     return Stream.objects.get(pk=made.pk)
 
@@ -58,8 +58,10 @@ def record(stream: Stream, *days: date, people: int = 20, watched_s: float = 900
     Coverage.objects.bulk_create(Coverage(stream=stream, slot_at=slot, video_s=watched_s) for slot in slots)
     counted = [max(people + draw.randint(-4, 4), 0) if people else 0 for _ in slots]
     zeros = [name for name in FIGURES if name not in ("passing_by", "interested", "told")]
-    sql = f"""INSERT INTO metrics_slot (stream_id, slot_at, reaches_at, passing_by, interested, told, {", ".join(zeros)})
-              SELECT %s, slot_at, slot_at + interval '1 minute', counted, counted / 4, counted / 4, {", ".join("0" for _ in zeros)}
+    sql = f"""INSERT INTO metrics_slot (stream_id, slot_at, reaches_at, passing_by, interested, told,
+                                        {", ".join(zeros)})
+              SELECT %s, slot_at, slot_at + interval '1 minute', counted, counted / 4, counted / 4,
+                     {", ".join("0" for _ in zeros)}
               FROM unnest(%s::timestamptz[], %s::integer[]) AS made (slot_at, counted)"""
     with connection.cursor() as cursor:
         cursor.execute(sql, [stream.pk, slots, counted])
@@ -112,7 +114,7 @@ def test_half_of_the_people_is_told_within_the_day(stream: Stream, mailbox: Mail
 def test_more_people_are_told_too_and_a_note_on_the_day_is_named(
     stream: Stream, owner: Account, mailbox: Mailbox
 ) -> None:
-    create_note(stream.organisation, "Street festival", DAY, by=owner)
+    create_note(organisation_of(owner), "Street festival", DAY, by=owner)
     record(stream, DAY, people=60)
     assert sum(walk(9, 20)) == 1
     (mail,) = mailbox.to("owner@example.org")
@@ -214,8 +216,8 @@ def test_nobody_in_several_streams_at_once_is_rather_our_fault(owner: Account, m
     assert sum(walk(9, 20)) == 0
 
 
-def test_a_webhook_is_told_the_numbers(stream: Stream, mailbox: Mailbox) -> None:
-    create_endpoint(stream.organisation, "https://example.com/hooks", name="", events=["numbers.unusual"])
+def test_a_webhook_is_told_the_numbers(stream: Stream, owner: Account, mailbox: Mailbox) -> None:
+    create_endpoint(organisation_of(owner), "https://example.com/hooks", name="", events=["numbers.unusual"])
     record(stream, DAY, people=0)
     walk(9, 12)
     (delivery,) = Delivery.objects.all()

@@ -1,4 +1,4 @@
-"""What is usual for some hours of a weekday, from the same hours of the weeks before, and whether a day leaves it. Pure.
+"""What is usual for some hours of a weekday, by the weeks before, and whether a day leaves that range. Pure.
 
 A count of people scatters more than chance alone makes it: days differ. Its variance is that of a negative binomial,
 its mean plus a share of its square. The mean is the median of the same weekday's counts, corrected by how the last two
@@ -27,7 +27,7 @@ RECENT_DAYS = 14
 LEAST_RECENT = 5
 LARGEST_CORRECTION = 2.0
 """By how the last days went, up and down."""
-DAY_REACH, HOUR_REACH = 3.4, 5.0
+DAY_REACH, HOUR_REACH = 3.7, 5.0
 """How many standard deviations are usual. The hours of a day so far and a single hour are looked at every hour of the
 week, twice: the false alarms that this makes are measured."""
 ONE_SIGMA = 0.6827
@@ -69,8 +69,8 @@ class UnusualCount:
 
 
 def find_unusual(days: Days, day: date, hour: int) -> UnusualCount | None:
-    """The newest hour's first finding: of the day up to its end, then of the hour alone. None where it is usual, was not
-    watched or can't be judged yet."""
+    """What the end of an hour shows first: of the day so far, then of the hour alone. None where all is usual, the hour
+    was not watched, or too little is known."""
     watched = sorted(one for one in days.get(day, {}) if one <= hour)
     if not watched or watched[-1] != hour:
         return None
@@ -111,7 +111,7 @@ def find_usual_range(counts: Mapping[date, int], day: date, reach: float) -> Usu
 def gamma_quantile(variance: float, reach: float) -> float:
     """Of a gamma distribution around 1, which a count over its mean nearly has, by Wilson and Hilferty. `reach`: the
     standard normal's quantile of the same probability."""
-    return max(0.0, 1 - variance / 9 + reach * math.sqrt(variance) / 3) ** 3
+    return math.pow(max(0.0, 1 - variance / 9 + reach * math.sqrt(variance) / 3), 3)
 
 
 def _add_up(days: Days, hours: Sequence[int], place: int) -> dict[date, int]:
@@ -136,9 +136,9 @@ def _find_level(counts: Mapping[date, int], day: date, medians: Mapping[int, flo
 
 
 def _find_day_share(groups: Sequence[tuple[float, Sequence[int]]]) -> float:
-    """By how much days scatter beyond chance: the square of a share of the mean. Of medians and the counts around them."""
-    squares = []
-    chance = []
+    """The square of the share of the mean by which days scatter beyond chance. A group: a median, counts around it."""
+    squares: list[float] = []
+    chance: list[float] = []
     for middle, found in groups:
         spread = len(found) / (len(found) - 1)
         squares += [9 * ((count / middle) ** (1 / 3) - 1) ** 2 * spread for count in found]

@@ -85,9 +85,7 @@ class UnusualDay(models.Model):
     """
 
     id = models.BigAutoField(primary_key=True)
-    stream = models.ForeignKey(
-        "streams.Stream", on_delete=models.CASCADE, related_name="unusual_days", db_index=False
-    )
+    stream = models.ForeignKey("streams.Stream", on_delete=models.CASCADE, related_name="unusual_days", db_index=False)
     day = models.DateField()
     first_day = models.DateField()
     """Of the days in a row."""

@@ -59,7 +59,7 @@ def send_unusual_alerts(now: datetime | None = None) -> int:
 
 
 def judge_streams(now: datetime) -> int:
-    """Those whose hour is over; returns how many. Each is judged once an hour: what a crash interrupts is judged again."""
+    """Those whose hour is over; returns how many. What a crash interrupts is judged again."""
     judged = 0
     give_up_at = time.monotonic() + ROUND_LIMIT_S
     while time.monotonic() < give_up_at:
