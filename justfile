@@ -400,6 +400,10 @@ restore-drill *arguments:
 check-metrics worlds="2000" *seed:
     python -m bench.accuracy.metrics {{worlds}} {{seed}}
 
+# How seldom mails about unusual numbers are false, and how many halved and doubled days they notice, on made-up weeks.
+unusual-numbers weeks="1000" *seed:
+    python -m bench.accuracy.unusual_numbers {{weeks}} {{seed}}
+
 # An adversary with all tokens of a stream asks for everything and solves for people: no sum about fewer than k.
 differences *arguments:
     python -m bench.privacy.differences {{arguments}}

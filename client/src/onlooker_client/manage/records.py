@@ -60,6 +60,7 @@ class Stream(Record):
     grid: bool | None = None
     silence_alert_minutes: int | None = None
     blind_alert_minutes: int | None = None
+    unusual_alert: bool | None = None
     notice_given_at: datetime | None = None
     created_at: datetime | None = None
     last_frame_at: datetime | None = None

@@ -236,6 +236,11 @@ def list_all() -> None:
     type=click.IntRange(0, 10_080),
     help="How long its camera sees nothing before owners and managers get an e-mail; 0: never.",
 )
+@click.option(
+    "--unusual-alert/--no-unusual-alert",
+    default=None,
+    help="Whether owners and managers get an e-mail when far fewer or far more people come than usual.",
+)
 def change(client_id: str, organisation_id: int | None, site_id: int | None, **given: Any) -> None:
     """Change a stream; gateways see it within ONLOOKER_CREDENTIAL_CACHE_S (20 seconds)."""
     settings = open_django()

@@ -136,7 +136,9 @@ GRANTS: dict[str, dict[str, str]] = {
         # Streams, and who may see them.
         "alerts_blindcamera": OWN,
         "api_idempotentrequest": OWN,
+        "alerts_judgedhour": OWN,
         "alerts_silence": OWN,
+        "alerts_unusualday": OWN,
         "checks_cameracheck": OWN,
         "devices_device": OWN,
         "devices_deviceconfiguration": OWN,

@@ -156,6 +156,14 @@ def _clock(minute: int) -> str:
     return f"{shown // 60:02}:{shown % 60:02}"
 
 
+def open_minutes(hours: WeekHours | None, weekday: int, hour: int) -> int:
+    """How much of an hour of the week it is open; None: always."""
+    if hours is None:
+        return 60
+    begins = weekday * DAY_MINUTES + 60 * hour
+    return sum(max(0, min(begins + 60, span[1]) - max(begins, span[0])) for span in hours.spans)
+
+
 def longest_opening(hours: WeekHours) -> int:
     """In minutes; what reaches from Sunday into Monday is one opening."""
     lengths = [ends - begins for begins, ends in hours.spans]

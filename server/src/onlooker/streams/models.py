@@ -158,6 +158,8 @@ class Stream(models.Model):
     """After this long without a frame owners and managers get an e-mail; 0: never."""
     blind_alert_minutes = models.PositiveSmallIntegerField(default=15, db_default=15)
     """After this long in which its camera saw nothing owners and managers get an e-mail; 0: never."""
+    unusual_alert = models.BooleanField(default=False, db_default=False)
+    """Whether owners and managers get an e-mail when far fewer or far more people come than usual."""
     removed_at = models.DateTimeField(null=True)
     """From then on nobody sees it, while what belongs to it is deleted."""
 

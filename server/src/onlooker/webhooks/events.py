@@ -21,6 +21,7 @@ EVENTS = {
     "stream.back": "A silent stream sends frames again.",
     "camera.blind": "A camera sees nothing: it is dark, covered, frozen or gives no pictures.",
     "camera.back": "A blind camera sees again.",
+    "numbers.unusual": "Far fewer or far more people came than usual.",
     "device.enrolled": "A device enrolled.",
     "device.revoked": "A device was revoked.",
     "device.configuration_refused": "A device refused its configuration.",

@@ -26,8 +26,9 @@ if TYPE_CHECKING:
 CHANGES = (
     *("name", "enabled", "time_zone", "hours", "place", "compute", "reads_faces", "reads_age", "reads_gender"),
     *("reads_expression", "retention_days", "groups_of", "silence_alert_minutes", "blind_alert_minutes"),
+    "unusual_alert",
 )
-FLAGS = ("enabled", "reads_faces", "reads_age", "reads_gender", "reads_expression")
+FLAGS = ("enabled", "reads_faces", "reads_age", "reads_gender", "reads_expression", "unusual_alert")
 NUMBERS = ("retention_days", "groups_of", "silence_alert_minutes", "blind_alert_minutes")
 
 

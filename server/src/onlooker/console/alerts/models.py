@@ -1,4 +1,4 @@
-"""The tables of silent streams and blind cameras, and of what their owners were told."""
+"""The tables of silent streams, blind cameras and unusual days, and of what their owners were told."""
 
 from django.db import models
 
@@ -64,3 +64,57 @@ class BlindCamera(OwnerAlert):
 
     def __str__(self) -> str:
         return f"{self.stream_id} {self.reason} since {self.blind_since:%Y-%m-%d %H:%M}"
+
+
+class JudgedHour(models.Model):
+    """Up to which hour a stream's numbers were compared with what is usual."""
+
+    stream = models.OneToOneField(
+        "streams.Stream", primary_key=True, on_delete=models.CASCADE, related_name="judged_hour", db_index=False
+    )
+    judged_until = models.DateTimeField()
+
+    def __str__(self) -> str:
+        return f"{self.stream_id} until {self.judged_until:%Y-%m-%d %H:%M}"
+
+
+class UnusualDay(models.Model):
+    """A local day on which far fewer or far more people came than usual. One mail a day at most.
+
+    Days in a row on which it is so in the same direction are told of on the first one, and again each week.
+    """
+
+    id = models.BigAutoField(primary_key=True)
+    stream = models.ForeignKey("streams.Stream", on_delete=models.CASCADE, related_name="unusual_days", db_index=False)
+    day = models.DateField()
+    first_day = models.DateField()
+    """Of the days in a row."""
+    metric = models.TextField()
+    is_more = models.BooleanField()
+    from_at = models.DateTimeField()
+    to_at = models.DateTimeField()
+    hours = models.SmallIntegerField()
+    """How many in between were watched, and are counted."""
+    counted = models.IntegerField()
+    usual_low = models.IntegerField()
+    usual = models.IntegerField()
+    usual_high = models.IntegerField()
+    begun_at = models.DateTimeField()
+    """When we noticed."""
+    told_at = models.DateTimeField(null=True)
+    tries = models.SmallIntegerField(default=0, db_default=0)
+    try_at = models.DateTimeField(null=True)
+    """When to send the mail, or try again; None where none is to be sent."""
+    back_at = None
+    """There is no second mail."""
+
+    class Meta:
+        constraints = [models.UniqueConstraint(fields=["stream", "day"], name="one_unusual_day")]
+        indexes = [
+            models.Index(
+                fields=["try_at"], name="unusual_mail_due", condition=models.Q(told_at=None, try_at__isnull=False)
+            )
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.stream_id} on {self.day:%Y-%m-%d}"

@@ -13,7 +13,7 @@ from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from django.db import connection, transaction
 
-from onlooker.console.alerts.models import OwnerAlert
+from onlooker.console.alerts.models import OwnerAlert, UnusualDay
 from onlooker.console.web.mail import SINGLE_MAIL_ERRORS, is_mail_on
 from onlooker.database import load_queries
 from onlooker.logs import fields
@@ -47,7 +47,7 @@ _HOURS_COLUMNS = ("open_hours", "open_zones", "open_since")
 class AlertKind:
     """What owners are told of."""
 
-    table: type[OwnerAlert]
+    table: type[OwnerAlert | UnusualDay]
     changes: tuple[str, ...]
     """Queries that record what began, is over or needs no more mail."""
     take_mails: str
@@ -69,11 +69,11 @@ def record_changes(kind: AlertKind, now: datetime, **values: float) -> None:
     times = {"now": now, "pair_s": PAIR_EVERY.total_seconds(), "digest_s": DIGEST_WAIT.total_seconds()}
     given = {**times, **_find_open_hours(now), **values}
     with transaction.atomic():
-        _execute("look_up_only", {})
+        execute("look_up_only", {})
         for query in kind.changes:
-            found = [row[0] for row in _execute(query, given)]
+            found = [row[0] for row in execute(query, given)]
             if found and query in kind.events:
-                _tell_webhooks(kind, kind.events[query], found)
+                tell_webhooks(kind, kind.events[query], found)
 
 
 def are_alerts_on() -> bool:
@@ -81,11 +81,11 @@ def are_alerts_on() -> bool:
     return is_mail_on() or Endpoint.objects.filter(disabled_at=None).exists()
 
 
-def _tell_webhooks(kind: AlertKind, event: str, streams: list[int]) -> None:
-    """In the transaction of what was found."""
+def tell_webhooks(kind: AlertKind, event: str, found: list[int]) -> None:
+    """In the transaction in which these rows were found."""
     rows: Any = kind.table._default_manager
     listening = Endpoint.objects.filter(disabled_at=None).values("organisation")
-    rows = rows.filter(pk__in=streams, stream__organisation__in=listening).select_related("stream__site")
+    rows = rows.filter(pk__in=found, stream__organisation__in=listening).select_related("stream__site")
     by_organisation: dict[int, list[dict[str, Any]]] = {}
     for alert in rows.order_by("pk"):
         said = about(alert.stream) | kind.describe(alert)
@@ -97,7 +97,7 @@ def _tell_webhooks(kind: AlertKind, event: str, streams: list[int]) -> None:
 def _find_open_hours(now: datetime) -> dict[str, list[Any]]:
     """Which opening hours are open now, and since when: most streams share a few. Closed streams are not missed."""
     opened = []
-    for text, zone_name in _execute("list_opening_hours", {}):
+    for text, zone_name in execute("list_opening_hours", {}):
         hours = parse_hours(text)
         since = open_since(hours, zone_of(zone_name), now) if hours else None
         if since:
@@ -110,7 +110,7 @@ def mail_owners(kind: AlertKind, now: datetime) -> int:
     sent = 0
     give_up_at = time.monotonic() + ROUND_LIMIT_S
     while sent < MAILS_AT_ONCE and time.monotonic() < give_up_at:
-        taken = _execute(kind.take_mails, {"now": now, "limit": 1, "people": PEOPLE_AT_MOST})
+        taken = execute(kind.take_mails, {"now": now, "limit": 1, "people": PEOPLE_AT_MOST})
         if not taken:
             break
         stream_id, emails, site_id = taken[0]
@@ -129,7 +129,7 @@ def _take_site(kind: AlertKind, stream_id: int, site_id: int | None, now: dateti
     if site_id is None:
         return []
     values = {"now": now, "site": site_id, "stream": stream_id, "limit": DIGEST_STREAMS}
-    return [row[0] for row in _execute(kind.take_site, values)]
+    return [row[0] for row in execute(kind.take_site, values)]
 
 
 def _send_due_mails(kind: AlertKind, alerts: list[Any], emails: list[str], *, now: datetime) -> bool:
@@ -148,7 +148,8 @@ def _send_due_mails(kind: AlertKind, alerts: list[Any], emails: list[str], *, no
     if is_told:
         for is_over, column in ((False, "told_at"), (True, "back_told_at")):
             told = [alert.pk for alert in alerts if (alert.back_at is not None) == is_over]
-            kind.table._default_manager.filter(pk__in=told).update(**{column: now}, tries=0)
+            if told:
+                kind.table._default_manager.filter(pk__in=told).update(**{column: now}, tries=0)
     return is_told
 
 
@@ -167,7 +168,7 @@ def digest_context(alerts: list[Any], line: Callable[[Any], dict[str, Any]]) -> 
     }
 
 
-def _execute(query: str, values: dict[str, Any]) -> list[Any]:
+def execute(query: str, values: dict[str, Any]) -> list[Any]:
     with connection.cursor() as cursor:
         cursor.execute(_queries[query], values)
         return cursor.fetchall() if cursor.description else []

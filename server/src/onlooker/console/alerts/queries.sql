@@ -215,3 +215,88 @@ FROM (SELECT due.stream_id
       ORDER BY due.stream_id LIMIT %(limit)s FOR UPDATE OF due SKIP LOCKED) taken
 WHERE blind.stream_id = taken.stream_id
 RETURNING blind.stream_id;
+
+-- name: read_hours_to_judge  streams whose newest local hour is over and not judged yet, longest waiting first, each with
+-- the watched hours of the weeks before
+-- Taking a stream is part of this statement: what is found of it is written in the same transaction.
+-- An hour waits until its last visits are written, and a stream until the roll-up of its last day is filled.
+WITH due AS (
+    INSERT INTO alerts_judgedhour AS known (stream_id, judged_until)
+    SELECT stream.id, newest.ended_at
+    FROM streams_stream stream
+    CROSS JOIN LATERAL (SELECT (%(now)s::timestamptz - %(settle_s)s * interval '1 second')
+                               AT TIME ZONE metrics_known_zone(stream.time_zone) AS clock) local
+    CROSS JOIN LATERAL (SELECT %(now)s::timestamptz - %(settle_s)s * interval '1 second'
+                               - (local.clock - date_trunc('hour', local.clock)) AS ended_at) newest
+    LEFT JOIN alerts_judgedhour judged ON judged.stream_id = stream.id
+    WHERE stream.removed_at IS NULL AND stream.enabled AND stream.unusual_alert
+      AND (judged.judged_until IS NULL OR judged.judged_until < newest.ended_at)
+      AND EXISTS (SELECT FROM streams_membership membership JOIN accounts_account owner ON owner.id = membership.account_id
+                  WHERE membership.organisation_id = stream.organisation_id AND membership.role = 'owner'
+                    AND owner.is_active)
+      AND NOT EXISTS (SELECT FROM visits_mark mark
+                      WHERE mark.stream_id = stream.id AND mark.slot_at < newest.ended_at
+                        AND mark.slot_at >= newest.ended_at - interval '1 day')
+    ORDER BY judged.judged_until NULLS FIRST, stream.id LIMIT %(limit)s
+    ON CONFLICT (stream_id) DO UPDATE SET judged_until = excluded.judged_until
+        WHERE known.judged_until < excluded.judged_until
+    RETURNING stream_id, judged_until)
+SELECT due.stream_id, due.judged_until, stream.time_zone, stream.hours,
+       array_agg(hour.day ORDER BY hour.day, hour.hour), array_agg(hour.hour ORDER BY hour.day, hour.hour),
+       array_agg(hour.watched_s ORDER BY hour.day, hour.hour),
+       array_agg(hour.passing_by ORDER BY hour.day, hour.hour),
+       array_agg(hour.interested ORDER BY hour.day, hour.hour)
+FROM due
+JOIN streams_stream stream ON stream.id = due.stream_id
+CROSS JOIN LATERAL (SELECT metrics_known_zone(stream.time_zone) AS name OFFSET 0) zone
+CROSS JOIN LATERAL (
+    SELECT (coverage.slot_at AT TIME ZONE zone.name)::date AS day,
+           extract(hour FROM coverage.slot_at AT TIME ZONE zone.name)::integer AS hour,
+           sum(least(coverage.video_s, 900)) AS watched_s,
+           coalesce(sum(slot.passing_by), 0)::integer AS passing_by,
+           coalesce(sum(slot.interested), 0)::integer AS interested
+    FROM streams_coverage coverage
+    LEFT JOIN metrics_slot slot ON slot.stream_id = coverage.stream_id AND slot.slot_at = coverage.slot_at
+    WHERE coverage.stream_id = due.stream_id AND coverage.slot_at < due.judged_until
+      AND coverage.slot_at >= due.judged_until - %(weeks)s * interval '7 days' - interval '1 day'
+    GROUP BY 1, 2 HAVING count(*) <= 4) hour
+GROUP BY due.stream_id, due.judged_until, stream.time_zone, stream.hours;
+
+-- name: forget_unusual_days  those of which nothing follows any more
+DELETE FROM alerts_unusualday WHERE day < %(day)s;
+
+-- name: take_unusual_mails  the same about unusual days
+UPDATE alerts_unusualday unusual
+SET tries = unusual.tries + 1,
+    try_at = %(now)s + least(60 * 2 ^ least(unusual.tries, 10), 3600) * interval '1 second'
+FROM (SELECT due.id, told.emails, stream.site_id
+      FROM alerts_unusualday due
+      JOIN streams_stream stream ON stream.id = due.stream_id
+      CROSS JOIN LATERAL (
+          SELECT array_agg(address.email ORDER BY person.id) AS emails
+          FROM (SELECT account.id FROM streams_membership membership
+                JOIN accounts_account account ON account.id = membership.account_id AND account.is_active
+                WHERE membership.organisation_id = stream.organisation_id AND membership.role IN ('owner', 'manager')
+                ORDER BY membership.role DESC, membership.id LIMIT %(people)s) person
+          CROSS JOIN LATERAL (SELECT email FROM account_emailaddress address
+                              WHERE address.user_id = person.id AND address.verified
+                              ORDER BY address.primary DESC, address.id LIMIT 1) address) told
+      WHERE due.try_at <= %(now)s AND due.told_at IS NULL AND due.begun_at > %(now)s - interval '1 day'
+        AND stream.removed_at IS NULL AND stream.unusual_alert AND told.emails IS NOT NULL
+      ORDER BY due.try_at LIMIT %(limit)s FOR UPDATE OF due SKIP LOCKED) taken
+WHERE unusual.id = taken.id
+RETURNING unusual.id, taken.emails, taken.site_id;
+
+-- name: take_unusual_days_of_site  what else is to be told of the site
+UPDATE alerts_unusualday unusual
+SET tries = unusual.tries + 1,
+    try_at = %(now)s + least(60 * 2 ^ least(unusual.tries, 10), 3600) * interval '1 second'
+FROM (SELECT due.id
+      FROM alerts_unusualday due
+      JOIN streams_stream stream ON stream.id = due.stream_id
+      WHERE stream.site_id = %(site)s AND due.id <> %(stream)s AND (due.try_at <= %(now)s OR due.tries = 0)
+        AND due.try_at IS NOT NULL AND due.told_at IS NULL AND due.begun_at > %(now)s - interval '1 day'
+        AND stream.removed_at IS NULL AND stream.unusual_alert
+      ORDER BY due.id LIMIT %(limit)s FOR UPDATE OF due SKIP LOCKED) taken
+WHERE unusual.id = taken.id
+RETURNING unusual.id;

@@ -46,6 +46,7 @@ class StreamAdmin(StaffModelAdmin):
             "grid",
             "silence_alert_minutes",
             "blind_alert_minutes",
+            "unusual_alert",
         ),
         *("reads_faces", "reads_age", "reads_gender", "reads_expression", "removed_at"),
     )

@@ -286,6 +286,11 @@ class SettingsForm(PlainForm):
         label="E-mail owners and managers when the camera sees nothing for (minutes)",
         help_text="It is covered, in the dark, out of focus, frozen or lost. 0 means never.",
     )
+    unusual_alert = forms.BooleanField(
+        required=False,
+        label="E-mail owners and managers when far fewer or far more people come than usual",
+        help_text="Judged every hour, once six weeks are known. At most one e-mail a day.",
+    )
 
     def __init__(self, account: Account, stream: Stream, data: Any = None) -> None:
         names = [name for name in self.base_fields if name != "confirmed_days"]

@@ -30,6 +30,7 @@ class Chore:
 CHORES = (
     Chore("onlooker.console.alerts.silence_alerts.send_silence_alerts", every_s=60),
     Chore("onlooker.console.alerts.blind_alerts.send_blind_alerts", every_s=60),
+    Chore("onlooker.console.alerts.unusual_alerts.send_unusual_alerts", every_s=60),
     Chore("onlooker.console.streams.purge.purge_removed_streams", every_s=10),
     Chore("onlooker.console.billing.reconciliation.do_billing_chores", every_s=10),
     Chore("onlooker.console.tokens.rate_limit.delete_old_failures", every_s=60),

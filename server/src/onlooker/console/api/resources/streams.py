@@ -49,7 +49,7 @@ KIND_NOT_CHOSEN = "An enterprise stream is paid for in the console, or set by st
 SAME_NAMES = (
     *("name", "kind", "enabled", "time_zone", "hours", "place", "compute"),
     *("reads_faces", "reads_age", "reads_gender", "reads_expression", "retention_days", "groups_of", "grid"),
-    *("silence_alert_minutes", "blind_alert_minutes"),
+    *("silence_alert_minutes", "blind_alert_minutes", "unusual_alert"),
 )
 """Fields that are columns."""
 
@@ -77,6 +77,7 @@ class StreamBody(Output, frozen=True):
     grid: bool
     silence_alert_minutes: int
     blind_alert_minutes: int
+    unusual_alert: Annotated[bool, Meta(description="Whether far fewer or far more people than usual are told of")]
     notice_given_at: OptionalTime
     created_at: Time
     last_frame_at: OptionalTime
@@ -133,6 +134,7 @@ class StreamChange(Input, frozen=True):
     grid: bool | UnsetType = UNSET
     silence_alert_minutes: AlertMinutes | UnsetType = UNSET
     blind_alert_minutes: AlertMinutes | UnsetType = UNSET
+    unusual_alert: bool | UnsetType = UNSET
 
 
 class RotationBody(Input, frozen=True):
