@@ -127,6 +127,29 @@ def test_weeks_months_and_quarter_hours_are_shown(product: Stack, stream: TestSt
         assert done.stdout.splitlines()[1].startswith(f"{start}  "), done.stderr
 
 
+def test_numbers_are_broken_down_and_filtered(product: Stack, stream: TestStream) -> None:
+    asked = (
+        "metrics",
+        "--from",
+        "2026-03-01",
+        "--to",
+        "2026-03-02",
+        "--metrics",
+        "interested",
+        "--dimensions",
+        "gender,age",
+    )
+    table, sheet = (run(*asked, *form, **variables(product, stream)) for form in ((), ("--csv",)))
+    lines = table.stdout.splitlines()
+    assert lines[0].split() == ["start", "gender", "age", "interested", "watched"], table.stderr
+    assert lines[2].split()[4:6] == ["?", "15-24"]
+    assert len(lines) == 1 + 3 * 8 + 1
+    assert sheet.stdout.startswith("start,gender,age,interested,watched,")
+    wrong = run(*asked, "--filter", "age:25", **variables(product, stream))
+    assert wrong.returncode == 2
+    assert "There is no age '25'. Its parts are 0-14 15-24" in wrong.stderr
+
+
 def historic(tmp_path: Path, **said: str) -> Path:
     path = tmp_path / "config.json"
     path.write_text(json.dumps({"default_root": "https://gate.angus.ai", "ca_path": "/old/certificate.pem"} | said))

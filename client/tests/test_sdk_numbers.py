@@ -5,6 +5,7 @@ import json
 import threading
 from collections.abc import Callable, Iterator
 from datetime import UTC, date, datetime, timedelta, timezone
+from pathlib import Path
 from urllib.parse import parse_qs
 
 import pytest
@@ -272,3 +273,45 @@ def test_a_server_from_before_is_asked_without() -> None:
     assert [bucket.passing_by for bucket in metrics] == [0]
     assert asked == ["passing_by,watched,gaps", "passing_by"]
     assert not next(iter(metrics)).is_gap
+
+
+def broken_down(reader: Client, **asked: object) -> Metrics:
+    return reader.metrics(["interested", "stop_time"], "2026-03-01", "2026-03-02", time="global", **asked)  # type: ignore[arg-type]
+
+
+def test_numbers_are_broken_down_into_cells(reader: Client) -> None:
+    metrics = broken_down(reader, by=["gender", "hour_of_day"], filter={"gender": "female", "age": ["25-34", "65+"]})
+    (bucket,) = metrics
+    assert (bucket.interested, len(bucket.cells)) == (0, 24)
+    cell = bucket.cells[9]
+    assert (cell.by, cell.interested, cell.stop_time) == ({"gender": "female", "hour_of_day": "09"}, 0, None)
+    assert cell.start == bucket.start
+    rows = metrics.rows()
+    assert len(rows) == 24
+    assert list(rows[9])[:5] == ["start", "gender", "hour_of_day", "interested", "stop_time"]
+    assert rows[9]["hour_of_day"] == "09"
+
+
+def test_a_filter_may_be_a_text_and_leaves_buckets_as_they_are(reader: Client) -> None:
+    (bucket,) = broken_down(reader, filter="gender:female,weekday:sun")
+    assert (bucket.cells, bucket.interested) == ([], 0)
+    assert list(bucket.row())[:2] == ["start", "interested"]
+    with pytest.raises(BadRequest, match="There is no dimension 'height'"):
+        broken_down(reader, by="height").buckets  # noqa: B018
+
+
+def test_a_file_of_a_breakdown_is_of_the_breakdown(reader: Client, tmp_path: Path) -> None:
+    path = tmp_path / "numbers.parquet"
+    broken_down(reader, by="age").save_parquet(path)
+    assert b"onlooker.by" in path.read_bytes()
+
+
+@pytest.mark.parametrize("asked", [{"by": "gender"}, {"filter": "gender:female"}])
+def test_a_server_from_before_breakdowns_is_not_taken_for_one_that_filtered(asked: dict[str, str]) -> None:
+    page = {"entities": {"global": {"passing_by": {"value": 3}}}, "from_date": "2026-03-01T00:00:00+00:00"}
+    query = Query.of(["passing_by"], "2026-03-01", None, time="global", tz=None, **asked)  # type: ignore[arg-type]
+    for metrics in (Metrics(lambda _: page, query), Metrics(lambda _: page, query, download=lambda _: b"PAR1PAR1")):
+        with pytest.raises(ConfigError, match="from before breakdowns"):
+            metrics.buckets  # noqa: B018
+    with pytest.raises(ConfigError, match="from before breakdowns"):
+        metrics.save_parquet("numbers.parquet")
