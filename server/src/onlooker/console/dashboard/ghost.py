@@ -41,7 +41,7 @@ def _find_distance(choice: ChartChoice, period: Period) -> timedelta:
         weeks = -((period.begins - period.ends) // timedelta(weeks=1))
         return timedelta(weeks=max(1, weeks))
     if choice.ghost is GhostKind.YEAR or choice.ghost_day is None:
-        return YEAR * max(1, -((period.begins - period.ends) // YEAR))
+        return YEAR
     day, begins = choice.ghost_day, period.begins.date()
     if period.days > 1:
         day = _same_weekday(day, begins.weekday())

@@ -2,7 +2,7 @@
 import { FONT, colour } from "./theme.js";
 import { count, decimal } from "./words.js";
 
-const SYMBOLS_FROM_PX = 9; // buckets that stand closer have a line without points
+const SYMBOL_PX = 9; // where points would stand closer, there is only the line
 const FEW_PX = 4;
 const LETTER_PX = 7;
 const FEW = "too few";
@@ -26,13 +26,15 @@ export const isBars = ({ role, unit }) => role === "main" && !unit;
 export function lineSeries(line, band_px) {
   const { mark, symbol, width, dash } = LOOK[line.role];
   const isAlone = (index) => isMissing(line.values[index - 1]) && isMissing(line.values[index + 1]);
-  const isShown = (index) => (symbol !== "none" && band_px >= SYMBOLS_FROM_PX) || isAlone(index);
+  const known = line.values.filter((value) => !isMissing(value)).length;
+  const hasRoom = symbol !== "none" && known * SYMBOL_PX <= line.values.length * band_px;
+  const isShown = (index) => hasRoom || isAlone(index);
   const data = line.values.map((value, index) => {
     if (isMissing(value)) return null;
     const shown = symbol === "none" ? "circle" : symbol;
     return { value: line.unit === "%" ? 100 * value : value, symbol: isShown(index) ? shown : "none" };
   });
-  const look = { type: "line", data, connectNulls: false, symbolSize: symbol === "diamond" ? 9 : 7 };
+  const look = { type: "line", data, connectNulls: false, showAllSymbol: true, symbolSize: symbol === "diamond" ? 9 : 7 };
   const quiet = { emphasis: { disabled: true }, yAxisIndex: line.axis === "right" ? 2 : 0 };
   const style = { color: colour(mark), width, type: dash ?? "solid" };
   const own = { ...look, ...quiet, name: line.name, lineStyle: style, itemStyle: { color: colour(mark) }, z: 4 };

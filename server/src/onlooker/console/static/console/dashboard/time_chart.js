@@ -85,7 +85,7 @@ function timeOption(points, chart, band_px) {
     yAxis: [
       valueAxis(axes.left, lines.some(({ axis, unit }) => axis === "left" && unit) ? 0 : 1),
       hidden({ type: "value", min: 0, max: 1, inverse: true }),
-      ...(axes.right ? [{ ...valueAxis(axes.right, 0), position: "right", splitLine: { show: false } }] : []),
+      ...(axes.right ? [{ ...valueAxis(axes.right, 0, "right"), position: "right", splitLine: { show: false } }] : []),
     ],
     tooltip: { trigger: "axis", axisPointer: POINTER, formatter: under },
     series: [
@@ -99,8 +99,8 @@ function timeOption(points, chart, band_px) {
 }
 
 // From zero on, as bars are. People are whole.
-function valueAxis(name, minInterval) {
-  const nameTextStyle = { ...FONT, align: "left", padding: [0, 0, 2, 0] };
+function valueAxis(name, minInterval, align = "left") {
+  const nameTextStyle = { ...FONT, align, padding: [0, 0, 2, 0] };
   return { ...VALUES, minInterval, min: 0, ...(name ? { name, nameLocation: "end", nameGap: 8, nameTextStyle } : {}) };
 }
 
