@@ -109,7 +109,7 @@ def test_links_to_other_periods_take_the_choice_along() -> None:
         ("period=last-week&ghost=date&ghost_date=2026-03-05", ("2026-03-02 00:00", "2026-03-09 00:00")),
         ("period=yesterday&ghost=date&ghost_date=2026-03-05", ("2026-03-05 00:00", "2026-03-06 00:00")),
         ("period=24h&ghost=day", ("2026-11-16 17:09", "2026-11-17 17:09")),
-        ("period=last-year&ghost=year", ("2024-01-03 00:00", "2025-01-02 00:00")),  # a year is a day longer than 52 weeks
+        ("period=last-year&ghost=year", ("2024-01-03 00:00", "2025-01-02 00:00")),  # 365 days
         ("from=2026-11-18T09:00&to=2026-11-18T20:00&ghost=before", ("2026-11-11 09:00", "2026-11-11 20:00")),
     ],
 )

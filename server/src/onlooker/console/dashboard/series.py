@@ -21,7 +21,7 @@ from onlooker.streams.models import Stream
 
 
 @dataclass(frozen=True)
-class Series:
+class MetricSeries:
     """A metric bucket by bucket."""
 
     metric: str
@@ -38,9 +38,9 @@ class ChartLines:
 
     ahead: Buckets
     """The rest of today: nothing is known of it, but the axis and the ghost reach as far."""
-    main: Series | None = None
-    beside: Series | None = None
-    ghost: Series | None = None
+    main: MetricSeries | None = None
+    beside: MetricSeries | None = None
+    ghost: MetricSeries | None = None
 
     @property
     def exact(self) -> bool:
@@ -87,7 +87,7 @@ def find_ahead(query: Query, period: Period) -> Buckets:
 
 async def _read_ghost(
     reader: "_SeriesReader", source: ChartSource, query: Query, drawn: tuple[Buckets, Buckets]
-) -> Series | None:
+) -> MetricSeries | None:
     ghost = source.ghost
     if ghost is None:
         return None
@@ -111,7 +111,7 @@ class _SeriesReader:
     now: datetime
     in_hours: bool
 
-    async def read(self, stream: Stream, query: Query, metric: str, buckets: Buckets) -> Series | None:
+    async def read(self, stream: Stream, query: Query, metric: str, buckets: Buckets) -> MetricSeries | None:
         """Counts tell where a gap is, so they are read with every metric. None where no metric is asked for.
 
         Another stream's buckets are those of this one's clock: they are the same moments.
@@ -130,11 +130,11 @@ class _SeriesReader:
 
 def shape_series(
     metric: str, figures: dict[str, list[Figures]], covered: Sequence[BucketCoverage], *, reads_faces: bool = True
-) -> Series:
+) -> MetricSeries:
     """A time in which nobody was watched for is no zero, and a mean of few people is not told."""
     passing_by, interested = ([row[0] for row in figures[name]] for name in COUNTS)
     if not reads_faces and metric in OF_FACES and not any(interested):
-        return Series(metric, (None,) * len(covered), (False,) * len(covered))
+        return MetricSeries(metric, (None,) * len(covered), (False,) * len(covered))
     is_gap = [
         not any(people) and find_gap(watched) is not None
         for *people, watched in zip(passing_by, interested, covered, strict=True)
@@ -147,7 +147,7 @@ def shape_series(
         metric not in COUNTED and not gap and count < FEWEST_PEOPLE for gap, count in zip(is_gap, people, strict=True)
     ]
     hidden = zip(numbers, is_gap, is_few, strict=True)
-    return Series(metric, tuple(None if gap or few else value for value, gap, few in hidden), tuple(is_few))
+    return MetricSeries(metric, tuple(None if gap or few else value for value, gap, few in hidden), tuple(is_few))
 
 
 def _shape_values(metric: str, rows: Sequence[Figures]) -> list[Number]:

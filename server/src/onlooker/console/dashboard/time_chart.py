@@ -13,7 +13,7 @@ from onlooker.console.dashboard.figures import FIGURE_KINDS, NO_VALUE, OF_FACES
 from onlooker.console.dashboard.period import format_period, format_range
 from onlooker.console.dashboard.presentation import label_buckets
 from onlooker.console.dashboard.report import COUNTS
-from onlooker.console.dashboard.series import ChartLines, ChartSource, Series
+from onlooker.console.dashboard.series import ChartLines, ChartSource, MetricSeries
 from onlooker.metrics.query import Time
 
 FEW = "too few"
@@ -51,7 +51,7 @@ class _Line:
     role: str
     """`main`, `beside` or `ghost`."""
     name: str
-    series: Series
+    series: MetricSeries
 
 
 def present_time_chart(data: Mapping[str, Any], lines: ChartLines, source: ChartSource, suffix: str) -> TimeChart:
@@ -99,7 +99,7 @@ def _with_range(name: str, said: str) -> str:
     return _DATED.format(name=name, range=said) if said else name
 
 
-def _name_beside(series: Series, source: ChartSource) -> str:
+def _name_beside(series: MetricSeries, source: ChartSource) -> str:
     name, other = FIGURE_KINDS[series.metric].name, source.other
     if other is None:
         return name
@@ -186,7 +186,7 @@ def _make_rows(
     )
 
 
-def _show(series: Series, place: int) -> str:
+def _show(series: MetricSeries, place: int) -> str:
     """Of a bucket that has not begun only the ghost knows something."""
     if place >= len(series.values):
         return NO_VALUE
