@@ -294,6 +294,14 @@ def test_a_change_compares_opening_hours_with_opening_hours(sign_in: SignIn, own
     assert f"before: {before}<" in shown.page
 
 
+def test_a_refresh_leaves_the_control_alone(sign_in: SignIn, owner: Account, stream: Stream) -> None:
+    """A list that somebody has just opened would be closed, and a date that is half typed would be lost."""
+    browser, fragment = sign_in(owner), {"hx-request": "true"}
+    kept = '<form id="chart-control" class="chart-control" hx-preserve="true"'
+    assert kept in show(browser, stream, WEEK, **fragment | {"hx-trigger": "report"}).page
+    assert kept not in show(browser, stream, WEEK, **fragment).page
+
+
 def test_a_choice_that_is_none_is_said_on_the_page(sign_in: SignIn, owner: Account, stream: Stream) -> None:
     shown = show(sign_in(owner), stream, f"{WEEK}&metric=nothing", status=400)
     assert "Unknown number. Choose one of passing_by, interested" in shown.page

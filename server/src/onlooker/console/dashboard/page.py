@@ -121,5 +121,6 @@ def _render(request: PersonRequest, context: dict[str, Any], status: int = 200) 
     """A fragment is always a 200: HTMX shows nothing else, and would leave the old numbers on the page."""
     if not request.htmx:
         return render(request, "dashboard/dashboard.html", context, status=status)
-    context["with_picker"] = request.htmx.trigger != REFRESHED
+    context["is_refresh"] = request.htmx.trigger == REFRESHED
+    context["with_picker"] = not context["is_refresh"]
     return render(request, "dashboard/fragment.html", context)

@@ -67,7 +67,7 @@ function timeOption(points, chart, band_px) {
   const isNamed = axes.left || axes.right;
   const labels = axisLabels(slots, band_px);
   const [outer, inner] = barsOf(points, chart);
-  const under = ([{ dataIndex }]) => slotTip(slots[dataIndex], dataIndex, points, chart);
+  const under = ([found]) => (found ? slotTip(slots[found.dataIndex], found.dataIndex, points, chart) : "");
   const series = [{ ...gapBands(points, band_px), xAxisIndex: 2, yAxisIndex: 1 }, partStrips(points)];
   if (outer) series.push({ ...bars(outer.mark, isClose ? null : OUTER), name: outer.series, data: outer.values });
   if (inner) {
