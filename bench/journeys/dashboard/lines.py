@@ -42,7 +42,7 @@ def chart_numbers(stage: Stage) -> list[JourneyFigure]:
     put_behind(stage, source)
     keep_to_hours(stage, source)
     look_at_today(stage, source)
-    return [JourneyFigure("line_numbers_compared", stage.compared - before, at_least=500)]
+    return [JourneyFigure("line_numbers_compared", stage.compared - before, at_least=200)]
 
 
 def chart_each(stage: Stage, source: DataSource) -> None:

@@ -171,8 +171,9 @@ def test_a_ghost_has_the_numbers_of_its_own_range(sign_in: SignIn, owner: Accoun
     means = line(show(sign_in(owner), stream, f"{WEEK}&metric=conversion&ghost=before"), "ghost")
     values = list(ask(stream, "2026-10-26T00:00:00+01:00", "2026-11-02T00:00:00+01:00", "by_day").values())
     assert means["values"] == [told("conversion", one) for one in values]
-    early = line(show(sign_in(owner), stream, f"{MONDAY_ALONE}&ghost=year"), "ghost")
-    assert early["values"] == [None] * 24  # not watched: no zeros
+    early = show(sign_in(owner), stream, f"{MONDAY_ALONE}&ghost=year")
+    assert line(early, "ghost")["values"] == [None] * 24  # no zeros
+    assert "There is no ghost line: nothing was watched at that time." in early.page
 
 
 def test_today_has_yesterday_behind_it_and_ends_where_the_day_ends(

@@ -155,6 +155,8 @@ def _explain_lines(lines: ChartLines, source: ChartSource) -> Iterator[str]:
     shown = [one for one in (lines.main, lines.beside, lines.ghost) if one]
     if any(any(one.is_few) for one in shown):
         yield "A mean or a share of fewer than 10 people is not shown; the table says that there were too few."
+    if lines.ghost and not any(value is not None for value in lines.ghost.values) and not any(lines.ghost.is_few):
+        yield "There is no ghost line: nothing was watched at that time."
     if not lines.exact:
         yield "Some visits that the lines need were deleted when their retention ended: they may be slightly off."
     if source.other and not source.other.reads_faces and source.choice.main in OF_FACES:
