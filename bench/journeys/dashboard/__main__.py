@@ -11,6 +11,7 @@ from typing import Any, NoReturn
 from bench.journeys.console.person import Person
 from bench.journeys.dashboard.comparison import compare_numbers
 from bench.journeys.dashboard.gaps import check_clock_changes, check_gaps
+from bench.journeys.dashboard.lines import chart_numbers
 from bench.journeys.dashboard.live import walk_through
 from bench.journeys.dashboard.overview import look_as_viewer, look_over_streams
 from bench.journeys.dashboard.recovery import fall_asleep, wake_up
@@ -33,6 +34,7 @@ PARTS: Sequence[tuple[str, Part]] = (
     ("sleep", fall_asleep),
     ("numbers", compare_numbers),
     ("zoom", zoom_in_and_out),
+    ("lines", chart_numbers),
     ("gaps", check_gaps),
     ("clock-changes", check_clock_changes),
     ("empty", look_at_empty),

@@ -18,7 +18,8 @@ const charts = Object.fromEntries([...report.querySelectorAll("figure.chart")].m
         drawn: figure.dataset.drawn === "yes",
         series: JSON.parse(JSON.stringify(figure.drawnOption?.series ?? null)),
         tallest: {passing_by: tallest(figure, "passing-by"), interested: tallest(figure, "interested")},
-        rows: [...figure.querySelectorAll("tbody tr")].map(cells),
+        rows: [...figure.querySelectorAll("tbody tr:not(.ahead)")].map(cells),
+        ahead: [...figure.querySelectorAll("tbody tr.ahead")].map(cells),
         head: [...figure.querySelectorAll("thead tr")].map(cells),
         words: figure.innerText,
     },
@@ -69,6 +70,8 @@ class Chart:
     """How high the highest shape of each count is painted."""
     head: list[list[str]]
     rows: list[list[str]]
+    ahead: list[list[str]]
+    """Rows of what is still to come today."""
     words: str
 
 
@@ -100,6 +103,10 @@ class Shown:
     def points(self) -> list[dict[str, Any]]:
         return list(self.data["points"])
 
+    def line(self, role: str) -> dict[str, Any]:
+        """Of the time chart: `main`, `beside` or `ghost`; empty where there is none."""
+        return next((dict(line) for line in self.data["chart"]["lines"] if line["role"] == role), {})
+
 
 def read_page(browser: Browser) -> Shown:
     """Once all of its charts are drawn."""
@@ -109,7 +116,13 @@ def read_page(browser: Browser) -> Shown:
         raise RuntimeError(f"There is no report at {browser.current_url}: {browser.title}")
     charts = {
         name: Chart(
-            chart["drawn"], chart["series"] or [], chart["tallest"], chart["head"], chart["rows"], chart["words"]
+            chart["drawn"],
+            chart["series"] or [],
+            chart["tallest"],
+            chart["head"],
+            chart["rows"],
+            chart["ahead"],
+            chart["words"],
         )
         for name, chart in found["charts"].items()
     }

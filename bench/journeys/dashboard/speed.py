@@ -16,6 +16,11 @@ HEADLINE = "#report [data-metric=satisfaction]"
 """The last of the headline numbers: where it is, the others are."""
 YEAR_DAYS = 365
 WARM_UP = 2
+LINES: tuple[tuple[str, dict[str, str]], ...] = (
+    ("change_to_a_number_ms", {}),
+    ("change_with_ghost_and_second_ms", {"beside": "satisfaction", "ghost": "before"}),
+)
+"""Of this year, day by day."""
 
 # From the click to the frame in which the new numbers and every chart of them are on the screen. Nobody clicks while
 # the page still settles what came before: each begins when it is at rest.
@@ -38,6 +43,7 @@ const begin = (act) => setTimeout(() => requestIdleCallback(() => {
 }), 100);
 """
 _CLICK = _CHANGE + "begin(() => document.querySelector(`a[href$='${address}']`).click());"
+_CHART = _CHANGE + "begin(() => document.getElementById('chart-stop_time').click());"
 _CHOOSE = (
     _CHANGE
     + """
@@ -81,10 +87,25 @@ def measure_changes(stage: Stage, browser: Browser) -> list[JourneyFigure]:
     for _ in range(stage.repeats + WARM_UP):
         year.append(browser.execute_async_script(_CHOOSE, whole))
         browser.execute_async_script(_CLICK, "?period=7d")
+    lines = [measure_line(stage, browser, number) for number in LINES]
     return [
         JourneyFigure("change_to_30_days_ms", _median(month[WARM_UP:]), at_most=CHANGE_TARGET_MS),
         JourneyFigure("change_to_a_year_ms", _median(year[WARM_UP:]), at_most=CHANGE_TARGET_MS),
+        *lines,
     ]
+
+
+def measure_line(stage: Stage, browser: Browser, number: tuple[str, dict[str, str]]) -> JourneyFigure:
+    """Of the last year: to a number with all that can stand beside and behind it, and back."""
+    name, more = number
+    stage.open_dashboard(stage.world.year, period="year", by="day", **more)
+    back = browser.current_url.partition("?")[2]
+    there = f"{back}&metric=stop_time"
+    times = []
+    for _ in range(stage.repeats + WARM_UP):
+        times.append(browser.execute_async_script(_CHART, f"?{there}"))
+        browser.execute_async_script(_CHART, f"?{back}")
+    return JourneyFigure(name, _median(times[WARM_UP:]), at_most=CHANGE_TARGET_MS)
 
 
 def _median(times_ms: Iterable[float]) -> float:

@@ -39,7 +39,7 @@ def colours(request):
     return {"ground": GROUNDS[request.param], **dict(re.findall(r"--([\w-]+): (#[0-9a-f]{6});", block[1]))}
 
 
-@pytest.mark.parametrize("name", ["passing-by", "unknown", *itertools.chain(*RINGS)])
+@pytest.mark.parametrize("name", ["passing-by", "beside", "ghost", "unknown", *itertools.chain(*RINGS)])
 def test_what_is_drawn_stands_out_from_its_ground(colours, name):
     assert contrast(colours[name], colours["ground"]) >= 3
 

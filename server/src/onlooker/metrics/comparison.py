@@ -6,10 +6,11 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from enum import StrEnum
 from itertools import compress, pairwise
+from math import ceil
 
 from onlooker.database import Pool, load_queries
 from onlooker.metrics.changes import Change, compare_metric
-from onlooker.metrics.coverage import read_closed_time
+from onlooker.metrics.coverage import Closure, read_closed_time
 from onlooker.metrics.definitions import METRICS, Figures, Unit
 from onlooker.metrics.execution import BlockFigures, blocks_between, figures_between
 from onlooker.metrics.like_time import (
@@ -55,6 +56,8 @@ class LikeTime:
     pairs: tuple[SlotPairs, ...]
     """All that were watched in both, even where that is too little for a comparison."""
     reason: NoComparison | None
+    open_runs: tuple[SlotRun, ...] | None = None
+    """What counts of the period, where only opening hours do."""
 
     @property
     def compared_s(self) -> int:
@@ -79,13 +82,18 @@ class Comparison:
     exact: bool
 
 
-async def read_comparison(pool: Pool, query: Query, before: TimeRange, *, now: datetime) -> Comparison:
-    """All metrics of visits that the query has, over its range, against another range."""
+async def read_comparison(
+    pool: Pool, query: Query, before: TimeRange, *, now: datetime, in_hours: bool = False
+) -> Comparison:
+    """All metrics of visits that the query has, over its range, against another range.
+
+    `in_hours`: only of visits that begin in opening hours.
+    """
     query = replace(query, metrics=tuple(name for name in query.metrics if name in METRICS))
-    like, exposure = await read_like_time(pool, query, before, now=now)
+    like, exposure = await read_like_time(pool, query, before, now=now, in_hours=in_hours)
     cluster_s = find_cluster_length_s((query.to_at - query.from_at).total_seconds())
     runs = [] if like.reason else [pair.now for pair in like.pairs]
-    ours = await _read_clusters(pool, query, runs, cluster_s)
+    ours = await _read_clusters(pool, query, runs, cluster_s, within=like.open_runs)
     if like.reason:
         return Comparison(like, {}, ours.everything, ours.edges_s, ours.is_exact)
     earlier = replace(query, from_at=before.from_at, to_at=before.to_at)
@@ -103,21 +111,53 @@ def _has_means(query: Query) -> bool:
     return any(METRICS[name].unit in (Unit.SECONDS, Unit.SHARE) for name in query.metrics)
 
 
-async def read_like_time(pool: Pool, query: Query, before: TimeRange, *, now: datetime) -> tuple[LikeTime, float]:
+async def read_like_time(
+    pool: Pool, query: Query, before: TimeRange, *, now: datetime, in_hours: bool = False
+) -> tuple[LikeTime, float]:
     """What is compared, and how many times as long that was watched as before: slots may be watched in part."""
     period = TimeRange(query.from_at, max(query.from_at, min(query.to_at, now)))
     ours, theirs = await read_watched_runs(pool, [(query.stream_id, period), (query.stream_id, before)])
+    open_runs = None
+    if in_hours:
+        open_runs, open_before = [await _read_open_runs(pool, query.stream_id, one) for one in (period, before)]
+        ours, theirs = intersect_runs(ours, open_runs), intersect_runs(theirs, open_before)
     shift_s = find_shift_s(TimeRange(query.from_at, query.to_at), before, query.zone)
     pairs = tuple(pair_slots(ours, theirs, zone=query.zone, shift_s=shift_s))
     length_s = await _read_open_s(pool, query.stream_id, period)
-    like = LikeTime(before, length_s, tuple(ours), pairs, _why_not(ours, theirs, pairs, length_s))
+    like = LikeTime(before, length_s, tuple(ours), pairs, _why_not(ours, theirs, pairs, length_s), open_runs)
     return like, 1.0 if like.reason else await _read_exposure(pool, query.stream_id, pairs)
+
+
+async def _read_closed(pool: Pool, stream_id: int, period: TimeRange) -> list[Closure]:
+    async with pool.connection() as connection:
+        return await read_closed_time(connection, stream_id, period.from_at, period.to_at)
+
+
+async def _read_open_runs(pool: Pool, stream_id: int, period: TimeRange) -> tuple[SlotRun, ...]:
+    """Opening hours begin and end with slots; a range that begins inside one begins its first run."""
+    closed = await _read_closed(pool, stream_id, period)
+    begins = [period.from_at, *(one.to_at for one in closed)]
+    ends = [*(one.from_at for one in closed), period.to_at]
+    seconds = ((int(begin.timestamp()), ceil(end.timestamp())) for begin, end in zip(begins, ends, strict=True))
+    return tuple(SlotRun(*ends_s) for ends_s in seconds if ends_s[0] < ends_s[1])
+
+
+def intersect_runs(runs: Sequence[SlotRun], others: Sequence[SlotRun]) -> list[SlotRun]:
+    """What lies in both, which are in order and apart each."""
+    found, place = [], 0
+    for run in runs:
+        while place < len(others) and others[place].to_s <= run.from_s:
+            place += 1
+        for other in others[place:]:
+            if other.from_s >= run.to_s:
+                break
+            found.append(SlotRun(max(run.from_s, other.from_s), min(run.to_s, other.to_s)))
+    return found
 
 
 async def _read_open_s(pool: Pool, stream_id: int, period: TimeRange) -> float:
     """How long the stream was open; what was watched while it was closed is compared all the same."""
-    async with pool.connection() as connection:
-        closed = await read_closed_time(connection, stream_id, period.from_at, period.to_at)
+    closed = await _read_closed(pool, stream_id, period)
     length_s = (period.to_at - period.from_at).total_seconds()
     return length_s - sum((one.to_at - one.from_at).total_seconds() for one in closed)
 
@@ -179,14 +219,21 @@ class _Clusters:
     is_exact: bool
 
 
-async def _read_clusters(pool: Pool, query: Query, runs: Sequence[SlotRun], cluster_s: int) -> _Clusters:
-    """`runs` are in order. Clusters are cut where compared time begins and ends."""
-    edges_s = cut_clusters(query, runs, cluster_s)
+async def _read_clusters(
+    pool: Pool, query: Query, runs: Sequence[SlotRun], cluster_s: int, *, within: Sequence[SlotRun] | None = None
+) -> _Clusters:
+    """`runs` are in order, and lie within. Clusters are cut where compared time begins and ends."""
+    edges_s = cut_clusters(query, (*runs, *(within or ())), cluster_s)
     found, exact = await figures_between(pool, replace(query, time=Time.BY_HOUR), edges_s)
     is_inside = are_inside(edges_s, runs)
     inside = {name: list(compress(rows, is_inside)) for name, rows in found.items()}
     blocks = await blocks_between(pool, query)
-    everything = _add_blocks(found, blocks)
+    if within is None:
+        everything = _add_blocks(found, blocks)
+    else:
+        kept = are_inside(edges_s, within)
+        counted = {name: list(compress(rows, kept)) for name, rows in found.items()}
+        everything = _add_blocks(counted, blocks_inside(blocks, within))
     return _Clusters(edges_s, everything, _add_blocks(inside, blocks_inside(blocks, runs)), exact)
 
 

@@ -127,9 +127,11 @@ async def count_between(pool: Pool, query: Query, edges_s: Sequence[float]) -> t
     return {name: [row[place] for row in rows] for name, place in pieces.items()}, exact
 
 
-async def figures_between(pool: Pool, query: Query, edges_s: Sequence[float]) -> tuple[dict[str, list[Figures]], bool]:
-    """The figures that each metric is computed from, bucket by bucket, without blocks, and whether they are exact."""
-    found = await _find(pool, query, edges_s, with_blocks=False)
+async def figures_between(
+    pool: Pool, query: Query, edges_s: Sequence[float], *, with_blocks: bool = False
+) -> tuple[dict[str, list[Figures]], bool]:
+    """The figures that each metric is computed from, bucket by bucket, and whether they are exact."""
+    found = await _find(pool, query, edges_s, with_blocks=with_blocks)
     exact = _pop_note(found, query)
     pieces = {name: piece for name, _, piece in pieces_of(query.metrics)}
     nobody = (0,) * (1 + sum(piece.stop - piece.start for piece in pieces.values()))

@@ -76,7 +76,9 @@ class Figure:
 
 
 @dataclass(frozen=True)
-class _FigureKind:
+class FigureKind:
+    """How a number is called and written."""
+
     name: str
     meaning: str
     show: Callable[[float], str]
@@ -106,22 +108,22 @@ _MEANINGS = {
 """Where the page shows another scale than the data endpoint."""
 
 
-def _declared_figures() -> dict[str, _FigureKind]:
+def _declared_figures() -> dict[str, FigureKind]:
     """Every metric that is one number, as it is declared; after the two that it is computed from, conversion."""
-    figures: dict[str, _FigureKind] = {}
+    figures: dict[str, FigureKind] = {}
     for name, metric in METRICS.items():
         if metric.unit in _UNITS:
             show, sign = _UNITS[metric.unit]
             meaning = _MEANINGS.get(name, metric.meaning)
-            figures[name] = _FigureKind(metric.title, meaning, show, sign)
+            figures[name] = FigureKind(metric.title, meaning, show, sign)
         if name == "interested":
             meaning = "The share of people passing by who are interested."
-            figures["conversion"] = _FigureKind("Conversion", meaning, _format_percent, "%")
+            figures["conversion"] = FigureKind("Conversion", meaning, _format_percent, "%")
     return figures
 
 
-_FIGURES = _declared_figures()
-HEADLINES = tuple(_FIGURES)
+FIGURE_KINDS = _declared_figures()
+HEADLINES = tuple(FIGURE_KINDS)
 COUNTED = tuple(name for name, metric in METRICS.items() if metric.unit is Unit.PEOPLE)
 OF_FACES = ("interested", "conversion", "stop_time", "attention_time", "satisfaction")
 """Nothing is known of these where no face is looked for."""
@@ -141,7 +143,7 @@ def make_figures(
     """A period that was not watched, and had nobody, is not compared, and nothing is compared with it."""
     comparison = report.comparison
     none = explain_no_comparison(comparison.like, report.watched_before) if comparison.like.reason else None
-    figures = [make_figure(metric, number_of(metric, report.values), comparison, none=none) for metric in _FIGURES]
+    figures = [make_figure(metric, number_of(metric, report.values), comparison, none=none) for metric in FIGURE_KINDS]
     if not report.is_watched:
         otherwise = _CLOSED if report.watched.is_closed else _NOT_WATCHED
         why = _NOT_CREATED if report.is_before_stream else otherwise
@@ -188,7 +190,7 @@ def number_of(metric: str, values: dict[str, Value]) -> Number:
 
 def make_figure(metric: str, now: Number, comparison: Comparison, *, none: PeriodChange | None = None) -> Figure:
     """`none` says why there is no comparison."""
-    kind = _FIGURES[metric]
+    kind = FIGURE_KINDS[metric]
     is_of_people = metric not in COUNTED
     figure = Figure(metric, kind.name, kind.meaning, "", NO_VALUE, "", "", none or _NOTHING, "")
     if is_of_people and _count_people(metric, comparison) < FEWEST_PEOPLE:
@@ -229,11 +231,11 @@ def find_change(metric: str, comparison: Comparison) -> Change:
     )
 
 
-def _format_interval(kind: _FigureKind, interval: Interval | None) -> str:
+def _format_interval(kind: FigureKind, interval: Interval | None) -> str:
     return f"{kind.show(interval.low)} to {kind.show(interval.high)} {kind.unit}".strip() if interval else ""
 
 
-def _format_compared(kind: _FigureKind, change: Change) -> str:
+def _format_compared(kind: FigureKind, change: Change) -> str:
     if change.now is None or change.before is None:
         return ""
     now, before = (_format_number(kind, value) for value in (change.now, change.before))

@@ -86,7 +86,7 @@ class Period:
     time: Time = field(init=False)
 
     def __post_init__(self) -> None:
-        length = self.to_at - self.from_at
+        length = self.ends - self.begins if self.name == "today" else self.to_at - self.from_at
         grains = tuple(one for one in GRAINS if one.from_over < length <= one.up_to)
         usual = next((one for one in GRAINS if length <= one.usual_up_to), GRAINS[-1])
         grain = next((one for one in grains if one.name == self.by), usual)

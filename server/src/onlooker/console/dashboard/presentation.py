@@ -6,10 +6,6 @@ from datetime import datetime
 from itertools import islice
 from typing import Any
 
-from django.utils.html import format_html, format_html_join
-from django.utils.safestring import SafeString
-
-from onlooker.console.dashboard.figures import NO_VALUE
 from onlooker.console.dashboard.period import Period
 from onlooker.console.dashboard.report import COUNTS, NOTHING_WATCHED, Point, Report
 from onlooker.console.streams.status import REFUSAL_TEXTS
@@ -37,10 +33,6 @@ HARDLY_READ = 0.5
 """Below, a breakdown says more about who could be read than about who came."""
 ADVICES_AT_MOST = 2
 _WEEKDAYS = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")
-
-# Rows are made here because a year has hundreds of them, and a template takes longer.
-_ROW = '<tr><th scope="row">{}</th><td>{}</td><td>{}</td><td>{}</td></tr>\n'
-_DAYS_LINK = '<a href="?from={}&amp;to={}">{}</a>'
 
 _READ_FROM = {"gender": ("gender",), "category": ("age", "gender"), "age": ("age",), "emotion": ("expression",)}
 """The breakdowns, and what must be computed of people for each."""
@@ -129,7 +121,6 @@ def present_report(report: Report, stream: Stream, *, ever_seen: bool) -> dict[s
         "watched_before": "" if report.share_before is None else format_share(report.share_before),
         "breakdowns": breakdowns,
         "data": data,
-        "rows": make_time_rows(data),
         "week": list(zip(_WEEKDAYS, data["week"], strict=True)),
         "hours": range(24),
     }
@@ -250,28 +241,14 @@ def label_buckets(keys: list[str], time: Time) -> list[str]:
     return [f"{label} ({key[19:]})" if label in twice else label for label, key in zip(labels, keys, strict=True)]
 
 
-def make_time_rows(data: Mapping[str, Any]) -> SafeString:
-    """The time chart's points as table rows; days link to their hours, weeks and months to their days."""
-    is_linked = not Time(data["time"]).is_short
-    return format_html_join("", _ROW, (_make_row(point, is_linked=is_linked) for point in data["points"]))
-
-
-def _make_row(point: Mapping[str, Any], *, is_linked: bool) -> tuple[str, ...]:
-    label = point["label"]
-    if is_linked:
-        last = datetime.fromisoformat(point["to"]) - datetime.resolution
-        label = format_html(_DAYS_LINK, point["key"][:10], last.date().isoformat(), label)
-    counts = (NO_VALUE if point["gap"] or point[name] is None else point[name] for name in COUNTS)
-    return (label, *counts, point["words"])
-
-
 def explain_report(report: Report, stream: Stream, *, ever_seen: bool) -> Explanation:
     is_nobody = not any(report.values[name]["value"] for name in COUNTS)
+    advices = advise(report.quality, report.values, stream, told=report.told)  # of all hours
     return Explanation(
         watched=_describe_watched(report) + report.computed if ever_seen and not report.is_before_stream else "",
         zero=_explain_zero(report, ever_seen=ever_seen) if is_nobody else "",
         leads_to_setup=is_nobody and not ever_seen and not report.is_before_stream,
-        advices=tuple(islice(advise(report.quality, report.values, stream, told=report.told), ADVICES_AT_MOST)),
+        advices=() if report.in_hours else tuple(islice(advices, ADVICES_AT_MOST)),
     )
 
 

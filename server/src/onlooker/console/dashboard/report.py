@@ -7,16 +7,15 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from itertools import pairwise
 
+from onlooker.console.dashboard.bucket_numbers import BucketReader, open_reader
 from onlooker.console.dashboard.period import Period
 from onlooker.database import Pool
 from onlooker.metrics.buckets import HOURS_A_WEEK, Buckets, all_hours, count_buckets, page_buckets
 from onlooker.metrics.changes import sum_figures
 from onlooker.metrics.comparison import Comparison, read_comparison
-from onlooker.metrics.coverage import Absence, BucketCoverage, read_coverage, read_covered, sum_coverage
+from onlooker.metrics.coverage import Absence, BucketCoverage, sum_coverage
 from onlooker.metrics.definitions import METRICS, Unit, Value
 from onlooker.metrics.device_share import DeviceShare, read_device_share
-from onlooker.metrics.execution import count_between, run_query
-from onlooker.metrics.hour_sums import past_buckets
 from onlooker.metrics.like_time import TimeRange
 from onlooker.metrics.quality import BucketQuality, QualityChange, read_quality_and_changes
 from onlooker.metrics.query import Query, Time
@@ -104,39 +103,42 @@ class Report:
     """How many interested people its means are of: the others are in no block yet."""
     computed: str = ""
     """Where, if not on the server: a sentence."""
+    in_hours: bool = False
+    """Whether only visits that began in opening hours count, and only what was watched in them."""
 
 
-async def read_report(pool: Pool, stream_id: int, period: Period, *, now: datetime, grid: bool = False) -> Report:
+async def read_report(
+    pool: Pool, stream_id: int, period: Period, *, now: datetime, grid: bool = False, in_hours: bool = False
+) -> Report:
     """Run all queries at once. Longer buckets are sums of hours, so hours are read once for chart and week."""
     whole = make_query(stream_id, period, Time.GLOBAL, grid=grid)
     before = TimeRange(period.before_from_at, period.before_to_at)
     whole_before = replace(whole, from_at=before.from_at, to_at=before.to_at)
     by_hour = replace(whole, metrics=COUNTS, time=Time.BY_HOUR)
     hours, buckets = all_hours(whole), all_buckets(replace(whole, time=period.time))
+    reader = await open_reader(pool, whole, now=now, in_hours=in_hours)
+    reader_before = await open_reader(pool, whole_before, now=now, in_hours=in_hours)
     (
-        total,
+        (values, values_exact),
         comparison,
         ((counts, is_exact), drawn),
-        (covered, (covered_s, _)),
+        (covered, covered_s),
         [watched_before],
         (seen, device),
     ) = await asyncio.gather(
-        run_query(pool, whole),
-        read_comparison(pool, replace(whole, metrics=COMPARED), before, now=now),
+        reader.read_values(whole),
+        read_comparison(pool, replace(whole, metrics=COMPARED), before, now=now, in_hours=in_hours),
         asyncio.gather(
-            count_between(pool, by_hour, hours.edges_s),
-            _count_quarter_hours(pool, replace(by_hour, time=period.time), buckets),
+            reader.read_counts(by_hour, hours.edges_s),
+            _count_quarter_hours(reader, replace(by_hour, time=period.time), buckets),
         ),
-        asyncio.gather(
-            read_coverage(pool, whole, buckets, now=now),
-            read_covered(pool, stream_id, past_buckets(by_hour, hours.edges_s, now)),
-        ),
-        read_coverage(pool, whole_before, all_buckets(whole_before), now=now),
+        asyncio.gather(reader.read_coverage(whole, buckets), reader.read_covered_s(by_hour, hours.edges_s)),
+        reader_before.read_coverage(whole_before, all_buckets(whole_before)),
         asyncio.gather(
             read_quality_and_changes(pool, whole, all_buckets(whole), now=now), read_device_share(pool, whole)
         ),
     )
-    values, watched, ([quality], changes) = total.entities["global"], sum_coverage(covered), seen
+    watched, ([quality], changes) = sum_coverage(covered), seen
     is_watched = any(values[name]["value"] for name in COUNTS) or not find_gap(watched)
     return Report(
         period=period,
@@ -151,17 +153,18 @@ async def read_report(pool: Pool, stream_id: int, period: Period, *, now: dateti
         points=draw_points(buckets, covered, drawn or sum_hours(counts, hours.edges_s, buckets), changes),
         week=draw_week(hours.of_week, counts["passing_by"], covered_s),
         quality=quality,
-        exact=total.exact and is_exact,
+        exact=values_exact and is_exact,
         told=sum_figures(comparison.clusters["stop_time"])[-1],
-        computed=f" {computed}." if (computed := describe_device(device, watched.covered_s)) else "",
+        computed=f" {computed}." if (computed := describe_device(device, watched.covered_s)) and not in_hours else "",
+        in_hours=in_hours,
     )
 
 
-async def _count_quarter_hours(pool: Pool, query: Query, buckets: Buckets) -> dict[str, list[int]]:
+async def _count_quarter_hours(reader: BucketReader, query: Query, buckets: Buckets) -> dict[str, list[int]]:
     """Which hours do not tell; nothing where longer buckets are drawn."""
     if query.time is not Time.BY_QUARTER_HOUR:
         return {}
-    return (await count_between(pool, query, buckets.edges_s))[0]
+    return (await reader.read_counts(query, buckets.edges_s))[0]
 
 
 def without_interest(report: Report) -> Report:

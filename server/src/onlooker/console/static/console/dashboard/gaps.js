@@ -1,4 +1,5 @@
-// Times that were not watched: hatched bands, as long as what is missing, with the reason where all of it is.
+// Times that were not watched. A bucket of which all is missing is a hatched band, with the reason. One of which part is
+// missing has a strip at its foot, below the axis: its hatched part is the share of the time. No number is read off either.
 import { FONT, UNWATCHED, colour } from "./theme.js";
 import { GAPS, capital } from "./words.js";
 
@@ -19,9 +20,43 @@ export function missing({ gap, watched, key, to }) {
 
 export function gapBands(points, band_px) {
   const labels = gapLabels(points, band_px);
-  const data = points.map(missing).map((value, index) => (value ? { value, label: labels.get(index) } : null));
+  const data = points.map((point, index) => (missing(point) === 1 ? { value: 1, label: labels.get(index) } : null));
   const look = { itemStyle: { color: UNWATCHED }, barWidth: "100%", emphasis: { disabled: true } };
   return { ...look, type: "bar", name: "Not watched", data };
+}
+
+const STRIP_PX = 8;
+const BELOW_PX = 2;
+const INSET_PX = 1;
+const HATCHED_FROM_PX = 8; // narrower, lines would not be seen as lines
+
+// How far labels stand away from the axis, so that strips have room.
+export const STRIP_ROOM_PX = STRIP_PX + BELOW_PX + 5;
+
+export const isPart = (share) => share > 0 && share < 1;
+
+export function partStrips(points) {
+  const shares = points.map(missing);
+  const data = shares.flatMap((share, index) => (isPart(share) ? [[index, 0]] : []));
+  const renderItem = (params, api) => {
+    const [band_px] = api.size([1, 0]);
+    const index = api.value(0);
+    const [middle] = api.coord([index, 0]);
+    const width = Math.max(1, band_px - 2 * INSET_PX);
+    const x = middle - width / 2;
+    const y = params.coordSys.y + params.coordSys.height + BELOW_PX;
+    const hatched = width * shares[index];
+    const fill = band_px < HATCHED_FROM_PX ? colour("chart-hatch") : UNWATCHED;
+    const part = { x: x + width - hatched, y, width: hatched, height: STRIP_PX };
+    return {
+      type: "group",
+      children: [
+        { type: "rect", shape: part, style: { fill, stroke: "none" } },
+        { type: "rect", shape: { x, y, width, height: STRIP_PX }, style: { fill: "none", stroke: colour("chart-hatch") } },
+      ],
+    };
+  };
+  return { type: "custom", name: "Partly watched", data, renderItem, clip: false, silent: true, tooltip: { show: false } };
 }
 
 // The reason, once for neighbours that have the same one.

@@ -1,6 +1,7 @@
 // Draws the charts of the report, and draws them again whenever newer numbers replace it.
 import { drawAge, drawEmotion } from "./bars.js";
 import { drawWaiting, endReplaced } from "./chart.js";
+import "./chart_control.js";
 import "./open_tables.js";
 import "./print.js";
 import { drawCategory, drawGender } from "./rings.js";
