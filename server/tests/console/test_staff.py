@@ -258,5 +258,5 @@ def test_each_cell_of_a_staff_list_says_what_it_is(door: Client, made: NewStream
 
 
 def test_a_staff_list_says_how_it_is_sorted(door: Client, made: NewStream) -> None:
-    page = door.get("/staff/accounts/account/?o=1").content.decode()
-    assert '<th scope="col" aria-sort="ascending"><a href="?o=-1">Email</a></th>' in page
+    page = door.get("/staff/accounts/account/?o=-3").content.decode()
+    assert '<th scope="col" aria-sort="descending"><a href="?o=3">Created at</a></th>' in page
