@@ -124,7 +124,7 @@ docs-site:
 test-docs-site: browsing docs-site
     python -m bench.journeys.documentation
 
-# Build the console's stylesheets from their Sass sources; with --check, fail if the committed ones are stale.
+# Build the console's stylesheets from their Sass sources and copy their font; with --check, fail if the committed ones are stale.
 stylesheet check="":
     cd server/style && npm ci --silent --ignore-scripts --no-audit --no-fund
     cd server/style && npm run --silent {{ if check == "--check" { "check" } else { "build" } }}

@@ -108,7 +108,7 @@ def compare_bars(stage: Stage, row: dict[str, Any], days: dict[str, Any], screen
         stage.check(right, f"overview, {screen.name}: a day with {value} is {words!r}")
 
 
-OWNERS_PAGES = ("settings/", "rotate/", "members/", "remove/", "connection/", "try/")
+OWNERS_PAGES = ("settings/", "rotate/", "members/", "remove/", "try/")
 _LINKS = "return [...document.querySelectorAll('a[href], form[action]')].map((one) => one.href ?? one.action)"
 _STATUS = "const [url, done] = arguments; fetch(url).then((answer) => done(answer.status))"
 

@@ -68,6 +68,9 @@ def test_a_range_that_was_edited_afterwards_is_asked_about_again(
         ({"to_at": "2199-01-01T00:00"}, "must not reach into the future"),
         ({"to_at": ""}, "This field is required"),
         ({"from_at": "yesterday"}, "Enter a valid date/time"),
+        ({"from_at": "2026-02-30T09:00"}, "Enter a valid date/time"),
+        ({"from_at": "2026-02-03 09:00"}, "Enter a valid date/time"),
+        ({"from_at": "2026-02-03T09:00+05:00"}, "Enter a valid date/time"),
     ],
 )
 def test_a_range_that_makes_no_sense_is_refused(

@@ -105,6 +105,15 @@ def test_a_stream_that_is_not_live_says_how_it_stands(console, owner, is_seen) -
     assert (view["sign"], view["label"], view["words"]) == expected
 
 
+def test_the_first_frame_of_a_stream_is_told_at_once(console, owner) -> None:
+    """Somebody who connects a camera waits for it: sooner than changes of streams that have had frames."""
+    stream = create_stream("Back door", owner=owner, kind="developer").stream
+    with console.client_of(owner) as client, listening(client, path_of(stream)) as ear:
+        assert ear.await_event("view")["sign"] == "never"
+        Usage.objects.create(stream=stream, month=month_of(time.time()), video_s=5, last_frame_at=timezone.now())
+        assert ear.await_event("view", count=2, within_s=6)["sign"] == "live"
+
+
 def test_a_stream_that_is_switched_off_is_told_soon(console, owner) -> None:
     stream = make_live(owner)
     with console.client_of(owner) as client, listening(client, path_of(stream)) as ear:

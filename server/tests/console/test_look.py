@@ -16,7 +16,9 @@ import onlooker.console
 pytest_plugins = ["pages"]
 
 CONSOLE = Path(onlooker.console.__file__).parent
+STATIC = CONSOLE / "static/console"
 STYLE = Path(__file__).parents[2] / "style"
+DOCUMENTATION = Path(__file__).parents[3] / "deploy/documentation"
 ENTRANCES = ["/accounts/login/", "/accounts/signup/", "/accounts/password/reset/"]
 
 
@@ -134,7 +136,7 @@ def test_template_has_nothing_that_the_policy_forbids(path):
 @pytest.mark.parametrize(
     "name",
     [
-        *("console.css", "streams.css", "notices.css", "devices.css", "notes.css", "documentation.css"),
+        *("console.css", "streams.css", "notices.css", "devices.css", "notes.css", "documentation.css", "staff.css"),
         *("console.js", "documentation.js", "logo.svg"),
     ],
 )
@@ -155,13 +157,14 @@ def test_file_is_where_pages_look_and_asks_nobody_else(name):
         ("devices.css", 4_000),
         ("notes.css", 4_000),
         ("documentation.css", 8_000),
+        ("staff.css", 4_000),
     ],
 )
 def test_stylesheet_is_small(name, limit):
     assert (CONSOLE / "static/console" / name).stat().st_size < limit
 
 
-@pytest.mark.parametrize("name", ["streams.css", "notices.css", "devices.css", "documentation.css"])
+@pytest.mark.parametrize("name", ["streams.css", "notices.css", "devices.css", "documentation.css", "staff.css"])
 def test_the_bar_has_one_width_on_all_pages(name):
     """console.css alone says how wide it is: it must not jump from page to page."""
     css = (CONSOLE / "static/console" / name).read_text()
@@ -175,6 +178,18 @@ def test_stylesheet_is_what_its_sources_give():
     command = ["npm", "run", "--silent", "check"]
     answer = subprocess.run(command, cwd=STYLE, capture_output=True, text=True, check=False)
     assert answer.returncode == 0, f"{answer.stdout}{answer.stderr}\nRun: just stylesheet"
+
+
+def test_pages_ask_early_for_the_font_that_the_stylesheet_names(sign_in):
+    (font,) = STATIC.glob("vendor/inter-*.woff2")
+    css = (STATIC / "console.css").read_text()
+    assert f"vendor/{font.name}" in css
+    assert "font-display:optional" in css
+    preloads = [link for link in open_page(sign_in(None), ENTRANCES[0]).all("link") if link["rel"] == "preload"]
+    assert [link["href"] for link in preloads] == [f"/static/console/vendor/{font.name}"]
+    assert f"/static/console/vendor/{font.name}" in (DOCUMENTATION / "layout.html").read_text()
+    assert font.stat().st_size < 100_000
+    assert "SIL OPEN FONT LICENSE" in (STATIC / "vendor/licence-inter.txt").read_text()
 
 
 def luminance(colour: str) -> float:

@@ -57,7 +57,6 @@ MATRIX = {
     "streams/change/": SIGNED_IN,  # of managed streams alone: test_bulk_changes
     "streams/new/": SIGNED_IN,
     "streams/<uuid:client_id>/": MEMBER,
-    "streams/<uuid:client_id>/connection/": MANAGER,
     "streams/<uuid:client_id>/dashboard/": MEMBER,
     "streams/<uuid:client_id>/dashboard/table.csv": MEMBER,
     "streams/<uuid:client_id>/dashboard/table.parquet": MEMBER,

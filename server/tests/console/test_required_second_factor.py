@@ -30,7 +30,7 @@ def stream(strict, owner):
 
 
 PAGES = (
-    "", "connection/", "dashboard/", "dashboard/table.csv", "dashboard/table.parquet", "dashboard/changes.csv",
+    "", "dashboard/", "dashboard/table.csv", "dashboard/table.parquet", "dashboard/changes.csv",
     "dashboard/live/", "settings/",
     "rotate/", "remove/", "audit/", "audit/file/", "erase/", "try/", "check/", "notices/",
 )  # fmt: skip

@@ -237,3 +237,26 @@ def test_staff_makes_an_account_whose_owner_chooses_the_password(door: Client) -
     assert not EmailAddress.objects.get(user=made).verified
     again = door.post("/staff/accounts/account/add/", {"email": "NEW@example.org"})
     assert "already" in again.content.decode()
+
+
+def test_staffs_pages_wear_the_consoles_clothes(door: Client, made: NewStream, owner: Account) -> None:
+    paths = ["/staff/", *(f"/staff/{name}/" for name in LISTS), f"/staff/accounts/account/{owner.pk}/change/"]
+    paths += ["/staff/accounts/account/add/", f"/staff/streams/stream/{made.stream.pk}/history/"]
+    for path in paths:
+        page = door.get(path).content.decode()
+        assert "console/console.css" in page, path
+        assert '<nav aria-label="Main">' in page, path
+        assert "admin/css/" not in page, path
+        assert "<script>" not in page, path
+
+
+def test_each_cell_of_a_staff_list_says_what_it_is(door: Client, made: NewStream) -> None:
+    page = door.get("/staff/streams/stream/").content.decode()
+    assert '<td data-label="Client id" class="field-client_id">' in page
+    assert '<td data-label="Used this month" class="field-used_this_month' in page
+    assert 'aria-current="true">All</a>' in page
+
+
+def test_a_staff_list_says_how_it_is_sorted(door: Client, made: NewStream) -> None:
+    page = door.get("/staff/accounts/account/?o=-3").content.decode()
+    assert '<th scope="col" aria-sort="descending"><a href="?o=3">Created at</a></th>' in page

@@ -45,6 +45,15 @@ def test_an_empty_list_says_what_to_do_first(sign_in: SignIn, owner: Account) ->
     assert 'href="/streams/new/"' in page
 
 
+def test_a_name_opens_the_set_up_until_frames_arrive_and_then_the_dashboard(sign_in: SignIn, owner: Account) -> None:
+    stream = make(owner)
+    browser = sign_in(owner)
+    link = f'<a id="stream-{stream.pk}" href="/streams/{stream.client_id}/'
+    assert f'{link}">' in browser.get("/streams/").content.decode()
+    use(stream, 5, ago_s=40 * 86_400)
+    assert f'{link}dashboard/">' in browser.get("/streams/").content.decode()
+
+
 def test_a_stream_without_a_frame_was_never_seen(owner: Account) -> None:
     stream = make(owner)
     status = read_status(stream)

@@ -74,23 +74,37 @@ def test_the_line_that_sets_the_agent_up_names_server_and_stream_and_no_password
     assert words_of(setup_line(stream)) == [*words, "--ca", "authority.pem"]
 
 
-def test_the_panel_waits_in_silence_and_turns_green_with_the_first_frame(
+def test_a_stream_without_frames_opens_on_how_to_connect_it(sign_in: SignIn, owner: Account, stream: Stream) -> None:
+    browser = sign_in(owner)
+    path = f"/streams/{stream.client_id}/"
+    page = browser.get(path).content.decode()
+    in_order = ["Connect your camera", "Waiting for the first frame", "Other ways to connect", 'id="summary"']
+    places = [page.index(words) for words in in_order]
+    assert places == sorted(places)
+    assert f'data-events="{path}dashboard/live/"' in page
+    assert f'<noscript> <a href="{path}">Check again</a></noscript>' in page
+    at = datetime(2026, 3, 1, 9, 30, tzinfo=UTC)
+    Usage.objects.create(stream=stream, month="2026-03-01", video_s=0.1, last_frame_at=at)
+    page = browser.get(path).content.decode()
+    assert page.index('id="summary"') < page.index("Connect your camera")
+    assert "Last frame received at" in page
+    assert "1 Mar 2026, 10:30:00" in page
+    assert f'<a href="{path}dashboard/">Open the dashboard</a>' in page
+    assert "data-events" not in page
+
+
+def test_other_ways_are_the_trial_the_other_place_to_compute_and_many_devices(
     sign_in: SignIn, owner: Account, stream: Stream
 ) -> None:
     browser = sign_in(owner)
-    path = f"/streams/{stream.client_id}/connection/"
-    asks = f'hx-get="{path}" hx-trigger="every 2s"'
-    assert asks in browser.get(f"/streams/{stream.client_id}/").content.decode()
-    assert browser.get(path, headers={"hx-request": "true"}).status_code == 204
-    Usage.objects.create(
-        stream=stream, month="2026-03-01", video_s=0.1, last_frame_at=datetime(2026, 3, 1, 9, 30, tzinfo=UTC)
-    )
-    answer = browser.get(path, headers={"hx-request": "true"})
-    assert "First frame received at" in answer.content.decode()
-    assert "1 Mar 2026, 10:30:00" in answer.content.decode()
-    assert "hx-get" not in answer.content.decode()
-    assert "frame-received" in answer["HX-Trigger"]
-    assert asks not in browser.get(f"/streams/{stream.client_id}/").content.decode()
+    path = f"/streams/{stream.client_id}/"
+    page = browser.get(path).content.decode()
+    ways = page[page.index("Other ways to connect") :]
+    assert f'href="{path}try/"' in ways
+    assert 'href="/devices/"' in ways
+    assert "Let the device compute" in ways
+    Stream.objects.filter(pk=stream.pk).update(compute="device")
+    assert "Let the server compute" in browser.get(path).content.decode()
 
 
 def test_the_summary_refreshes_alone(sign_in: SignIn, owner: Account, stream: Stream) -> None:

@@ -23,7 +23,7 @@ def stream(owner: Account, viewer: Account) -> Stream:
     return made
 
 
-@pytest.mark.parametrize("page", ["", "connection/", *OWNERS_PAGES])
+@pytest.mark.parametrize("page", ["", *OWNERS_PAGES])
 @pytest.mark.parametrize("method", ["get", "post"])
 def test_who_is_not_signed_in_is_led_to_the_login(sign_in: SignIn, stream: Stream, page: str, method: str) -> None:
     path = f"/streams/{stream.client_id}/{page}"
@@ -37,7 +37,7 @@ def test_the_list_and_the_form_need_a_login(sign_in: SignIn, path: str, db: None
     assert sign_in(None).get(path)["Location"] == f"/accounts/login/?next={path}"
 
 
-@pytest.mark.parametrize("page", ["", "connection/", *OWNERS_PAGES])
+@pytest.mark.parametrize("page", ["", *OWNERS_PAGES])
 @pytest.mark.parametrize("role", ["stranger", "staff"])
 @pytest.mark.parametrize("method", ["get", "post"])
 def test_a_stream_of_others_does_not_exist(
@@ -45,7 +45,7 @@ def test_a_stream_of_others_does_not_exist(
 ) -> None:
     browser = sign_in(request.getfixturevalue(role))
     answer = getattr(browser, method)(f"/streams/{stream.client_id}/{page}", {"name": "Front door", "grace": "0"})
-    assert answer.status_code == (405 if method == "post" and page in ("", "connection/") else 404)
+    assert answer.status_code == (405 if method == "post" and page == "" else 404)
     stream.refresh_from_db()
     assert (stream.name, stream.removed_at, stream.access_tokens.count()) == ("Front door", None, 1)
 
@@ -59,11 +59,11 @@ def test_the_list_of_others_does_not_have_it(
     assert "Create your first stream" in page
 
 
-@pytest.mark.parametrize("page", ["connection/", *OWNERS_PAGES])
+@pytest.mark.parametrize("page", OWNERS_PAGES)
 @pytest.mark.parametrize("method", ["get", "post"])
 def test_a_viewer_changes_nothing(sign_in: SignIn, viewer: Account, stream: Stream, page: str, method: str) -> None:
     answer = getattr(sign_in(viewer), method)(f"/streams/{stream.client_id}/{page}", {"name": "Front door"})
-    assert answer.status_code == (405 if (method, page) == ("post", "connection/") else 404)
+    assert answer.status_code == 404
     assert Stream.objects.filter(pk=stream.pk, removed_at=None, name="Front door").exists()
 
 

@@ -32,6 +32,12 @@ def test_static_files_come_with_the_console_and_are_asked_for_once(visitor: http
     assert visitor.get(f"/static/{path}", headers={"If-None-Match": first.headers["ETag"]}).status_code == 304
 
 
+def test_a_font_is_kept_as_its_name_has_its_release(visitor: httpx2.Client) -> None:
+    answer = visitor.get("/static/console/vendor/inter-5.3.0.woff2")
+    assert (answer.status_code, answer.headers["Content-Type"]) == (200, "font/woff2")
+    assert "immutable" in answer.headers["Cache-Control"]
+
+
 @pytest.mark.parametrize("path", ["nothing.css", "../settings.py", "%2e%2e/settings.py", "console/"])
 def test_no_other_file_is_served(visitor: httpx2.Client, path: str) -> None:
     assert visitor.get(f"/static/{path}").status_code == 404

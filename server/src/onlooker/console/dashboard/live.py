@@ -34,7 +34,10 @@ from onlooker.standby import NumbersPool
 
 LOOK_EVERY_S = 2.0
 CHECK_EVERY_S = 10.0
-"""How soon somebody who signed out, or lost the stream, gets no more events; and how soon its status is updated."""
+"""How soon somebody who signed out, or lost the stream, gets no more events; and how soon its status is updated.
+
+For a stream that waits for its first frame, every look is such a check.
+"""
 CHECK_LIMIT_S = 5.0
 TRUSTED_S = 30.0
 """An account that could not be checked for this long is told nothing about the stream."""
@@ -122,7 +125,7 @@ class LiveViewer:
             await asyncio.sleep(LOOK_EVERY_S)
             now, before = time.monotonic(), shown
             try:
-                if now - asked_at >= CHECK_EVERY_S:
+                if now - asked_at >= CHECK_EVERY_S or snapshot.status.last_frame_at is None:
                     asked_at = now
                     found = await self._check_soon()
                     if found is None:

@@ -1,5 +1,6 @@
 """The page on which an owner erases the visits of a range."""
 
+import re
 from datetime import UTC, datetime
 from typing import Any
 from uuid import UUID
@@ -18,6 +19,7 @@ from onlooker.metrics.erasure import count_range, erasable_range, erase_range
 from onlooker.streams.models import Stream
 
 _FORM = "%Y-%m-%dT%H:%M"
+_LOCAL = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d(:\d\d)?", re.ASCII)
 
 
 class MomentField(forms.DateTimeField):
@@ -25,12 +27,18 @@ class MomentField(forms.DateTimeField):
 
     def __init__(self, **named: Any) -> None:
         widget = forms.DateTimeInput(format=_FORM, attrs={"type": "datetime-local", "step": "60"})
-        super().__init__(widget=widget, input_formats=[_FORM, "%Y-%m-%dT%H:%M:%S", "%Y-%m-%d %H:%M"], **named)
+        super().__init__(widget=widget, **named)
 
     def to_python(self, value: Any) -> datetime | None:
-        """Without a zone, whatever the console's own is."""
-        read = super().to_python(value)
-        return read.replace(tzinfo=None) if read else None
+        """As browsers send it, and nothing else: a time with an offset would be taken for another."""
+        if value in self.empty_values:
+            return None
+        try:
+            if _LOCAL.fullmatch(value):
+                return datetime.fromisoformat(value)
+        except ValueError:
+            pass  # there is no such day or time
+        raise forms.ValidationError(self.error_messages["invalid"], code="invalid")
 
 
 class ErasureForm(PlainForm):

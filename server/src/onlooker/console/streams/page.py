@@ -1,13 +1,12 @@
-"""A stream's own page, and the parts of it that refresh themselves."""
+"""A stream's own page, and the part of it that refreshes itself."""
 
 from uuid import UUID
 
 from django.http import HttpResponse
 from django.shortcuts import render
-from django_htmx.http import trigger_client_event
 
 from onlooker.console.accounts.page_access import PersonRequest, signed_in
-from onlooker.console.streams.access import managed_stream, rights_context, visible_stream
+from onlooker.console.streams.access import rights_context, visible_stream
 from onlooker.console.streams.condition import read_condition
 from onlooker.console.streams.connection import connection_context
 from onlooker.console.streams.status import count_refusals, read_status, sum_blindness
@@ -30,14 +29,3 @@ def show_stream(request: PersonRequest, client_id: UUID) -> HttpResponse:
             "blind_times": sum_blindness(stream),
         }
     return render(request, "streams/stream.html", context)
-
-
-@signed_in("GET", "HEAD")
-def show_connection(request: PersonRequest, client_id: UUID) -> HttpResponse:
-    """204 until the first frame has arrived, so that screen readers announce the change once and not every time."""
-    stream = managed_stream(request.user, client_id)
-    status = read_status(stream)
-    if not status.last_frame_at:
-        return HttpResponse(status=204)
-    answer = render(request, "streams/connection.html", {"stream": stream, "status": status})
-    return trigger_client_event(answer, "frame-received")

@@ -6,7 +6,7 @@ from onlooker.console.streams.audit_log import download_audit_log, show_audit_lo
 from onlooker.console.streams.bulk_page import show_bulk_change
 from onlooker.console.streams.erasure import show_erasure
 from onlooker.console.streams.lifecycle import show_creation, show_removal, show_settings
-from onlooker.console.streams.page import show_connection, show_stream
+from onlooker.console.streams.page import show_stream
 from onlooker.console.streams.passwords import rotate_password
 from onlooker.console.streams.trial import give_trial_token, show_trial
 
@@ -14,7 +14,6 @@ urlpatterns = [
     path("new/", show_creation, name="stream-new"),
     path("change/", show_bulk_change, name="streams-change"),
     path("<uuid:client_id>/", show_stream, name="stream"),
-    path("<uuid:client_id>/connection/", show_connection, name="stream-connection"),
     path("<uuid:client_id>/settings/", show_settings, name="stream-settings"),
     path("<uuid:client_id>/rotate/", rotate_password, name="stream-rotate"),
     path("<uuid:client_id>/remove/", show_removal, name="stream-remove"),
