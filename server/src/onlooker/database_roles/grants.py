@@ -153,6 +153,7 @@ GRANTS: dict[str, dict[str, str]] = {
         "members_invitationsite": OWN,
         "notices_noticedetails": OWN,
         "notices_noticeversion": "SELECT, DELETE",
+        "reports_sharedlink": OWN,
         "streams_accesstoken": OWN,
         "streams_member": "SELECT, DELETE",
         "streams_membership": OWN,

@@ -250,9 +250,9 @@ def label_buckets(keys: list[str], time: Time) -> list[str]:
     return [f"{label} ({key[19:]})" if label in twice else label for label, key in zip(labels, keys, strict=True)]
 
 
-def make_time_rows(data: Mapping[str, Any]) -> SafeString:
+def make_time_rows(data: Mapping[str, Any], *, has_links: bool = True) -> SafeString:
     """The time chart's points as table rows; days link to their hours, weeks and months to their days."""
-    is_linked = not Time(data["time"]).is_short
+    is_linked = has_links and not Time(data["time"]).is_short
     return format_html_join("", _ROW, (_make_row(point, is_linked=is_linked) for point in data["points"]))
 
 

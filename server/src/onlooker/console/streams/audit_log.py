@@ -181,6 +181,9 @@ class _Sentence:
             "webhook.disabled": lambda: f"Webhook {self._webhook()} disabled: {self.details['reason']}.",
             "webhook.enabled": lambda: f"Webhook {self._webhook()} enabled.",
             "webhook.removed": lambda: f"Webhook {self._webhook()} deleted.",
+            "link.created": self._new_link,
+            "link.revoked": lambda: f"Shared link {self._link()} revoked.",
+            "link.removed": lambda: f"Shared link {self._link()} ended with what it showed.",
             "note.created": lambda: f"Note {self._note()} written.",
             "note.changed": lambda: f"Note {self._note()} changed: {self._note_changes()}.",
             "note.removed": lambda: f"Note {self._note()} removed.",
@@ -229,6 +232,17 @@ class _Sentence:
 
     def _webhook(self) -> str:
         return f"{self.details['webhook']} ({self.details['host']})"
+
+    def _link(self) -> str:
+        return f"{self.details['link']} ({self.details['label']})"
+
+    def _new_link(self) -> str:
+        told = self.details
+        shown = " and ".join(f"{kind} {told[kind]}" for kind in ("stream", "site", "tag") if told[kind])
+        return (
+            f"Shared link {self._link()} to {shown or 'all streams'} created, until {self._moment('ends')}. "
+            f"Password: {_value(told['password'])}. Embedded by: {', '.join(told['origins']) or 'nobody'}."
+        )
 
     def _note(self) -> str:
         """Without its text, which may be removed; an entry stays."""
