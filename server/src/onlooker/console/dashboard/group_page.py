@@ -11,7 +11,7 @@ from zoneinfo import ZoneInfo
 import msgspec
 from django.db.models import QuerySet
 from django.http import Http404, HttpResponse
-from django.shortcuts import render, resolve_url
+from django.shortcuts import render
 from django.utils import timezone
 
 from onlooker.console.accounts.page_access import PersonRequest, signed_in
@@ -111,19 +111,19 @@ def show_group(request: PersonRequest) -> HttpResponse:
         "query": group.address(),
     }
     context |= group_notes_context(request, notes, group.site)
-    context["share_address"] = _find_share_address(request, group)
+    context |= _find_sharing(request, group)
     return render(request, "streams/group.html", context | offer_choices(request))
 
 
-def _find_share_address(request: PersonRequest, group: StreamGroup) -> str:
-    """Where somebody shares these numbers: for the streams of one organisation that they manage."""
+def _find_sharing(request: PersonRequest, group: StreamGroup) -> dict[str, Any]:
+    """How somebody shares or mails these numbers: of the streams of one organisation that they manage."""
     owners = set(group.streams.order_by().values_list("organisation", flat=True).distinct()[:2])
-    managed = [number for number, role in roles_of(request.user).items() if role in MANAGERS]
-    if len(owners) != 1 or not owners <= set(managed) or group.asked.site_id == 0:
-        return ""
+    managed = {number for number, role in roles_of(request.user).items() if role in MANAGERS}
+    if len(owners) != 1 or not owners <= managed or group.asked.site_id == 0:
+        return {}
     shown = {"site": group.asked.site_id, "tag": group.asked.tag_id, "period": f"{group.days}d"}
     query = urlencode({name: value for name, value in shown.items() if value is not None})
-    return f"{resolve_url('shared-link-new', *owners)}?{query}"
+    return {"share_query": query, "group_owner": owners.pop()}
 
 
 @signed_in("GET", "HEAD")

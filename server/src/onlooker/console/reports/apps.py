@@ -1,4 +1,4 @@
-"""The Django app that owns the tables of shared links."""
+"""The Django app that owns the tables of shared links and mailed reports."""
 
 from django.apps import AppConfig
 

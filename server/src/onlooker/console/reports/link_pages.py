@@ -23,9 +23,9 @@ from onlooker.console.reports.links import (
     revoke_link,
 )
 from onlooker.console.reports.models import SharedLink
-from onlooker.console.reports.saved_views import Subject, describe_period, subject_of
+from onlooker.console.reports.saved_views import Subject, describe_period, find_group, subject_of
 from onlooker.console.streams.access import managed_stream, own_membership
-from onlooker.streams.models import Membership, Organisation, Site, Tag
+from onlooker.streams.models import Membership, Organisation
 from onlooker.streams.organisations import MANAGERS, RefusedError
 
 PAST_LISTED = 50
@@ -89,22 +89,10 @@ def create_stream_link(request: PersonRequest, client_id: UUID) -> HttpResponse:
 def create_group_link(request: PersonRequest, organisation_id: int) -> HttpResponse:
     """For all streams of the organisation, or those of the site and the tag that the address names."""
     organisation = _organisation(request, organisation_id)
-    named = {name: _number(request.GET.get(name, "")) for name in ("site", "tag")}
-    site = get_object_or_404(Site, organisation=organisation, pk=named["site"]) if named["site"] else None
-    tag = get_object_or_404(Tag, organisation=organisation, pk=named["tag"]) if named["tag"] else None
-    shown = {name: number for name, number in named.items() if number}
-    return _create(
-        request, Subject(organisation, site=site, tag=tag), f"{resolve_url('fleet-numbers')}?{urlencode(shown)}"
-    )
-
-
-def _number(text: str) -> int:
-    """0: none is named."""
-    if not text:
-        return 0
-    if not (text.isascii() and text.isdecimal() and len(text) < 19) or not int(text):
-        raise Http404
-    return int(text)
+    subject = find_group(organisation, request.GET)
+    named = {"site": subject.site and subject.site.pk, "tag": subject.tag and subject.tag.pk}
+    query = urlencode({name: number for name, number in named.items() if number})
+    return _create(request, subject, f"{resolve_url('fleet-numbers')}?{query}")
 
 
 def _create(request: PersonRequest, subject: Subject, back: str) -> HttpResponse:

@@ -1,10 +1,13 @@
 """Saved views: which streams one shows, what it is called, by whose clock, and its periods."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import date, datetime, timedelta
 from zoneinfo import ZoneInfo
 
 from django.db.models import Count, QuerySet
+from django.http import Http404
+from django.shortcuts import get_object_or_404
 
 from onlooker.console.dashboard.period import ALL_NAMES, Period, parse_period
 from onlooker.console.reports.models import SavedView
@@ -75,6 +78,25 @@ class Subject:
         most = self.streams().values("time_zone").annotate(streams=Count("pk")).order_by("-streams", "time_zone")
         found = most.first()
         return zone_of(found["time_zone"] if found else "UTC")
+
+
+def find_group(organisation: Organisation, named: Mapping[str, str]) -> Subject:
+    """All streams, or those of the site and the tag that an address names; Http404 for those of others."""
+    site, tag = _number(named.get("site", "")), _number(named.get("tag", ""))
+    return Subject(
+        organisation,
+        site=get_object_or_404(Site, organisation=organisation, pk=site) if site else None,
+        tag=get_object_or_404(Tag, organisation=organisation, pk=tag) if tag else None,
+    )
+
+
+def _number(text: str) -> int:
+    """0: none is named."""
+    if not text:
+        return 0
+    if not (text.isascii() and text.isdecimal() and len(text) < 19) or not int(text):
+        raise Http404
+    return int(text)
 
 
 def subject_of(view: SavedView) -> Subject:

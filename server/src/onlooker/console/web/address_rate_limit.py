@@ -27,7 +27,8 @@ PUBLIC_NOTICES = OpenArea("/notice/", 1, 120, "Your address opens this page too 
 """Room for all visitors in a shop's network."""
 SHARED_LINKS = OpenArea("/shared/", 1, 120, "Your address opens shared links too often.")
 """An embedded page fetches its numbers every five minutes: room for an office with 300 of them open."""
-OPEN_AREAS = (AGENT, PUBLIC_NOTICES, SHARED_LINKS)
+UNSUBSCRIPTIONS = OpenArea("/unsubscribe/", 1, 120, "Your address opens this page too often.")
+OPEN_AREAS = (AGENT, PUBLIC_NOTICES, SHARED_LINKS, UNSUBSCRIPTIONS)
 
 
 class AddressRateLimit:

@@ -39,6 +39,7 @@ CHORES = (
     Chore("onlooker.devices.enrolment_codes.delete_past_codes", every_s=3600),
     Chore("onlooker.console.api.idempotent_requests.delete_past_requests", every_s=600),
     Chore("onlooker.keys.keys.delete_past_keys", every_s=3600),
+    Chore("onlooker.console.reports.mails.send_due_reports", every_s=60),
     Chore("onlooker.console.reports.links.delete_past_links", every_s=3600),
     Chore("onlooker.console.webhooks.trouble_mails.send_disabled_mails", every_s=60),
     Chore("onlooker.console.webhooks.outbox.delete_past_deliveries", every_s=600),
