@@ -1,7 +1,6 @@
 """The pages of an organisation's mailed reports: the list, a new one, changing and deleting one, addresses outside."""
 
 from dataclasses import dataclass
-from typing import Any
 from uuid import UUID
 
 from django.contrib import messages
@@ -46,7 +45,8 @@ class ListedReport:
     subject: Subject
     period: str
     when: str
-    due_at: Any
+    due: str
+    """By the clock of what it shows."""
     recipients: list[ListedRecipient]
 
 
@@ -75,12 +75,13 @@ def list_reports(request: PersonRequest, organisation_id: int) -> HttpResponse:
 
 def _describe(report: MailedReport) -> ListedReport:
     subject = subject_of(report)
+    due_at = report.due_at.astimezone(subject.zone)
     return ListedReport(
         report,
         subject,
         REPORT_PERIODS[report.period],
         DAYS[MONTHLY if report.weekday is None else str(report.weekday)],
-        report.due_at.astimezone(subject.zone),
+        f"{due_at.day} {due_at:%b %Y, %H:%M}",
         [_describe_recipient(one, subject) for one in report.recipients.all()],
     )
 
