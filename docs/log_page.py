@@ -56,6 +56,7 @@ FIELDS = {
     "reason": ("string", "Why: a word, or a sentence with the remedy."),
     "remedy": ("string", "What to do."),
     "replicas": ("integer", "Copies that the bus keeps."),
+    "report": ("integer", "Number of a mailed report."),
     "request_id": ("string", "The id of a request, which the client may choose with `X-Request-Id`. It goes with a job "
                    "through gateway, bus and worker: one filter shows all lines about it."),
     "role": ("string", "A member's role."),

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from datetime import date
+from datetime import date, timedelta
 from typing import Any
 
 import msgspec
@@ -13,11 +13,16 @@ from django.db import transaction
 from django.http import HttpResponse
 from django.test import Client
 from django.urls import URLPattern, URLResolver, get_resolver
+from django.utils import timezone
 
 from enrolments import code_of
 from memberships import invite_to, organisation_with, share_stream, site_of
 from onlooker.console.accounts.models import Account
 from onlooker.console.members.models import Invitation
+from onlooker.console.reports.links import LinkChoices, create_link
+from onlooker.console.reports.mailed_reports import ReportChoices, create_report
+from onlooker.console.reports.models import MailedReport, SharedLink
+from onlooker.console.reports.saved_views import Subject
 from onlooker.console.webhooks.endpoints import create_endpoint, send_test
 from onlooker.devices.models import Device, EnrolmentCode
 from onlooker.keys.keys import create_key
@@ -76,6 +81,18 @@ MATRIX = {
     "streams/<uuid:client_id>/notices/assessment/": MANAGER,
     "streams/<uuid:client_id>/notices/models/": MANAGER,
     "notice/<slug:key>/": OPEN,  # who has the link may see it; test_public_page: only while it is on
+    "streams/<uuid:client_id>/links/new/": MANAGER,
+    "organisations/<int:organisation_id>/links/": MANAGER,
+    "organisations/<int:organisation_id>/links/new/": MANAGER,
+    "organisations/<int:organisation_id>/links/<int:link_id>/revoke/": MANAGER,
+    "streams/<uuid:client_id>/reports/new/": MANAGER,
+    "organisations/<int:organisation_id>/reports/": MANAGER,
+    "organisations/<int:organisation_id>/reports/new/": MANAGER,
+    "organisations/<int:organisation_id>/reports/outside/": OWNER,
+    "organisations/<int:organisation_id>/reports/<int:report_id>/": MANAGER,
+    "organisations/<int:organisation_id>/reports/<int:report_id>/remove/": MANAGER,
+    "unsubscribe/<str:token>/": OPEN,  # with the link of a mail; test_unsubscription
+    "shared/<slug:token>/": OPEN,  # who has the link may see it; test_shared_page: only while it lives
     "streams/<uuid:client_id>/settings/": MANAGER,
     "streams/<uuid:client_id>/rotate/": MANAGER,
     "streams/<uuid:client_id>/remove/": MANAGER,
@@ -214,6 +231,8 @@ NOT_THERE_FOR_SOME = {
     "authority.pem",
     "invitations/<uuid:invitation_id>/",
     "notice/<slug:key>/",
+    "shared/<slug:token>/",
+    "unsubscribe/<str:token>/",
     "sign-in/<slug:address>/",
     "sign-in/<slug:address>/return/",
 }
@@ -252,6 +271,8 @@ class World:
     key: OrganisationKey
     delivery: Delivery
     note: Note
+    link: SharedLink
+    report: MailedReport
     people: dict[str, Account | None]
 
     def path(self, route: str) -> str:
@@ -268,6 +289,8 @@ class World:
             "endpoint_id": str(self.delivery.endpoint_id),
             "delivery_id": str(self.delivery.pk),
             "note_id": str(self.note.pk),
+            "link_id": str(self.link.pk),
+            "report_id": str(self.report.pk),
         }
         route = re.sub(r"\^|\$", "", route)
         route = route.replace("(?P<uidb36>[0-9A-Za-z]+)-(?P<key>.+)", "1-key").replace("(?P<key>[-:\\w]+)", "key")
@@ -309,7 +332,10 @@ def world(owner: Account, viewer: Account, stranger: Account, staff: Account, se
     delivery = send_test(create_endpoint(organisation_with(stream), "https://hooks.example.org/").endpoint)
     invitation = invite_to(stream, "new@example.org")
     note = create_note(organisation_with(stream), "New window", date(2026, 11, 9), about=stream)
-    return World(stream, member, site_of(stream), invitation, device, code, key, delivery, note, people)
+    subject, ends = Subject(organisation_with(stream), stream=stream), timezone.now() + timedelta(days=9)
+    link = create_link(subject, LinkChoices("Landlord", "7d", ends)).link
+    report = create_report(subject, ReportChoices("Weekly", 0, 7, "last-week", [owner.pk]))
+    return World(stream, member, site_of(stream), invitation, device, code, key, delivery, note, link, report, people)
 
 
 def verdict(answer: HttpResponse) -> str:
@@ -387,5 +413,7 @@ def test_the_owner_finds_everything_as_it_was_after_everybody_else_has_tried(
     assert Invitation.objects.filter(pk=world.invitation.pk).exists()
     assert Delivery.objects.filter(pk=world.delivery.pk, endpoint__disabled_at=None).exists()
     assert Note.objects.get() == world.note
+    assert SharedLink.objects.get(revoked_at=None) == world.link
+    assert MailedReport.objects.get() == world.report
     assert world.stream.access_tokens.filter(expires_at=None).count() == 1
     assert OrganisationKey.objects.filter(revoked_at=None).get() == world.key

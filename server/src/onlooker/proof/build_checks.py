@@ -50,6 +50,11 @@ BUILD_CHECKS: dict[str, tuple[str, ...]] = {
     "account-idempotent-request": (f"{_SERVER}/console/test_api_requests.py",),
     "account-audit-log": (f"{_SERVER}/audit/test_audit_log.py", f"{_SERVER}/audit/test_audit_readings.py"),
     "account-notes": (f"{_SERVER}/streams/test_notes.py", f"{_SERVER}/console/test_api_notes.py"),
+    "account-shared-link": (f"{_SERVER}/console/test_shared_page.py", f"{_SERVER}/console/test_shared_link_pages.py"),
+    "account-mailed-report": (
+        f"{_SERVER}/console/test_mailed_reports.py",
+        f"{_SERVER}/console/test_report_pages.py",
+    ),
     "account-notices": (f"{_SERVER}/console/test_notice_history.py", f"{_SERVER}/console/test_public_page.py"),
     "account-stripe-ids": (f"{_SERVER}/console/test_billing_end.py", f"{_SERVER}/console/test_chores.py"),
     "account-stripe-record": (f"{_SERVER}/console/test_billing_end.py",),

@@ -54,6 +54,8 @@ _SIGNED_IN = (
     ("account-idempotent-request", "the answer to a request of a program"),
     ("account-audit-log", "the audit log of a stream"),
     ("account-notes", "notes on days: free text"),
+    ("account-shared-link", "a shared link"),
+    ("account-mailed-report", "a mailed report"),
     ("account-notices", "what an owner enters for notices"),
     ("account-stripe-ids", "with billing: Stripe's ids"),
     ("account-stripe-record", "with billing: e-mail address, card, invoices"),

@@ -31,11 +31,12 @@ from onlooker.console.dashboard.recent_days import METRICS, count_people, draw_s
 from onlooker.console.notes.marks import as_json_note, draw_strip, read_group_notes
 from onlooker.console.notes.pages import group_notes_context
 from onlooker.console.numbers import read_numbers
-from onlooker.console.streams.access import visible_streams
+from onlooker.console.streams.access import roles_of, visible_streams
 from onlooker.database import Pool
 from onlooker.metrics.changes import Change
 from onlooker.metrics.fleet import FleetDay, FleetNumbers, FleetPeriod, add_up, read_group, read_streams
 from onlooker.streams.models import Note, Site, Stream, Tag
+from onlooker.streams.organisations import MANAGERS
 
 PERIODS = {7: "7 days", 30: "30 days", 90: "90 days", 365: "365 days"}
 USUAL_DAYS = 30
@@ -117,7 +118,19 @@ def show_group(request: PersonRequest) -> HttpResponse:
         "query": group.address(),
     }
     context |= group_notes_context(request, notes, group.site)
+    context |= _find_sharing(request, group)
     return render(request, "streams/group.html", context | offer_choices(request))
+
+
+def _find_sharing(request: PersonRequest, group: StreamGroup) -> dict[str, Any]:
+    """How somebody shares or mails these numbers: of the streams of one organisation that they manage."""
+    owners = set(group.streams.order_by().values_list("organisation", flat=True).distinct()[:2])
+    managed = {number for number, role in roles_of(request.user).items() if role in MANAGERS}
+    if len(owners) != 1 or not owners <= managed or group.asked.site_id == 0:
+        return {}
+    shown = {"site": group.asked.site_id, "tag": group.asked.tag_id, "period": f"{group.days}d"}
+    query = urlencode({name: value for name, value in shown.items() if value is not None})
+    return {"share_query": query, "group_owner": owners.pop()}
 
 
 @signed_in("GET", "HEAD")

@@ -54,8 +54,10 @@ class _Line:
     series: MetricSeries
 
 
-def present_time_chart(data: Mapping[str, Any], lines: ChartLines, source: ChartSource, suffix: str) -> TimeChart:
-    """`data` has the points; `suffix` is what links to other periods take along."""
+def present_time_chart(
+    data: Mapping[str, Any], lines: ChartLines, source: ChartSource, suffix: str | None
+) -> TimeChart:
+    """`data` has the points; `suffix` is what links to other periods take along; without one there are none."""
     choice, period = source.choice, source.period
     shown = list(_name_lines(lines, source))
     labels = label_buckets([*(point["key"] for point in data["points"]), *lines.ahead.keys], period.time)
@@ -164,7 +166,12 @@ def _explain_lines(lines: ChartLines, source: ChartSource) -> Iterator[str]:
 
 
 def _make_rows(
-    data: Mapping[str, Any], ahead: Sequence[Mapping[str, str]], lines: Sequence[_Line], *, has_bars: bool, suffix: str
+    data: Mapping[str, Any],
+    ahead: Sequence[Mapping[str, str]],
+    lines: Sequence[_Line],
+    *,
+    has_bars: bool,
+    suffix: str | None,
 ) -> SafeString:
     """Days link to their hours, weeks and months to their days."""
     is_linked = not Time(data["time"]).is_short
@@ -172,7 +179,7 @@ def _make_rows(
     cells = _CELL * (len(bars) + len(lines) + 1)
     past = (
         (
-            _link(point, suffix) if is_linked else point["label"],
+            _link(point, suffix) if suffix is not None and is_linked else point["label"],
             *(NO_VALUE if point["gap"] or point[name] is None else point[name] for name in bars),
             *(_show(line.series, place) for line in lines),
             point["words"],

@@ -108,6 +108,7 @@ class _Addresses:
             "key": f"A program with key {name}",
             "billing": "Billing",
             "chore": "The server itself",
+            "recipient": "The recipient",
         }
         return named.get(kind, f"Database role {name}")
 
@@ -181,6 +182,16 @@ class _Sentence:
             "webhook.disabled": lambda: f"Webhook {self._webhook()} disabled: {self.details['reason']}.",
             "webhook.enabled": lambda: f"Webhook {self._webhook()} enabled.",
             "webhook.removed": lambda: f"Webhook {self._webhook()} deleted.",
+            "link.created": self._new_link,
+            "link.revoked": lambda: f"Shared link {self._link()} revoked.",
+            "link.removed": lambda: f"Shared link {self._link()} ended with what it showed.",
+            "report.created": self._new_report,
+            "report.changed": lambda: f"Report {self._report()} changed: {self._listed(self.details['changes'])}.",
+            "report.removed": lambda: f"Report {self._report()} deleted.",
+            "report.recipient_added": lambda: f"{self._recipient()} gets report {self._report()}.",
+            "report.recipient_removed": lambda: f"{self._recipient()} no longer gets report {self._report()}.",
+            "report.unsubscribed": lambda: f"{self._recipient()} unsubscribed from report {self._report()}.",
+            "reports.outside": lambda: f"Reports to addresses that are no member's: {_value(self.details['allowed'])}.",
             "note.created": lambda: f"Note {self._note()} written.",
             "note.changed": lambda: f"Note {self._note()} changed: {self._note_changes()}.",
             "note.removed": lambda: f"Note {self._note()} removed.",
@@ -229,6 +240,27 @@ class _Sentence:
 
     def _webhook(self) -> str:
         return f"{self.details['webhook']} ({self.details['host']})"
+
+    def _link(self) -> str:
+        return f"{self.details['link']} ({self.details['label']})"
+
+    def _new_link(self) -> str:
+        told = self.details
+        shown = " and ".join(f"{kind} {told[kind]}" for kind in ("stream", "site", "tag") if told[kind])
+        return (
+            f"Shared link {self._link()} to {shown or 'all streams'} created, until {self._moment('ends')}. "
+            f"Password: {_value(told['password'])}. Embedded by: {', '.join(told['origins']) or 'nobody'}."
+        )
+
+    def _report(self) -> str:
+        return f"{self.details['report']} ({self.details['name']})"
+
+    def _new_report(self) -> str:
+        shown = " and ".join(f"{kind} {self.details[kind]}" for kind in ("stream", "site", "tag") if self.details[kind])
+        return f"Report {self._report()} on {shown or 'all streams'} created."
+
+    def _recipient(self) -> str:
+        return self._account() if "account" in self.details else str(self.details["address"])
 
     def _note(self) -> str:
         """Without its text, which may be removed; an entry stays."""

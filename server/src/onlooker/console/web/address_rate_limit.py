@@ -25,7 +25,10 @@ AGENT = OpenArea("/agent/", 10, 600, "Your address fetches too many of the agent
 """Fifteen devices behind one address may be installed at the same time: pip fetches about 40 files for each."""
 PUBLIC_NOTICES = OpenArea("/notice/", 1, 120, "Your address opens this page too often.")
 """Room for all visitors in a shop's network."""
-OPEN_AREAS = (AGENT, PUBLIC_NOTICES)
+SHARED_LINKS = OpenArea("/shared/", 1, 120, "Your address opens shared links too often.")
+"""An embedded page fetches its numbers every five minutes: room for an office with 300 of them open."""
+UNSUBSCRIPTIONS = OpenArea("/unsubscribe/", 1, 120, "Your address opens this page too often.")
+OPEN_AREAS = (AGENT, PUBLIC_NOTICES, SHARED_LINKS, UNSUBSCRIPTIONS)
 
 
 class AddressRateLimit:

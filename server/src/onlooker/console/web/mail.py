@@ -1,6 +1,7 @@
 """E-mail from templates: `<name>_subject.txt`, `<name>.txt`, `<name>.html`."""
 
 import smtplib
+from collections.abc import Mapping
 from threading import BoundedSemaphore
 from typing import Any
 
@@ -28,11 +29,12 @@ def is_mail_on() -> bool:
     return bool(settings.ONLOOKER.email_url)
 
 
-def send_mail(name: str, *, to: str, context: dict[str, Any]) -> None:
+def send_mail(name: str, *, to: str, context: dict[str, Any], headers: Mapping[str, str] | None = None) -> None:
     """Raises OSError (which includes SMTP errors) if the mail server refuses it."""
     shared = {"console_url": settings.ONLOOKER.console_url} | context
     subject = " ".join(render_to_string(f"{name}_subject.txt", shared).split())
-    mail = EmailMultiAlternatives(subject, render_to_string(f"{name}.txt", shared).strip() + "\n", to=[to])
+    text = render_to_string(f"{name}.txt", shared).strip() + "\n"
+    mail = EmailMultiAlternatives(subject, text, to=[to], headers=headers)
     mail.attach_alternative(render_to_string(f"{name}.html", shared), "text/html")
     deliver_mail(mail, kind=name.rpartition("/")[2])
 

@@ -1,6 +1,6 @@
 """Django middleware that rejects requests the console can't serve, and limits what browsers may do with its pages."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 
 from django.conf import settings
 from django.core.exceptions import DisallowedHost
@@ -98,9 +98,22 @@ def allow_sources(
     return response
 
 
+def allow_framing(response: HttpResponse, origins: Sequence[str]) -> HttpResponse:
+    """Let pages of these origins show this one page in a frame; none without origins."""
+    if origins:
+        policy = _POLICY | {"frame-ancestors": " ".join(origins)}
+        response["Content-Security-Policy"] = _join_policy(policy)
+        response.xframe_options_exempt = True
+    return response
+
+
 def _write_policy(sources: Mapping[str, str]) -> str:
     added = {name: f"{_POLICY.get(name, '')} {more}".strip() for name, more in sources.items()}
-    return "; ".join(f"{directive} {values}" for directive, values in (_POLICY | added).items())
+    return _join_policy(_POLICY | added)
+
+
+def _join_policy(policy: Mapping[str, str]) -> str:
+    return "; ".join(f"{directive} {values}" for directive, values in policy.items())
 
 
 def _write_permissions(granted: dict[str, str]) -> str:

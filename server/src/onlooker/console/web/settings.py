@@ -36,6 +36,7 @@ INSTALLED_APPS = [
     "onlooker.console.alerts.apps.AlertsConfig",
     "onlooker.console.checks.apps.ChecksConfig",
     "onlooker.console.notices.apps.NoticesConfig",
+    "onlooker.console.reports.apps.ReportsConfig",
     "onlooker.console.tokens.apps.TokensConfig",
     "onlooker.console.billing.apps.BillingConfig",
     "onlooker.audit.apps.AuditConfig",

@@ -17,6 +17,7 @@ urlpatterns = [
     path("streams/", include("onlooker.console.checks.urls")),
     path("streams/", include("onlooker.console.notices.urls")),
     path("notice/<slug:key>/", show_public_page, name="notice"),
+    path("", include("onlooker.console.reports.urls")),
     path("organisations/", include("onlooker.console.organisations.urls")),
     path("organisations/", include("onlooker.console.webhooks.urls")),
     path("", include("onlooker.console.notes.urls")),

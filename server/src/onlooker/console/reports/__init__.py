@@ -1,0 +1,1 @@
+"""What of the numbers leaves the console: read-only links, and reports by e-mail."""
