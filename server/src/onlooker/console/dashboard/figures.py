@@ -243,10 +243,10 @@ def _format_compared(kind: FigureKind, change: Change) -> str:
 
 
 def format_before(metric: str, change: Change) -> str:
-    return NO_VALUE if change.before is None else _format_number(_FIGURES[metric], change.before)
+    return NO_VALUE if change.before is None else _format_number(FIGURE_KINDS[metric], change.before)
 
 
-def _format_number(kind: _FigureKind, value: float) -> str:
+def _format_number(kind: FigureKind, value: float) -> str:
     return f"{kind.show(value)} {kind.unit}".strip()
 
 

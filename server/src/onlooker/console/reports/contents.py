@@ -8,10 +8,10 @@ from zoneinfo import ZoneInfo
 from django.conf import settings
 from django.http import HttpRequest
 
+from onlooker.console.dashboard.chart_choice import ChartChoice
 from onlooker.console.dashboard.figures import describe_untold, make_figures
 from onlooker.console.dashboard.group_page import describe_coverage, make_group_figures
 from onlooker.console.dashboard.period import Period, present_period
-from onlooker.console.dashboard.chart_choice import ChartChoice
 from onlooker.console.dashboard.presentation import present_report
 from onlooker.console.dashboard.recent_days import draw_sparkline, list_days
 from onlooker.console.dashboard.report import Report, make_query, read_report, without_interest
