@@ -154,6 +154,7 @@ def test_file_is_where_pages_look_and_asks_nobody_else(name):
         ("notices.css", 8_000),
         ("devices.css", 4_000),
         ("notes.css", 4_000),
+        ("lines.css", 4_000),
         ("documentation.css", 8_000),
     ],
 )
