@@ -134,7 +134,7 @@ def test_template_has_nothing_that_the_policy_forbids(path):
 @pytest.mark.parametrize(
     "name",
     [
-        *("console.css", "streams.css", "notices.css", "devices.css", "notes.css", "documentation.css"),
+        *("console.css", "streams.css", "notices.css", "devices.css", "notes.css", "lines.css", "documentation.css"),
         *("console.js", "documentation.js", "logo.svg"),
     ],
 )
