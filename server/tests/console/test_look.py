@@ -136,7 +136,8 @@ def test_template_has_nothing_that_the_policy_forbids(path):
 @pytest.mark.parametrize(
     "name",
     [
-        *("console.css", "streams.css", "notices.css", "devices.css", "notes.css", "documentation.css", "staff.css"),
+        *("console.css", "streams.css", "notices.css", "devices.css", "notes.css", "lines.css", "documentation.css"),
+        "staff.css",
         *("console.js", "documentation.js", "logo.svg"),
     ],
 )
@@ -156,6 +157,7 @@ def test_file_is_where_pages_look_and_asks_nobody_else(name):
         ("notices.css", 8_000),
         ("devices.css", 4_000),
         ("notes.css", 4_000),
+        ("lines.css", 4_000),
         ("documentation.css", 8_000),
         ("staff.css", 4_000),
     ],
