@@ -15,7 +15,7 @@ _FILTER_FORM = "`filter` is a list such as gender:female,age:25-34, without spac
 
 
 @dataclass(frozen=True)
-class Breakdown:
+class CellQuery:
     """How visits are divided into cells, and which of them count."""
 
     by: tuple[str, ...] = ()
@@ -79,11 +79,11 @@ class Breakdown:
         return number
 
 
-def parse_breakdown(parameters: Mapping[str, str], *, shown: Callable[[str], str]) -> Breakdown:
+def parse_breakdown(parameters: Mapping[str, str], *, shown: Callable[[str], str]) -> CellQuery:
     """Raises a Problem; `shown` shortens what was sent."""
     by = _parse_by(parameters["by"], shown) if "by" in parameters else ()
     filters = _parse_filter(parameters["filter"], shown) if "filter" in parameters else ()
-    return Breakdown(by, filters)
+    return CellQuery(by, filters)
 
 
 def _parse_by(text: str, shown: Callable[[str], str]) -> tuple[str, ...]:

@@ -8,7 +8,7 @@ from typing import Any
 
 from onlooker.database import Pool
 from onlooker.errors import bad_request
-from onlooker.metrics.breakdown import Breakdown
+from onlooker.metrics.breakdown import CellQuery
 from onlooker.metrics.buckets import Buckets, all_hours
 from onlooker.metrics.coverage import Watched, sum_coverage
 from onlooker.metrics.extension_values import read_extensions
@@ -37,7 +37,7 @@ class _Piece:
 
 
 async def read_cell_coverage(
-    pool: Pool, query: Query, breakdown: Breakdown, cells: Sequence[tuple[str, ...]], buckets: Buckets
+    pool: Pool, query: Query, breakdown: CellQuery, cells: Sequence[tuple[str, ...]], buckets: Buckets
 ) -> list[CellCoverage]:
     """By bucket; only what the query asks for."""
     if not any(name in EXTENSIONS for name in query.metrics):
@@ -59,7 +59,7 @@ async def read_cell_coverage(
 def _sum_bucket(
     places: Sequence[int],
     pieces: Sequence[_Piece],
-    breakdown: Breakdown,
+    breakdown: CellQuery,
     cells: Sequence[tuple[str, ...]],
     found: dict[str, Sequence[Any]],
 ) -> CellCoverage:

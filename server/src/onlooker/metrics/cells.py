@@ -16,7 +16,7 @@ from psycopg.rows import tuple_row
 
 from onlooker.database import Pool, load_sql_parts
 from onlooker.errors import Problem, bad_request
-from onlooker.metrics.breakdown import Breakdown
+from onlooker.metrics.breakdown import CellQuery
 from onlooker.metrics.buckets import WEEK_S, offsets_around
 from onlooker.metrics.definitions import METRICS, figures_of
 from onlooker.metrics.dimensions import DIMENSIONS
@@ -42,7 +42,7 @@ Cells = dict[int, dict[int, tuple[int, ...]]]
 """Figures by the number of a bucket and the number of a cell; nobody is in others."""
 
 
-class Note(IntEnum):
+class CellNote(IntEnum):
     """What a statement says instead of figures, or beside them."""
 
     GRID = 1
@@ -54,7 +54,7 @@ class Note(IntEnum):
 
 
 async def find_cells(
-    pool: Pool, query: Query, breakdown: Breakdown, metrics: tuple[str, ...], edges_s: Sequence[float]
+    pool: Pool, query: Query, breakdown: CellQuery, metrics: tuple[str, ...], edges_s: Sequence[float]
 ) -> tuple[Cells, bool]:
     """The figures of metrics in their declared order, and whether they are exact. Raises a Problem."""
     if not metrics:
@@ -70,10 +70,10 @@ async def find_cells(
     for number, cell, *figures in rows:
         if number != NOTE:
             cells.setdefault(number, {})[cell] = tuple(figures)
-        elif cell == Note.INEXACT:
+        elif cell == CellNote.INEXACT:
             is_exact = False
         else:
-            raise _refuse(Note(cell), query, until_s=figures[0])
+            raise _refuse(CellNote(cell), query, until_s=figures[0])
     return cells, is_exact
 
 
@@ -85,19 +85,19 @@ def add_up(cells: Sequence[tuple[int, ...]], *, count: int) -> tuple[int, ...]:
     return total
 
 
-def _refuse(note: Note, query: Query, *, until_s: int | None) -> Problem:
+def _refuse(note: CellNote, query: Query, *, until_s: int | None) -> Problem:
     since = datetime.fromtimestamp(until_s, UTC).astimezone(query.zone).isoformat() if until_s is not None else ""
-    if note is Note.GRID:
+    if note is CellNote.GRID:
         return bad_request(
             "This stream is on the grid, which tells of whole quarter hours alone: leave `by` and `filter` out."
         )
-    if note is Note.GROUPS:
+    if note is CellNote.GROUPS:
         later = f", or ask for a later range than {since}" if since else ""
         return bad_request(
             "This stream tells about people in groups, and a breakdown or a filter would tell of fewer people: leave "
             f"`by` and `filter` out{later}."
         )
-    if note is Note.DELETED:
+    if note is CellNote.DELETED:
         return bad_request(
             f"Visits that began before {since} were deleted after the stream's retention, and only visits can be "
             "broken down or filtered. Ask from then on, or leave `by` and `filter` out."
@@ -131,20 +131,20 @@ def compile_cells(metrics: tuple[str, ...], by: tuple[str, ...], filters: tuple[
         ),
         note=str(NOTE),
         week_s=str(WEEK_S),
-        **{note.name.lower(): str(note.value) for note in Note},
+        **{note.name.lower(): str(note.value) for note in CellNote},
     )
     return statement.encode()
 
 
 def _number_cell(by: tuple[str, ...]) -> str:
-    """As `Breakdown.number_of` does."""
+    """As `CellQuery.number_of` does."""
     number = "0"
     for dimension in map(DIMENSIONS.__getitem__, by):
         number = f"({number} * {len(dimension.parts)} + {dimension.place})"
     return number
 
 
-def _values_of(query: Query, breakdown: Breakdown, edges_s: Sequence[float]) -> tuple[Any, ...]:
+def _values_of(query: Query, breakdown: CellQuery, edges_s: Sequence[float]) -> tuple[Any, ...]:
     changes = offsets_around(query.zone, int(query.from_at.timestamp()), int(query.to_at.timestamp()) + 1)
     return (
         *compile_values(query, edges_s)[:-1],

@@ -11,7 +11,7 @@ from psycopg.rows import tuple_row
 
 from onlooker.database import Pool
 from onlooker.errors import bad_request
-from onlooker.metrics.breakdown import Breakdown
+from onlooker.metrics.breakdown import CellQuery
 from onlooker.metrics.buckets import Buckets, count_buckets, page_buckets
 from onlooker.metrics.cell_coverage import read_cell_coverage
 from onlooker.metrics.cells import add_up, find_cells
@@ -87,7 +87,7 @@ async def run_query(pool: Pool, query: Query, page: int = 1, *, size: int = PAGE
 
 
 async def _break_down(
-    pool: Pool, query: Query, breakdown: Breakdown, buckets: Buckets
+    pool: Pool, query: Query, breakdown: CellQuery, buckets: Buckets
 ) -> tuple[dict[str, dict[str, Any]], bool]:
     """Buckets as usual, of all visits that the filters keep; with their cells, if any dimension is asked for."""
     metrics = in_declared_order(tuple(name for name in query.metrics if name in METRICS))

@@ -8,7 +8,7 @@ from enum import StrEnum
 from zoneinfo import ZoneInfo
 
 from onlooker.errors import bad_request
-from onlooker.metrics.breakdown import BREAKDOWN_PARAMETERS, Breakdown, parse_breakdown
+from onlooker.metrics.breakdown import BREAKDOWN_PARAMETERS, CellQuery, parse_breakdown
 from onlooker.metrics.definitions import METRICS
 from onlooker.metrics.extensions import CARRIED, EXTENSIONS
 from onlooker.slots import slots_around
@@ -59,7 +59,7 @@ class Query:
     to_offset: tzinfo | None = None
     grid: bool = False
     """The range begins and ends with a slot, and the answer is that of whole slots."""
-    breakdown: Breakdown | None = None
+    breakdown: CellQuery | None = None
     """What the numbers are divided by, and which visits they are of; None: all of them together."""
 
     def on_grid(self) -> "Query":
@@ -111,7 +111,7 @@ def _parse_metrics(text: str | None) -> tuple[str, ...]:
     return names
 
 
-def _parse_breakdown(parameters: Mapping[str, str], metrics: tuple[str, ...]) -> Breakdown:
+def _parse_breakdown(parameters: Mapping[str, str], metrics: tuple[str, ...]) -> CellQuery:
     for name in (name for name in metrics if name in EXTENSIONS and name not in CARRIED):
         raise bad_request(f"`{name}` is not of single visits: ask for it without `by` and `filter`.")
     return parse_breakdown(parameters, shown=_shown)
