@@ -1,6 +1,6 @@
 """Mailed reports: creating, changing and removing them, and who gets them."""
 
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING
@@ -10,6 +10,7 @@ from django.core import signing
 from django.core.exceptions import ValidationError
 from django.core.validators import validate_email
 from django.db import transaction
+from django.db.models import QuerySet
 from django.utils import timezone
 
 from onlooker.console.accounts.models import Account
@@ -170,7 +171,7 @@ def unsubscribe(recipient: ReportRecipient) -> None:
     ReportRecipient.objects.filter(pk=recipient.pk, stopped_at=None).update(stopped_at=timezone.now())
 
 
-def reports_of(organisation: Organisation) -> Collection[MailedReport]:
+def reports_of(organisation: Organisation) -> QuerySet[MailedReport]:
     rows = MailedReport.objects.filter(organisation=organisation).order_by("name", "pk")
     return rows.select_related("organisation", "stream", "site", "tag").prefetch_related("recipients__account")
 

@@ -1,7 +1,6 @@
 """E-mail from templates: `<name>_subject.txt`, `<name>.txt`, `<name>.html`."""
 
 import smtplib
-from collections.abc import Mapping
 from threading import BoundedSemaphore
 from typing import Any
 
@@ -29,7 +28,7 @@ def is_mail_on() -> bool:
     return bool(settings.ONLOOKER.email_url)
 
 
-def send_mail(name: str, *, to: str, context: dict[str, Any], headers: Mapping[str, str] | None = None) -> None:
+def send_mail(name: str, *, to: str, context: dict[str, Any], headers: dict[str, str] | None = None) -> None:
     """Raises OSError (which includes SMTP errors) if the mail server refuses it."""
     shared = {"console_url": settings.ONLOOKER.console_url} | context
     subject = " ".join(render_to_string(f"{name}_subject.txt", shared).split())
