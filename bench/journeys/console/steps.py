@@ -74,7 +74,7 @@ def send_first_frame(scene: JourneySetup, person: Person) -> None:
     assert scene.send_frame(scene.known["first password"]) == 201
     person.see("Frames arrive")
     person.look("first-frame")
-    dashboard = f"/streams/{scene.known['login']}/dashboard/"
+    dashboard = f"/streams/{scene.known['login']}/dashboard/?period=today"
     person.wait(lambda: person.path == dashboard, "the dashboard", limit_s=EMPTY_S + PATIENCE_S)
     person.look("first-dashboard")
     person.open("/streams/")

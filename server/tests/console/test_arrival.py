@@ -96,7 +96,7 @@ def words_on(browser: Browser) -> str:
 
 
 def is_dashboard(browser: Browser) -> bool:
-    return str(browser.current_url).endswith(DASHBOARD_PATH)
+    return str(browser.current_url).endswith(f"{DASHBOARD_PATH}?period=today")
 
 
 def test_the_page_says_what_arrives_and_becomes_the_dashboard(chromium: Browser) -> None:
