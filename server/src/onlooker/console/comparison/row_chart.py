@@ -4,7 +4,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
-from onlooker.console.comparison.row_words import ShownRow, compute_figure
+from onlooker.console.comparison.row_words import ShownRow, add_up
 from onlooker.console.dashboard.figures import NO_VALUE
 from onlooker.console.dashboard.period import DAY, HOUR, SECOND, Period
 from onlooker.metrics.changes import sum_figures
@@ -134,7 +134,7 @@ def _show(metric: str, clusters: Sequence[Cluster], compared_s: int) -> tuple[fl
         [people] = sum_figures(clusters_of(metric, clusters))
         rate = people / (compared_s / HOUR_S)
         return round(rate, 3), f"{rate:,.1f}"
-    figure = compute_figure(metric, clusters)
+    figure = add_up(clusters).figure(metric)
     if not figure.value:
         return None, NO_VALUE
     value = float(figure.value)
