@@ -11,8 +11,8 @@ from onlooker.database import Pool
 from onlooker.metrics.comparison import NoComparison, find_cluster_length_s, read_watched_runs
 from onlooker.metrics.like_time import LEAST_SHARE, ClockRun, SlotRun, on_clock
 from onlooker.metrics.pooled_figures import (
-    Cluster,
     PartyRun,
+    PooledCluster,
     StreamPeriod,
     read_clusters,
     read_open_times,
@@ -55,7 +55,7 @@ class ComparedRow:
     """What a row counted over the compared time."""
 
     streams: tuple[WatchedStream, ...]
-    clusters: tuple[Cluster, ...] = ()
+    clusters: tuple[PooledCluster, ...] = ()
     compared_watched_s: float = 0.0
     """How long its streams watched in the compared time, all together."""
 

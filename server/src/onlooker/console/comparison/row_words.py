@@ -21,7 +21,7 @@ from onlooker.metrics.comparison import Comparison, LikeTime, NoComparison
 from onlooker.metrics.definitions import METRICS, Unit, Value
 from onlooker.metrics.intervals import Interval
 from onlooker.metrics.like_time import TimeRange
-from onlooker.metrics.pooled_figures import POOLED, Cluster, clusters_of
+from onlooker.metrics.pooled_figures import POOLED, PooledCluster, clusters_of
 from onlooker.metrics.row_ranks import RankInterval, rank_rows
 from onlooker.metrics.side_by_side import ComparedRow, SideBySide
 from onlooker.streams.models import Stream
@@ -132,7 +132,7 @@ class RowNumbers:
         return make_figure(metric, number_of(metric, self.values), self.alone, none=_NOTHING)
 
 
-def add_up(clusters: Sequence[Cluster]) -> RowNumbers:
+def add_up(clusters: Sequence[PooledCluster]) -> RowNumbers:
     by_metric = {name: clusters_of(name, clusters) for name in POOLED}
     values = {name: METRICS[name].shape(sum_figures(by_metric[name])) for name in POOLED}
     return RowNumbers(Comparison(_NO_TIME, {}, by_metric, (), exact=True), values)
