@@ -31,7 +31,8 @@ def counted(passing_by: int, interested: int = 0, **changes: float) -> ComparedR
 
 def standing(*seconds: Sequence[float]) -> ComparedRow:
     """Each slot's people."""
-    return row(*({"stop_time": [round(sum(slot) * 1e6), len(slot)]} for slot in seconds))
+    clusters: list[dict[str, Figures]] = [{"stop_time": [round(sum(slot) * 1e6), len(slot)]} for slot in seconds]
+    return row(*clusters)
 
 
 def test_rows_that_differ_by_more_than_chance_have_places_of_their_own() -> None:

@@ -4,9 +4,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 
+from onlooker.console.comparison.request import SHOWN
 from onlooker.console.comparison.rows import ChosenRow
 from onlooker.console.dashboard.figures import (
-    HEADLINES,
     NO_VALUE,
     OF_FACES,
     Figure,
@@ -79,7 +79,7 @@ def show_rows(found: SideBySide, chosen: Sequence[ChosenRow], streams: Sequence[
     """In the order of the address."""
     whys = [_explain(row, of_row) for row, of_row in zip(found.rows, streams, strict=True)]
     numbers = [add_up(row.clusters) for row in found.rows]
-    columns = [_make_column(metric, found, numbers, [why[metric] for why in whys]) for metric in HEADLINES]
+    columns = [_make_column(metric, found, numbers, [why[metric] for why in whys]) for metric in SHOWN]
     shown = []
     for number, (row, asked, of_row) in enumerate(zip(found.rows, chosen, streams, strict=True)):
         enough = {one.stream.stream_id for one in row.taking_part}
@@ -102,10 +102,10 @@ def show_rows(found: SideBySide, chosen: Sequence[ChosenRow], streams: Sequence[
 def _explain(row: ComparedRow, streams: Sequence[Stream]) -> dict[str, str]:
     """By metric, why there is no number; empty where there may be one."""
     if not row.taking_part:
-        return dict.fromkeys(HEADLINES, _NOT_WATCHED)
+        return dict.fromkeys(SHOWN, _NOT_WATCHED)
     enough = {one.stream.stream_id for one in row.taking_part}
     present = [stream for stream in streams if stream.pk in enough]
-    why = dict.fromkeys(HEADLINES, "")
+    why = dict.fromkeys(SHOWN, "")
     if not any(stream.reads_faces for stream in present):
         why |= dict.fromkeys(OF_FACES, _NO_FACES)
     elif not all(stream.reads_faces for stream in present):
