@@ -279,6 +279,11 @@ CONSOLE_ROUTES = {
     "`?site=`, `?tag=` and `?state=` find some, `?sort=` orders them; for HTMX only the list",
     "fleet-numbers": "Numbers of all streams together, or of `?site=` or `?tag=`, over `?days=7`, 30, 90 or 365",
     "fleet-numbers-json": "The same as JSON, with the days and the streams of the group; `?after=` goes on",
+    "comparison": "Rows side by side, each `?row=stream:...`, `site:...` or `tag:...`; `?metric=` is drawn, `?find=` "
+    "finds rows to add; for HTMX only what is found",
+    "comparison-csv": "The same as a CSV file: one row per number, with its interval and rank",
+    "before-after": "A `?row=` in the `?weeks=` from a `?date=` on, against as many before it",
+    "before-after-csv": "The same as a CSV file, with the columns of a dashboard's changes",
     "streams-change": "Changes many streams at once, with a preview: site, tags, retention, opening hours, groups",
     "dashboard": "A stream's numbers for a period, `?period=7d` or `?from=...&to=...`; for HTMX only the report",
     "dashboard-table": "The same as a CSV file: one row per hour or day",

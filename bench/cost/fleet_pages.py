@@ -9,7 +9,8 @@ import os
 import re
 import statistics
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import psycopg
@@ -18,8 +19,10 @@ from bench.lib.product import conclude, concluding, say
 from onlooker.metrics.days import find_wrong_days
 from testkit import migrated_database
 
-OVERVIEW_MS, SITE_MS = 500, 300
-TARGETS = {"overview_ms": OVERVIEW_MS, "site_ms": SITE_MS}
+OVERVIEW_MS, SITE_MS, COMPARISON_MS = 500, 300, 500
+TARGETS = {"overview_ms": OVERVIEW_MS, "site_ms": SITE_MS, "ten_streams_year_ms": COMPARISON_MS}
+COMPARED, COMPARED_DAYS = 10, 366
+"""Streams that are set side by side; each is watched all day, with people from 8 to 20 o'clock."""
 CONSOLE = "console.example.org"
 SLOTS_A_DAY = 3
 
@@ -60,6 +63,25 @@ SELECT stream.id, date_bin('15 minutes', now() - %(ago)s * interval '1 day', 'ep
        CASE WHEN (stream.id + %(ago)s) %% 29 = 0 THEN 400 ELSE 900 END
 FROM streams_stream stream, generate_series(0, %(slots)s::int - 1) number
 """
+MAKE_FULL_DAYS = """
+INSERT INTO metrics_slot (stream_id, slot_at, reaches_at, {columns})
+SELECT stream_id, slot_at, slot_at + interval '20 minutes', {figures}
+FROM unnest(%(streams)s::bigint[]) stream_id
+CROSS JOIN LATERAL (
+    SELECT slot_at, (stream_id * 31 + date_part('epoch', slot_at)::bigint / 900) %% 23 AS people
+    FROM generate_series(date_bin('15 minutes', now(), 'epoch') - %(days)s * interval '1 day',
+                         date_bin('15 minutes', now(), 'epoch') - interval '15 minutes', '15 minutes') slot_at
+    WHERE date_part('hour', slot_at) BETWEEN 8 AND 19) slot
+ON CONFLICT DO NOTHING
+"""
+MAKE_FULL_COVERAGE = """
+INSERT INTO streams_coverage (stream_id, slot_at, video_s)
+SELECT stream_id, slot_at, CASE WHEN (stream_id + date_part('doy', slot_at)::int) %% 29 = 0 THEN 400 ELSE 900 END
+FROM unnest(%(streams)s::bigint[]) stream_id,
+     generate_series(date_bin('15 minutes', now(), 'epoch') - %(days)s * interval '1 day',
+                     date_bin('15 minutes', now(), 'epoch') - interval '15 minutes', '15 minutes') slot_at
+ON CONFLICT DO NOTHING
+"""
 MAKE_STATES = """
 INSERT INTO streams_usage (stream_id, month, video_s, last_frame_at)
 SELECT id, date_trunc('month', now() AT TIME ZONE 'UTC')::date, 1000 * (id %% 50),
@@ -85,19 +107,31 @@ def fill(connection: psycopg.Connection[Any], account: int, asked: argparse.Name
 
     values = {"account": account, "sites": asked.sites, "streams": asked.streams}
     connection.execute(MAKE_STREAMS.encode(), values)
-    parts = {"passing_by": "people", "interested": "people / 3", "stopped": "people / 2", "told": "people / 3"}
-    parts |= {"still_us": "people * 1500000", "looking_us": "people * 900000", "gender_unknown": "people / 3"}
-    parts |= {"age_unknown": "people / 3", "emotion_unknown": "people / 3"}
-    statement = MAKE_DAY.format(
-        columns=", ".join(ALL_FIGURES), figures=", ".join(parts.get(column, "0") for column in ALL_FIGURES)
-    ).encode()
+    columns, figures = _make_figures(ALL_FIGURES)
+    statement = MAKE_DAY.format(columns=columns, figures=figures).encode()
     for ago in range(asked.days):
         connection.execute(statement, {"ago": ago, "slots": SLOTS_A_DAY})
         connection.execute(MAKE_COVERAGE.encode(), {"ago": ago, "slots": SLOTS_A_DAY})
         if ago % 10 == 0:
             say(f"{asked.streams} streams, {ago + 1} of {asked.days} days")
     connection.execute(MAKE_STATES.replace("%%", "%").encode())
+    compared = {"streams": find_compared(connection), "days": COMPARED_DAYS}
+    connection.execute(MAKE_FULL_DAYS.format(columns=columns, figures=figures).encode(), compared)
+    connection.execute(MAKE_FULL_COVERAGE.encode(), compared)
     connection.execute("ANALYZE")
+
+
+def find_compared(connection: psycopg.Connection[Any]) -> list[int]:
+    rows = connection.execute("SELECT id FROM streams_stream ORDER BY id LIMIT %s", (COMPARED,)).fetchall()
+    return [stream_id for (stream_id,) in rows]
+
+
+def _make_figures(columns: Iterable[str]) -> tuple[str, str]:
+    """Columns of a slot, and what is in them."""
+    parts = {"passing_by": "people", "interested": "people / 3", "stopped": "people / 2", "told": "people / 3"}
+    parts |= {"still_us": "people * 1500000", "looking_us": "people * 900000", "gender_unknown": "people / 3"}
+    parts |= {"age_unknown": "people / 3", "emotion_unknown": "people / 3"}
+    return ", ".join(columns), ", ".join(parts.get(column, "0") for column in columns)
 
 
 def time_pages(get: Callable[[str], Any], paths: dict[str, str], rounds: int) -> dict[str, float]:
@@ -111,6 +145,21 @@ def time_pages(get: Callable[[str], Any], paths: dict[str, str], rounds: int) ->
             if number:
                 times[name].append(1000 * (time.perf_counter() - began))
     return {name: round(statistics.median(found), 1) for name, found in times.items()}
+
+
+def name_comparisons(connection: psycopg.Connection[Any], site: int) -> dict[str, str]:
+    """Ten streams side by side, sites, and a stream before and after a day."""
+    found = connection.execute("SELECT client_id FROM streams_stream ORDER BY id LIMIT %s", (COMPARED,)).fetchall()
+    streams = "&".join(f"row=stream:{client_id}" for (client_id,) in found)
+    today = datetime.now(UTC).date()
+    year = f"from={today - timedelta(days=365)}&to={today - timedelta(days=1)}"
+    day = today - timedelta(days=182)
+    return {
+        "ten_streams_year_ms": f"/streams/compare/?{streams}&{year}",
+        "ten_streams_30_days_ms": f"/streams/compare/?{streams}&period=30d",
+        "two_sites_7_days_ms": f"/streams/compare/?row=site:{site}&row=site:{site + 1}",
+        "before_after_ms": f"/streams/compare/before-after/?row=stream:{found[0][0]}&date={day}&weeks=26",
+    }
 
 
 def find_wrong_sums(get: Callable[[str], Any], connection: psycopg.Connection[Any], site: int) -> list[str]:
@@ -163,6 +212,7 @@ def measure(url: str, asked: argparse.Namespace) -> dict[str, Any]:
             "site_json_ms": f"/streams/numbers.json?site={site}&days=30",
             "all_30_days_ms": "/streams/numbers/?days=30",
             "all_7_days_ms": "/streams/numbers/?days=7",
+            **name_comparisons(connection, site),
         }
         say("pages")
         times = time_pages(get, paths, asked.rounds)

@@ -15,6 +15,7 @@ from bench.journeys.dashboard.lines import chart_numbers
 from bench.journeys.dashboard.live import walk_through
 from bench.journeys.dashboard.overview import look_as_viewer, look_over_streams
 from bench.journeys.dashboard.recovery import fall_asleep, wake_up
+from bench.journeys.dashboard.side_by_side import set_side_by_side
 from bench.journeys.dashboard.speed import measure_speed
 from bench.journeys.dashboard.stage import Part, Stage, make_world
 from bench.journeys.dashboard.states import look_at_empty, look_at_states, print_reports
@@ -39,6 +40,7 @@ PARTS: Sequence[tuple[str, Part]] = (
     ("clock-changes", check_clock_changes),
     ("empty", look_at_empty),
     ("overview", look_over_streams),
+    ("rows", set_side_by_side),
     ("states", look_at_states),
     ("viewer", look_as_viewer),
     ("print", print_reports),

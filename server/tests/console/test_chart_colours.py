@@ -39,6 +39,11 @@ def colours(request):
     return {"ground": GROUNDS[request.param], **dict(re.findall(r"--([\w-]+): (#[0-9a-f]{6});", block[1]))}
 
 
+@pytest.mark.parametrize("row", range(1, 6))
+def test_lines_of_rows_stand_out_from_their_ground(colours, row):
+    assert contrast(colours[f"row-{row}"], colours["ground"]) >= 3
+
+
 @pytest.mark.parametrize("name", ["passing-by", "beside", "ghost", "unknown", *itertools.chain(*RINGS)])
 def test_what_is_drawn_stands_out_from_its_ground(colours, name):
     assert contrast(colours[name], colours["ground"]) >= 3

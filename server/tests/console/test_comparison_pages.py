@@ -1,4 +1,4 @@
-"""Streams, sites and tags side by side, and weeks before and after a day: what is shown, to whom, and what is refused."""
+"""Streams, sites and tags side by side, and weeks before and after a day: what is shown, to whom, what is refused."""
 
 import csv
 import io
@@ -27,6 +27,7 @@ pytestmark = pytest.mark.django_db(transaction=True)
 SignIn = Callable[[Account | None], Client]
 PAGE, FILE = "/streams/compare/", "/streams/compare/comparison.csv"
 BEFORE_AFTER, CHANGES = "/streams/compare/before-after/", "/streams/compare/before-after.csv"
+SHARED = "1\N{EN DASH}2"
 UNKNOWN = "00000000-0000-0000-0000-000000000000"
 
 
@@ -69,7 +70,7 @@ def test_rows_are_shown_side_by_side_with_their_ranks(sign_in: SignIn, owner: Ac
     page = sign_in(owner).get(f"{PAGE}?{rows_of(*asked)}&period=7d").content.decode()
     found = read_cells(page)
     assert list(found) == asked
-    assert [found[row]["passing_by"] for row in asked] == [("300", "1–2"), ("300", "1–2"), ("200", "3")]
+    assert [found[row]["passing_by"] for row in asked] == [("300", SHARED), ("300", SHARED), ("200", "3")]
     assert [found[row]["conversion"][0] for row in asked] == ["1.0"] * 3
     assert {found[row]["stop_time"][0] for row in asked} == {"5.0"}
     assert "144 of " in page
@@ -183,13 +184,30 @@ def test_rows_and_streams_are_bounded(
     assert "3 streams over 7 days are too many for one page. Choose at most 4 days" in answer.content.decode()
 
 
-def test_few_people_in_groups_are_a_dash_with_the_reason(sign_in: SignIn, owner: Account, shops: list[Stream]) -> None:
-    """In groups of 20 the people of a single slot are one block; of a mixed row those who are told are told."""
-    Stream.objects.filter(pk=shops[2].pk).update(groups_of=200)
-    asked = [row_of(shops[2]), row_of(shops[0])]
+def test_people_in_groups_that_are_not_told_yet_are_a_dash_with_the_reason(
+    sign_in: SignIn, owner: Account, shops: list[Stream]
+) -> None:
+    """Counts are told of everybody; of a tag with such a stream and another one, people of the other are told."""
+    grouped = create_stream("Grouped", owner=owner, kind="enterprise", groups_of=5).stream
+    watch(grouped, days=21)
+    count(grouped, 30, days_ago=2)
+    for stream in (grouped, shops[0]):
+        change_tags(stream, organisation_of(owner), added=["mixed"], removed=[])
+    asked = [row_of(grouped), row_of(Tag.objects.get(name="mixed"))]
     page = sign_in(owner).get(f"{PAGE}?{rows_of(*asked)}&period=7d").content.decode()
-    found = read_cells(page)
-    assert found[asked[0]]["passing_by"][0] == "300"
+    alone, mixed = read_cells(page).values()
+    assert (alone["interested"][0], alone["conversion"][0], alone["stop_time"]) == ("30", "1.0", ("", ""))
+    assert (mixed["interested"][0], mixed["conversion"][0], mixed["stop_time"]) == ("130", "1.0", ("5.0", ""))
+    assert "fewer than 10 are in groups that lie inside the compared time" in page
+
+
+def test_a_stream_that_only_counts_leaves_no_conversion(sign_in: SignIn, owner: Account, shops: list[Stream]) -> None:
+    Stream.objects.filter(pk=shops[0].pk).update(reads_faces=False)
+    asked = [row_of(shops[0]), row_of(Site.objects.get()), row_of(shops[2])]
+    page = sign_in(owner).get(f"{PAGE}?{rows_of(*asked)}&period=7d").content.decode()
+    door, site, other = read_cells(page).values()
+    assert (door["passing_by"][0], door["interested"], door["conversion"]) == ("100", ("", ""), ("", ""))
+    assert (site["interested"][0], site["conversion"], other["conversion"]) == ("300", ("", ""), ("1.0", ""))
 
 
 def read_sentences(page: str) -> dict[str, str]:

@@ -9,7 +9,7 @@ import pytest
 
 from onlooker.metrics.definitions import METRICS, Figures
 from onlooker.metrics.like_time import ClockRun, TimeRange
-from onlooker.metrics.pooled_figures import POOLED, Cluster, StreamPeriod
+from onlooker.metrics.pooled_figures import POOLED, PooledCluster, StreamPeriod
 from onlooker.metrics.row_ranks import RankInterval, rank_rows
 from onlooker.metrics.side_by_side import ComparedRow, WatchedStream
 
@@ -21,7 +21,7 @@ WORLDS = 400
 
 def row(*clusters: dict[str, Figures], hours: float = HOURS) -> ComparedRow:
     nothing = {name: [0] * len(METRICS[name].figures) for name in POOLED}
-    made = tuple(Cluster(number, number + 1, nothing | one) for number, one in enumerate(clusters))
+    made = tuple(PooledCluster(number, number + 1, nothing | one) for number, one in enumerate(clusters))
     return ComparedRow((STREAM,), made, 3600 * hours)
 
 
@@ -31,7 +31,8 @@ def counted(passing_by: int, interested: int = 0, **changes: float) -> ComparedR
 
 def standing(*seconds: Sequence[float]) -> ComparedRow:
     """Each slot's people."""
-    return row(*({"stop_time": [round(sum(slot) * 1e6), len(slot)]} for slot in seconds))
+    clusters: list[dict[str, Figures]] = [{"stop_time": [round(sum(slot) * 1e6), len(slot)]} for slot in seconds]
+    return row(*clusters)
 
 
 def test_rows_that_differ_by_more_than_chance_have_places_of_their_own() -> None:

@@ -49,7 +49,7 @@ class PartyRun(NamedTuple):
     """Where the stream's period ends: a block of people who stayed longer is not told."""
 
 
-class Cluster(NamedTuple):
+class PooledCluster(NamedTuple):
     """People who may have come together: one independent draw. Of a stream with groups, a block is one by itself."""
 
     from_s: int
@@ -72,15 +72,15 @@ def _compile(name: str) -> str:
 POOLED_STATEMENTS = {name: _compile(name) for name in _parts}
 
 
-async def read_clusters(pool: Pool, runs: Sequence[PartyRun], cluster_s: int) -> dict[int, list[Cluster]]:
+async def read_clusters(pool: Pool, runs: Sequence[PartyRun], cluster_s: int) -> dict[int, list[PooledCluster]]:
     """By party, all that its streams counted in their runs."""
     values = _as_values(runs)
-    found: dict[int, list[Cluster]] = defaultdict(list)
+    found: dict[int, list[PooledCluster]] = defaultdict(list)
     for row in await _read(pool, "pool_slots", values | {"cluster_s": cluster_s}):
         from_s = row["cluster"] * cluster_s
-        found[row["party"]].append(Cluster(from_s, from_s + cluster_s, _figures_of(row)))
+        found[row["party"]].append(PooledCluster(from_s, from_s + cluster_s, _figures_of(row)))
     for row in await _read(pool, "pool_blocks", values):
-        found[row["party"]].append(Cluster(row["from_s"], row["to_s"], _figures_of(row)))
+        found[row["party"]].append(PooledCluster(row["from_s"], row["to_s"], _figures_of(row)))
     return found
 
 
@@ -88,7 +88,7 @@ def _figures_of(row: DictRow) -> dict[str, Figures]:
     return {name: [row[column] for column in METRICS[name].figures] for name in POOLED}
 
 
-def clusters_of(metric: str, clusters: Iterable[Cluster]) -> list[Figures]:
+def clusters_of(metric: str, clusters: Iterable[PooledCluster]) -> list[Figures]:
     """At least one, so that there is always a sum."""
     return [one.figures[metric] for one in clusters] or [(0,) * len(METRICS[metric].figures)]
 

@@ -1,5 +1,6 @@
 """Streams, sites and tags side by side, over the slots of the local clock that were watched in all of them."""
 
+import asyncio
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import groupby
@@ -10,8 +11,8 @@ from onlooker.database import Pool
 from onlooker.metrics.comparison import NoComparison, find_cluster_length_s, read_watched_runs
 from onlooker.metrics.like_time import LEAST_SHARE, ClockRun, SlotRun, on_clock
 from onlooker.metrics.pooled_figures import (
-    Cluster,
     PartyRun,
+    PooledCluster,
     StreamPeriod,
     read_clusters,
     read_open_times,
@@ -54,7 +55,7 @@ class ComparedRow:
     """What a row counted over the compared time."""
 
     streams: tuple[WatchedStream, ...]
-    clusters: tuple[Cluster, ...] = ()
+    clusters: tuple[PooledCluster, ...] = ()
     compared_watched_s: float = 0.0
     """How long its streams watched in the compared time, all together."""
 
@@ -104,7 +105,7 @@ async def read_side_by_side(pool: Pool, rows: Sequence[Sequence[StreamPeriod]]) 
         for one in row.taking_part
         for run, offset_s in runs_within(one.runs, bare.common)
     ]
-    clusters, watched_s = await read_clusters(pool, runs, bare.cluster_s), await sum_watched(pool, runs)
+    clusters, watched_s = await asyncio.gather(read_clusters(pool, runs, bare.cluster_s), sum_watched(pool, runs))
     read = tuple(
         ComparedRow(row.streams, tuple(clusters.get(number, ())), watched_s[number]) for number, row in enumerate(found)
     )

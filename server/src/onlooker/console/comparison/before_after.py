@@ -13,7 +13,7 @@ from django.shortcuts import render
 from onlooker.audit.actor import account_actor
 from onlooker.audit.entries import append_export
 from onlooker.console.accounts.page_access import PersonRequest, signed_in
-from onlooker.console.comparison.rows import ChosenRow, RowError, RowKind, find_rows, read_streams_of
+from onlooker.console.comparison.rows import ChosenRow, RowError, find_rows, read_streams_of
 from onlooker.console.dashboard.change_table import COLUMNS, make_change_rows
 from onlooker.console.dashboard.figures import (
     HEADLINES,
@@ -38,7 +38,7 @@ from onlooker.metrics.comparison import Comparison
 from onlooker.metrics.definitions import METRICS
 from onlooker.metrics.pooled_figures import POOLED
 from onlooker.streams.business_hours import zone_of
-from onlooker.streams.models import Note, Stream
+from onlooker.streams.models import Note
 from onlooker.streams.notes import notes_of_stream, within
 
 WEEKS = (1, 2, 4, 8, 12, LONGEST_WEEKS)
@@ -106,7 +106,7 @@ def send_before_after(request: PersonRequest) -> HttpResponse:
         comparison = _read(request, campaign, watershed, now)
     except RowError as error:
         return HttpResponse(f"{error}\n", status=400, content_type="text/plain; charset=utf-8")
-    for stream in row.streams:
+    for stream in row.read():
         zone = zone_of(stream.time_zone)
         from_at, to_at = watershed.before(zone).from_at, min(watershed.after(zone).to_at, now)
         append_export(stream.pk, actor=account_actor(request.user.pk), from_at=from_at, to_at=to_at)
@@ -160,9 +160,8 @@ def _offer_notes(campaign: Campaign, now: datetime) -> list[tuple[Note, str]]:
 
 
 def _find_notes(row: ChosenRow, first: date, last: date) -> Sequence[Note]:
-    if row.kind is RowKind.STREAM:
-        stream: Stream = row.streams.get()
-        return list(within(notes_of_stream(stream), first, last))
+    if row.own:
+        return list(within(notes_of_stream(row.own), first, last))
     return read_group_notes(row.streams, row.site_id, first, last)
 
 

@@ -12,6 +12,7 @@ from onlooker.audit.entries import append_export
 from onlooker.console.accounts.page_access import PersonRequest, signed_in
 from onlooker.console.comparison.request import (
     OFFERED,
+    SHOWN,
     ComparisonRequest,
     StreamsOfRows,
     parse_request,
@@ -20,7 +21,7 @@ from onlooker.console.comparison.request import (
 from onlooker.console.comparison.row_chart import draw_rows
 from onlooker.console.comparison.row_words import ShownRow, show_rows
 from onlooker.console.comparison.rows import ROWS_AT_MOST, RowError, chosen_in_overview, search_rows
-from onlooker.console.dashboard.figures import HEADLINES, format_compared_s
+from onlooker.console.dashboard.figures import format_compared_s
 from onlooker.console.dashboard.period import CALENDAR_NAMES, DEFAULT, PeriodError, format_period
 from onlooker.console.dashboard.table import make_file
 from onlooker.console.numbers import read_numbers
@@ -140,7 +141,7 @@ def _make_lines(found: SideBySide, rows: list[ShownRow]) -> Iterator[list[object
             *(as_cell([row.chosen.name]), row.chosen.kind.value, row.streams, len(row.row.taking_part)),
             *(None if share is None else round(share, DIGITS), found.compared_s / 3600, round(row.row.hours, DIGITS)),
         ]
-        for metric, one in zip(HEADLINES, row.figures, strict=True):
+        for metric, one in zip(SHOWN, row.figures, strict=True):
             if found.reason or not one.figure.value:
                 yield [*about, metric, *[None] * 5, found.reason or one.why]
                 continue

@@ -16,6 +16,8 @@ from onlooker.metrics.pooled_figures import StreamPeriod
 from onlooker.streams.business_hours import zone_of
 from onlooker.streams.models import Stream
 
+SHOWN = tuple(metric for metric in HEADLINES if metric != "stopped")
+"""As many as have room. Who stopped is told before and after a day, and on dashboards."""
 LONGEST_DAYS = 366
 OFFERED = {name: label for name, label in NAMES.items() if name != "24h"} | CALENDAR_NAMES
 """Periods of whole local days: 24 hours to now would be other times of day on each clock."""
@@ -34,7 +36,7 @@ class ComparisonRequest:
         """The query of the same page, changed."""
         other = replace(self, **changes)
         said = [*(("row", row.value) for row in other.rows), *other.period]
-        if other.metric != HEADLINES[0]:
+        if other.metric != SHOWN[0]:
             said.append(("metric", other.metric))
         return urlencode(said, safe=":")
 
@@ -55,7 +57,7 @@ def parse_request(request: PersonRequest) -> ComparisonRequest:
     period = tuple((name, given[name]) for name in ("period", "from", "to") if name in given)
     metric = given.get("metric", "")
     rows = tuple(find_rows(request.user, request.GET.getlist("row")))
-    return ComparisonRequest(rows, period, metric if metric in HEADLINES else HEADLINES[0])
+    return ComparisonRequest(rows, period, metric if metric in SHOWN else SHOWN[0])
 
 
 def parse_days(period: Iterable[tuple[str, str]], zone: ZoneInfo, now: datetime) -> Period:

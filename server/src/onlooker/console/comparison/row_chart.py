@@ -4,12 +4,12 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
-from onlooker.console.comparison.row_words import ShownRow, compute_figure
+from onlooker.console.comparison.row_words import ShownRow, add_up
 from onlooker.console.dashboard.figures import NO_VALUE
 from onlooker.console.dashboard.period import DAY, HOUR, SECOND, Period
 from onlooker.metrics.changes import sum_figures
 from onlooker.metrics.definitions import METRICS, Unit
-from onlooker.metrics.pooled_figures import Cluster, clusters_of
+from onlooker.metrics.pooled_figures import PooledCluster, clusters_of
 from onlooker.metrics.side_by_side import ClockSpan, SideBySide
 
 HOURS_UP_TO, DAYS_UP_TO = 3 * DAY + HOUR, 100 * DAY
@@ -118,9 +118,9 @@ def _sum_spans(spans: Iterable[ClockSpan], bucket_s: int) -> dict[int, int]:
     return found
 
 
-def _sum_clusters(clusters: Iterable[Cluster], bucket_s: int) -> dict[int, list[Cluster]]:
+def _sum_clusters(clusters: Iterable[PooledCluster], bucket_s: int) -> dict[int, list[PooledCluster]]:
     """Those that lie inside a bucket: a block of people may lie across several."""
-    found: dict[int, list[Cluster]] = {}
+    found: dict[int, list[PooledCluster]] = {}
     for one in clusters:
         begin_s = _bucket_of(one.from_s, bucket_s)
         if one.to_s <= begin_s + bucket_s:
@@ -128,13 +128,13 @@ def _sum_clusters(clusters: Iterable[Cluster], bucket_s: int) -> dict[int, list[
     return found
 
 
-def _show(metric: str, clusters: Sequence[Cluster], compared_s: int) -> tuple[float | None, str]:
+def _show(metric: str, clusters: Sequence[PooledCluster], compared_s: int) -> tuple[float | None, str]:
     """No mean and no share of fewer than ten people."""
     if metric in METRICS and METRICS[metric].unit is Unit.PEOPLE:
         [people] = sum_figures(clusters_of(metric, clusters))
         rate = people / (compared_s / HOUR_S)
         return round(rate, 3), f"{rate:,.1f}"
-    figure = compute_figure(metric, clusters)
+    figure = add_up(clusters).figure(metric)
     if not figure.value:
         return None, NO_VALUE
     value = float(figure.value)

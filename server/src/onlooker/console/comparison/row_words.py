@@ -4,9 +4,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 
+from onlooker.console.comparison.request import SHOWN
 from onlooker.console.comparison.rows import ChosenRow
 from onlooker.console.dashboard.figures import (
-    HEADLINES,
     NO_VALUE,
     OF_FACES,
     Figure,
@@ -18,10 +18,10 @@ from onlooker.console.dashboard.figures import (
 from onlooker.console.dashboard.presentation import format_share
 from onlooker.metrics.changes import FEWEST_PEOPLE, sum_figures
 from onlooker.metrics.comparison import Comparison, LikeTime, NoComparison
-from onlooker.metrics.definitions import METRICS, Unit
+from onlooker.metrics.definitions import METRICS, Unit, Value
 from onlooker.metrics.intervals import Interval
 from onlooker.metrics.like_time import TimeRange
-from onlooker.metrics.pooled_figures import POOLED, Cluster, clusters_of
+from onlooker.metrics.pooled_figures import POOLED, PooledCluster, clusters_of
 from onlooker.metrics.row_ranks import RankInterval, rank_rows
 from onlooker.metrics.side_by_side import ComparedRow, SideBySide
 from onlooker.streams.models import Stream
@@ -44,12 +44,12 @@ class RowFigure:
     """A number of a row. Without one, `why` says why."""
 
     figure: Figure
-    rank: RankInterval | None
-    interval: Interval | None
-    """Of a mean or a share."""
-    hourly: str
-    """Of a count: how many in an hour that was watched."""
     why: str
+    interval: Interval | None = None
+    """Of a mean or a share."""
+    hourly: str = ""
+    """Of a count: how many in an hour that was watched."""
+    rank: RankInterval | None = None
 
     @property
     def place(self) -> str:
@@ -78,7 +78,8 @@ class ShownRow:
 def show_rows(found: SideBySide, chosen: Sequence[ChosenRow], streams: Sequence[Sequence[Stream]]) -> list[ShownRow]:
     """In the order of the address."""
     whys = [_explain(row, of_row) for row, of_row in zip(found.rows, streams, strict=True)]
-    columns = [_make_column(metric, found, [why[metric] for why in whys]) for metric in HEADLINES]
+    numbers = [add_up(row.clusters) for row in found.rows]
+    columns = [_make_column(metric, found, numbers, [why[metric] for why in whys]) for metric in SHOWN]
     shown = []
     for number, (row, asked, of_row) in enumerate(zip(found.rows, chosen, streams, strict=True)):
         enough = {one.stream.stream_id for one in row.taking_part}
@@ -101,10 +102,10 @@ def show_rows(found: SideBySide, chosen: Sequence[ChosenRow], streams: Sequence[
 def _explain(row: ComparedRow, streams: Sequence[Stream]) -> dict[str, str]:
     """By metric, why there is no number; empty where there may be one."""
     if not row.taking_part:
-        return dict.fromkeys(HEADLINES, _NOT_WATCHED)
+        return dict.fromkeys(SHOWN, _NOT_WATCHED)
     enough = {one.stream.stream_id for one in row.taking_part}
     present = [stream for stream in streams if stream.pk in enough]
-    why = dict.fromkeys(HEADLINES, "")
+    why = dict.fromkeys(SHOWN, "")
     if not any(stream.reads_faces for stream in present):
         why |= dict.fromkeys(OF_FACES, _NO_FACES)
     elif not all(stream.reads_faces for stream in present):
@@ -120,35 +121,40 @@ def _explain(row: ComparedRow, streams: Sequence[Stream]) -> dict[str, str]:
     return why
 
 
-def _make_column(metric: str, found: SideBySide, whys: Sequence[str]) -> list[RowFigure]:
+@dataclass(frozen=True)
+class RowNumbers:
+    """All numbers of some clusters, without changes: they are set beside other rows, not beside another time."""
+
+    alone: Comparison
+    values: dict[str, Value]
+
+    def figure(self, metric: str) -> Figure:
+        return make_figure(metric, number_of(metric, self.values), self.alone, none=_NOTHING)
+
+
+def add_up(clusters: Sequence[PooledCluster]) -> RowNumbers:
+    by_metric = {name: clusters_of(name, clusters) for name in POOLED}
+    values = {name: METRICS[name].shape(sum_figures(by_metric[name])) for name in POOLED}
+    return RowNumbers(Comparison(_NO_TIME, {}, by_metric, (), exact=True), values)
+
+
+def _make_column(metric: str, found: SideBySide, numbers: Sequence[RowNumbers], whys: Sequence[str]) -> list[RowFigure]:
     nothing = ComparedRow(())
     ranks = rank_rows([nothing if why else row for row, why in zip(found.rows, whys, strict=True)], metric)
     is_ranked = sum(rank is not None for rank in ranks) > 1
     return [
-        _make_figure(metric, row, rank if is_ranked else None, why)
-        for row, rank, why in zip(found.rows, ranks, whys, strict=True)
+        replace(_make_figure(metric, row, of_row, why), rank=rank if is_ranked else None)
+        for row, of_row, rank, why in zip(found.rows, numbers, ranks, whys, strict=True)
     ]
 
 
-def _make_figure(metric: str, row: ComparedRow, rank: RankInterval | None, why: str) -> RowFigure:
-    figure = compute_figure(metric, row.clusters)
+def _make_figure(metric: str, row: ComparedRow, numbers: RowNumbers, why: str) -> RowFigure:
+    figure = numbers.figure(metric)
     if why:
         empty = replace(figure, value="", shown=NO_VALUE, unit="", interval="", change=_NOTHING)
-        return RowFigure(empty, None, None, "", why)
+        return RowFigure(empty, why)
     hourly = ""
     if metric in METRICS and METRICS[metric].unit is Unit.PEOPLE and row.hours:
-        [people] = sum_figures(clusters_of(metric, row.clusters))
-        hourly = f"{people / row.hours:,.1f}"
-    interval = find_interval(metric, _alone(row.clusters)) if figure.interval else None
-    return RowFigure(figure, rank, interval, hourly, figure.change.words)
-
-
-def compute_figure(metric: str, clusters: Sequence[Cluster]) -> Figure:
-    """Without a change: it is set beside other rows, not beside another time."""
-    alone = _alone(clusters)
-    values = {name: METRICS[name].shape(sum_figures(alone.clusters[name])) for name in POOLED}
-    return make_figure(metric, number_of(metric, values), alone, none=_NOTHING)
-
-
-def _alone(clusters: Sequence[Cluster]) -> Comparison:
-    return Comparison(_NO_TIME, {}, {name: clusters_of(name, clusters) for name in POOLED}, (), exact=True)
+        hourly = f"{int(numbers.values[metric]['value'] or 0) / row.hours:,.1f}"
+    interval = find_interval(metric, numbers.alone) if figure.interval else None
+    return RowFigure(figure, figure.change.words, interval, hourly)

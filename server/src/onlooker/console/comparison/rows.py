@@ -1,6 +1,6 @@
 """The rows of a comparison, as an address has them: a stream, or those of a site or a tag that the account sees."""
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from urllib.parse import urlencode
@@ -47,6 +47,8 @@ class ChosenRow:
     key: str
     name: str
     streams: QuerySet[Stream]
+    own: Stream | None = None
+    """Of a stream's row."""
 
     @property
     def value(self) -> str:
@@ -68,6 +70,12 @@ class ChosenRow:
             return reverse("dashboard", args=[self.key])
         return f"{reverse('fleet-numbers')}?{urlencode({self.kind.value: self.key})}"
 
+    def count(self) -> int:
+        return 1 if self.own else self.streams.count()
+
+    def read(self) -> list[Stream]:
+        return [self.own] if self.own else list(self.streams.order_by("pk"))
+
 
 def find_rows(account: Account, values: Iterable[str]) -> list[ChosenRow]:
     """In the order of the address, each once. Http404 for what the account does not see. Raises RowError."""
@@ -77,39 +85,52 @@ def find_rows(account: Account, values: Iterable[str]) -> list[ChosenRow]:
             f"At most {ROWS_AT_MOST} rows are compared at once; these are {len(chosen)}. "
             "Choose fewer, or compare sites or tags."
         )
-    return [_find_row(account, value) for value in chosen]
-
-
-def _find_row(account: Account, value: str) -> ChosenRow:
-    kind, _, key = value.partition(":")
-    if kind not in _FINDERS:
+    visible = visible_streams(account)
+    asked = [(value, *_parse_row(value)) for value in chosen]
+    streams = _find_streams(visible, [key for _, kind, key in asked if kind is RowKind.STREAM])
+    finders = {RowKind.SITE: _find_site, RowKind.TAG: _find_tag}
+    found = [
+        streams.get(_as_uuid(key)) if kind is RowKind.STREAM else finders[kind](visible, _as_number(key))
+        for _, kind, key in asked
+    ]
+    if None in found:
         raise Http404
-    return _FINDERS[RowKind(kind)](visible_streams(account), key)
+    return [row for row in found if row]
 
 
-def _find_stream(visible: QuerySet[Stream], key: str) -> ChosenRow:
+def _parse_row(value: str) -> tuple[RowKind, str]:
+    kind, _, key = value.partition(":")
+    if kind not in _KIND_NAMES:
+        raise Http404
+    return RowKind(kind), key
+
+
+def _find_streams(visible: QuerySet[Stream], keys: Sequence[str]) -> dict[UUID, ChosenRow]:
+    if not keys:
+        return {}
+    return {
+        stream.client_id: ChosenRow(RowKind.STREAM, str(stream.client_id), stream.name, visible, stream)
+        for stream in visible.filter(client_id__in=map(_as_uuid, keys))
+    }
+
+
+def _find_site(visible: QuerySet[Stream], number: int) -> ChosenRow | None:
+    streams = visible.filter(site=number)
+    site = Site.objects.filter(pk__in=streams.values("site")).first()
+    return ChosenRow(RowKind.SITE, str(number), site.name, streams) if site else None
+
+
+def _find_tag(visible: QuerySet[Stream], number: int) -> ChosenRow | None:
+    streams = visible.filter(tag_links__tag=number)
+    tag = Tag.objects.filter(pk=number).first() if streams.exists() else None
+    return ChosenRow(RowKind.TAG, str(number), tag.name, streams) if tag else None
+
+
+def _as_uuid(key: str) -> UUID:
     try:
-        streams = visible.filter(client_id=UUID(key))
+        return UUID(key)
     except ValueError:
         raise Http404 from None
-    stream = streams.first()
-    if stream is None:
-        raise Http404
-    return ChosenRow(RowKind.STREAM, str(stream.client_id), stream.name, streams)
-
-
-def _find_site(visible: QuerySet[Stream], key: str) -> ChosenRow:
-    streams = visible.filter(site=_as_number(key))
-    if not streams.exists():
-        raise Http404
-    return ChosenRow(RowKind.SITE, str(_as_number(key)), Site.objects.get(pk=_as_number(key)).name, streams)
-
-
-def _find_tag(visible: QuerySet[Stream], key: str) -> ChosenRow:
-    streams = visible.filter(tag_links__tag=_as_number(key))
-    if not streams.exists():
-        raise Http404
-    return ChosenRow(RowKind.TAG, str(_as_number(key)), Tag.objects.get(pk=_as_number(key)).name, streams)
 
 
 def _as_number(key: str) -> int:
@@ -118,21 +139,14 @@ def _as_number(key: str) -> int:
     return min(int(key), LARGEST_ID)
 
 
-_FINDERS: dict[str, Callable[[QuerySet[Stream], str], ChosenRow]] = {
-    RowKind.STREAM: _find_stream,
-    RowKind.SITE: _find_site,
-    RowKind.TAG: _find_tag,
-}
-
-
 def read_streams_of(rows: Sequence[ChosenRow], days: int) -> list[list[Stream]]:
     """Of each row. Raises RowError where they are too many for so many days."""
-    count = sum(row.streams.count() for row in rows)
+    count = sum(row.count() for row in rows)
     if count * days > STREAM_DAYS_AT_MOST:
         fewer_days = STREAM_DAYS_AT_MOST // count
         remedy = f"Choose at most {fewer_days} days, or fewer streams." if fewer_days else "Choose fewer streams."
         raise RowError(f"{count:,} streams over {days} days are too many for one page. {remedy}")
-    return [list(row.streams.order_by("pk")) for row in rows]
+    return [row.read() for row in rows]
 
 
 def chosen_in_overview(account: Account, numbers: Iterable[str]) -> list[str]:
