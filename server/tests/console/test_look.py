@@ -137,7 +137,7 @@ def test_template_has_nothing_that_the_policy_forbids(path):
     "name",
     [
         *("console.css", "streams.css", "notices.css", "devices.css", "notes.css", "lines.css", "documentation.css"),
-        *("staff.css", "comparison.css"),
+        *("staff.css", "comparison.css", "trying.css"),
         *("console.js", "documentation.js", "logo.svg"),
     ],
 )
@@ -160,6 +160,7 @@ def test_file_is_where_pages_look_and_asks_nobody_else(name):
         ("lines.css", 4_000),
         ("documentation.css", 8_000),
         ("staff.css", 4_000),
+        ("trying.css", 4_000),
         ("comparison.css", 4_000),
     ],
 )
