@@ -18,7 +18,7 @@ from onlooker.metrics.statements import (
 from onlooker.slots import SLOT, SLOT_IN_SQL, SLOT_S
 
 FILES = [
-    *("judged_visits", "page", "rollup", "marks", "coverage", "comparison", "in_view", "quality", "hour_sums"),
+    *("judged_visits", "page", "rollup", "marks", "coverage", "comparison", "cells", "in_view", "quality", "hour_sums"),
     *("device_share", "blocks", "block_release", "erasure", "days", "fleet"),
 ]
 SETS = [*combinations(METRICS, 1), ("interested", "gender"), tuple(METRICS)]
