@@ -23,7 +23,7 @@ GRAINS = {
 
 
 @dataclass(frozen=True)
-class Plot:
+class NumbersPlot:
     """One panel: what it asks for, and which columns of the table it draws by their legend."""
 
     title: str
@@ -37,14 +37,14 @@ class Plot:
 
 
 PLOTS = (
-    Plot(
+    NumbersPlot(
         "People",
         "People who passed by, and those among them who stopped and looked.",
         "short",
         "passing_by,interested",
         {"Passed by": "passing_by", "Interested": "interested"},
     ),
-    Plot(
+    NumbersPlot(
         "Conversion",
         "Interested people as a share of those who passed by.",
         "percentunit",
@@ -52,21 +52,21 @@ PLOTS = (
         {"Passed by": "passing_by", "Interested": "interested"},
         ratio=("Interested", "Passed by"),
     ),
-    Plot(
+    NumbersPlot(
         "Times",
         "How long interested people stood still, and how long they looked, on average.",
         "s",
         "stop_time,attention_time",
         {"Stopped for": "stop_time", "Looked for": "attention_time"},
     ),
-    Plot(
+    NumbersPlot(
         "Satisfaction",
         "How happy interested people looked: 0 is unhappy, 0.5 neutral, 1 happy. Empty while expression is not read.",
         "short",
         "satisfaction",
         {"Satisfaction": "satisfaction"},
     ),
-    Plot(
+    NumbersPlot(
         "Gender",
         "Interested people by gender, as far as it is known.",
         "short",
@@ -74,7 +74,7 @@ PLOTS = (
         {"Female": "gender_female", "Male": "gender_male"},
         is_stacked=True,
     ),
-    Plot(
+    NumbersPlot(
         "Age",
         "Interested people by age, as far as it is known.",
         "short",
@@ -82,7 +82,7 @@ PLOTS = (
         {f"{band} years": f"age_{band}" for band in AGES},
         is_stacked=True,
     ),
-    Plot(
+    NumbersPlot(
         "Watched",
         "How much of the time was watched. Where it is low, people were missed.",
         "percentunit",
@@ -92,7 +92,7 @@ PLOTS = (
 )
 
 
-def target_of(plot: Plot) -> dict[str, Any]:
+def target_of(plot: NumbersPlot) -> dict[str, Any]:
     """A query of the Infinity data source, whose address and key the data source knows."""
     asked = {
         "stream": "${stream}",
@@ -122,7 +122,7 @@ def target_of(plot: Plot) -> dict[str, Any]:
     }
 
 
-def panel_of(plot: Plot, number: int) -> dict[str, Any]:
+def panel_of(plot: NumbersPlot, number: int) -> dict[str, Any]:
     index = number - 1
     drawn = {"drawStyle": "bars", "fillOpacity": 60} if plot.is_stacked else {"drawStyle": "line", "fillOpacity": 10}
     stacking = {"mode": "normal" if plot.is_stacked else "none", "group": "A"}

@@ -1,4 +1,4 @@
-"""The dashboard for Grafana asks the data endpoint what it answers: every panel's query, with its variables filled in."""
+"""The dashboard for Grafana asks the data endpoint what it answers: every query, with its variables filled in."""
 
 import csv
 import io
