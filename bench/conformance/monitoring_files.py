@@ -12,6 +12,7 @@ CHECKS: dict[str, tuple[list[str], Path]] = {
     "promtool check config": (["promtool", "check", "config", "prometheus.yml"], PROMETHEUS),
     "promtool test rules": (["promtool", "test", "rules", "alerts_test.yml"], PROMETHEUS),
     "dashboards are as generated": ([sys.executable, "operator_dashboards.py", "--check"], GRAFANA),
+    "the analysts' dashboard is as generated": ([sys.executable, "analyst_dashboard.py", "--check"], GRAFANA),
     "dashboards fit Grafana's types": (["npm", "run", "--silent", "check"], GRAFANA / "schema"),
 }
 """Command and folder by what it checks."""

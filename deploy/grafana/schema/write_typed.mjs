@@ -1,11 +1,11 @@
 // Writes every dashboard as a TypeScript value of Grafana's type, which the compiler then checks: names and types of
 // all members, and for each panel its options and its fields by its kind. Members that the type lacks are errors.
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
-import { dirname, join } from "node:path";
+import { basename, dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 
 const here = dirname(fileURLToPath(import.meta.url));
-const folder = process.argv[2] ?? join(here, "..", "dashboards");
+const folders = process.argv[2] ? [process.argv[2]] : [join(here, "..", "dashboards"), join(here, "..", "analysts")];
 const kinds = { timeseries: "TimeSeries", stat: "Stat" };
 
 const lines = [
@@ -17,16 +17,24 @@ const lines = [
     "// In JSON, a member of an enumeration is its value.",
     "type Plain<T> = T extends string ? `${T}` : T extends object ? { [K in keyof T]: Plain<T[K]> } : T;",
 ];
+// What the data sources add to Grafana's own type.
+const prometheus = "DataQuery & { expr: string; legendFormat: string }";
+const infinity = `DataQuery & {
+    type: "csv"; source: "url"; parser: "backend"; format: "timeseries"; root_selector: string; url: string;
+    url_options: { method: "GET"; data: string; params: { key: string; value: string }[] };
+    columns: { selector: string; text: string; type: "timestamp" | "number" }[]; filters: never[];
+}`;
 let count = 0;
 const declare = (type, value) => lines.push(`export const value${count++}: Plain<${type}> = ${JSON.stringify(value)};`);
 
-for (const file of readdirSync(folder).filter((name) => name.endsWith(".json")).sort()) {
-    const dashboard = JSON.parse(readFileSync(join(folder, file), "utf8"));
-    lines.push(`// ${file}`);
+const files = folders.flatMap((folder) => readdirSync(folder).sort().map((name) => join(folder, name)));
+for (const file of files.filter((path) => path.endsWith(".json"))) {
+    const dashboard = JSON.parse(readFileSync(file, "utf8"));
+    lines.push(`// ${basename(file)}`);
     declare("Dashboard", dashboard);
     for (const panel of dashboard.panels.filter((one) => one.type !== "row")) {
         if (!kinds[panel.type]) throw new Error(`${file}: "${panel.title}" is of the kind ${panel.type}: add it to kinds`);
-        for (const target of panel.targets) declare("DataQuery & { expr: string; legendFormat: string }", target);
+        for (const target of panel.targets) declare(target.expr ? prometheus : infinity, target);
         declare(`Partial<${kinds[panel.type]}.Options>`, panel.options);
         if (panel.fieldConfig.defaults.custom) declare(`${kinds[panel.type]}.FieldConfig`, panel.fieldConfig.defaults.custom);
     }

@@ -102,8 +102,10 @@ def test_a_stream_is_made_and_set_with_a_time_zone_and_a_silence(database: str) 
     client_id = create(database, "--time-zone", "Europe/Paris")["client_id"]
     run(database, "set", client_id, "--time-zone", "Asia/Tokyo", "--silence-alert-minutes", "0")
     run(database, "set", client_id, "--blind-alert-minutes", "45")
-    query = "SELECT time_zone, silence_alert_minutes, blind_alert_minutes FROM streams_stream WHERE client_id = %s"
-    assert ask(database, query, client_id) == [("Asia/Tokyo", 0, 45)]
+    run(database, "set", client_id, "--unusual-alert")
+    query = """SELECT time_zone, silence_alert_minutes, blind_alert_minutes, unusual_alert
+               FROM streams_stream WHERE client_id = %s"""
+    assert ask(database, query, client_id) == [("Asia/Tokyo", 0, 45, True)]
 
 
 def test_wrong_names_and_time_zones_are_explained(database: str) -> None:

@@ -45,7 +45,7 @@ def browser(sign_in: SignIn, owner: Account) -> Client:
 
 def test_all_that_can_be_set_is_saved(browser: Client, stream: Stream) -> None:
     given = {"name": "Back door", "retention_days": "400", "time_zone": "Europe/Paris"}
-    given |= {"silence_alert_minutes": "0", "blind_alert_minutes": "90"}
+    given |= {"silence_alert_minutes": "0", "blind_alert_minutes": "90", "unusual_alert": "on"}
     answer = browser.post(f"/streams/{stream.client_id}/settings/", given)
     assert answer.status_code == 302
     assert answer["Location"] == f"/streams/{stream.client_id}/"
@@ -53,6 +53,7 @@ def test_all_that_can_be_set_is_saved(browser: Client, stream: Stream) -> None:
     assert (stream.name, stream.retention_days, stream.time_zone) == ("Back door", 400, "Europe/Paris")
     assert (stream.enabled, stream.silence_alert_minutes, stream.blind_alert_minutes) == (False, 0, 90)
     assert (stream.reads_age, stream.reads_gender, stream.reads_expression) == (False, False, False)
+    assert stream.unusual_alert
     assert "Settings saved." in browser.get(answer["Location"]).content.decode()
 
 

@@ -100,7 +100,7 @@ def _is_fault(streams: list[JudgedStream]) -> bool:
             newest.append(counts[0])
     if len(newest) < FEWEST_OF_A_FAULT or any(newest):
         return False
-    log.info("no stream counted anybody: unusual numbers not judged", extra=fields(streams=len(newest)))
+    log.info("no stream counted anybody: unusual numbers not judged", extra=fields(count=len(newest)))
     return True
 
 
