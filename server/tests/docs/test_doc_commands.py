@@ -206,7 +206,12 @@ def test_the_numbers_of_the_quickstart_count_who_passed_there_too(answers: dict[
 
 def test_the_guide_to_the_data_endpoint_runs_word_for_word(answers: dict[str, str]) -> None:
     printed = answers["data"]
-    with_key, answer, quarters, watched = answers_in(printed)
+    with_key, answer, crossed, of_women, stays, quarters, watched = answers_in(printed)
+    cells = {tuple(cell["by"].values()): cell["interested"]["value"] for cell in crossed["entities"]["global"]["cells"]}
+    assert (len(cells), sum(cells.values())) == (24, crossed["entities"]["global"]["interested"]["value"])
+    assert of_women["filter"] == {"gender": ["female"], "age": ["25-34", "35-44"]}
+    assert sum(cell["interested"]["value"] for cell in stays["entities"]["global"]["cells"]) >= 1
+    assert "bucket,weekday,hour_of_day,passing_by,watched,watched_share,exact" in printed
     assert (quarters["time"], quarters["total_results"] in (12, 13)) == ("by_quarter_hour", True)
     assert with_key["entities"]["global"]["passing_by"]["value"] >= 2
     assert sum(bucket["watched"]["value"] for bucket in watched["entities"].values()) > 0
