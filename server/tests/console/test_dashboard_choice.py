@@ -6,8 +6,10 @@ from zoneinfo import ZoneInfo
 
 import pytest
 
-from onlooker.console.dashboard.bucket_numbers import cut_buckets
-from onlooker.console.dashboard.chart_choice import (
+from onlooker.console.bucket_numbers import cut_buckets
+from onlooker.console.dashboard.period import Period, PeriodError, parse_period
+from onlooker.console.dashboard.report import all_buckets, make_query
+from onlooker.console.time_chart.choice import (
     CHARTED,
     ChartChoice,
     GhostKind,
@@ -15,11 +17,9 @@ from onlooker.console.dashboard.chart_choice import (
     keep_choice,
     parse_choice,
 )
-from onlooker.console.dashboard.chart_control import make_control
-from onlooker.console.dashboard.ghost import Ghost, align_buckets, find_ghost, ghost_buckets
-from onlooker.console.dashboard.period import Period, PeriodError, parse_period
-from onlooker.console.dashboard.report import all_buckets, make_query
-from onlooker.console.dashboard.series import find_ahead, shape_series
+from onlooker.console.time_chart.control import make_control
+from onlooker.console.time_chart.ghost import Ghost, align_buckets, find_ghost, ghost_buckets
+from onlooker.console.time_chart.series import find_ahead, shape_series
 from onlooker.metrics.comparison import intersect_runs
 from onlooker.metrics.coverage import Absence, BucketCoverage, Closure
 from onlooker.metrics.like_time import SlotRun

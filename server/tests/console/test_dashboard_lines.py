@@ -11,8 +11,8 @@ from django.test import Client
 from dashboard_numbers import Shown, ask, cover, seen, show, write
 from memberships import share_stream
 from onlooker.console.accounts.models import Account
-from onlooker.console.dashboard.chart_choice import CHARTED
 from onlooker.console.dashboard.figures import NO_VALUE, as_json
+from onlooker.console.time_chart.choice import CHARTED
 from onlooker.metrics.changes import FEWEST_PEOPLE
 from onlooker.metrics.definitions import METRICS
 from onlooker.streams.administration import create_stream

@@ -32,7 +32,12 @@ pytest_plugins = ["migrated"]
 WORLDS = 40
 SEED = 20261115
 SLOT = timedelta(minutes=15)
-LEAST = {"by_day": timedelta(days=4), "by_week": timedelta(days=17), "by_month": timedelta(days=70)}
+LEAST = {
+    "by_hour": timedelta(hours=5),
+    "by_day": timedelta(days=4),
+    "by_week": timedelta(days=17),
+    "by_month": timedelta(days=70),
+}
 """How long a range is at least for these buckets to be drawn."""
 Slots = dict[int, float]
 """Seconds that were covered, by how many slots after the beginning of the range."""

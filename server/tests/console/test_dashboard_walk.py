@@ -22,6 +22,8 @@ pytestmark = pytest.mark.django_db(transaction=True)
 SignIn = Callable[[Account | None], Client]
 FOLLOWED = ("onlooker.console.dashboard.", "onlooker.console.streams.", "onlooker.console.numbers")
 MOST_MODULES, MOST_RETURNS = 8, 4
+OF_THE_CHART = ("onlooker.console.time_chart.", "onlooker.console.bucket_numbers")
+MOST_MODULES_OF_THE_CHART = 7
 
 
 @pytest.fixture
@@ -44,3 +46,14 @@ def test_a_dashboard_is_read_in_order(sign_in: SignIn, owner: Account, stream: S
     print(walk)
     assert len(walk.modules) <= MOST_MODULES
     assert walk.returns <= MOST_RETURNS
+
+
+def test_what_the_chart_adds_is_read_in_one_folder(sign_in: SignIn, owner: Account, stream: Stream) -> None:
+    browser = sign_in(owner)
+    address = f"/streams/{stream.client_id}/dashboard/?metric=stop_time&beside=interested&ghost=before"
+    browser.get(address)
+    with followed(*OF_THE_CHART) as walk:
+        page = browser.get(address)
+    assert page.status_code == 200
+    print(walk)
+    assert len(walk.modules) <= MOST_MODULES_OF_THE_CHART

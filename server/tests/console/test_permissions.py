@@ -59,6 +59,10 @@ MATRIX = {
     "streams/": SIGNED_IN,
     "streams/numbers/": SIGNED_IN,  # of visible streams alone: test_group_page
     "streams/numbers.json": SIGNED_IN,
+    "streams/compare/": SIGNED_IN,  # of visible streams alone: test_comparison_pages
+    "streams/compare/comparison.csv": SIGNED_IN,
+    "streams/compare/before-after/": SIGNED_IN,
+    "streams/compare/before-after.csv": SIGNED_IN,
     "streams/change/": SIGNED_IN,  # of managed streams alone: test_bulk_changes
     "streams/new/": SIGNED_IN,
     "streams/<uuid:client_id>/": MEMBER,

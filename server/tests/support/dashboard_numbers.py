@@ -101,8 +101,8 @@ class Shown(HTMLParser):
         values = dict(attributes)
         if values.get("id") == "report":
             self.report = values
-        if values.get("aria-current") == "true":
-            self.chosen.append(values.get("id"))
+        if values.get("aria-current") == "true" and "id" in values:  # the bar's section has none
+            self.chosen.append(values["id"])
         if "data-metric" in values:
             self.numbers[values["data-metric"] or ""] = values["data-value"]
         if "data-chart" in values:

@@ -252,7 +252,7 @@ CROSS JOIN LATERAL (SELECT metrics_known_zone(stream.time_zone) AS name OFFSET 0
 CROSS JOIN LATERAL (
     SELECT (coverage.slot_at AT TIME ZONE zone.name)::date AS day,
            extract(hour FROM coverage.slot_at AT TIME ZONE zone.name)::integer AS hour,
-           sum(least(coverage.video_s, 900)) AS watched_s,
+           sum(least(coverage.video_s, $slot_s)) AS watched_s,
            coalesce(sum(slot.passing_by), 0)::integer AS passing_by,
            coalesce(sum(slot.interested), 0)::integer AS interested
     FROM streams_coverage coverage

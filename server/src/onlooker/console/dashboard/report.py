@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from itertools import pairwise
 
-from onlooker.console.dashboard.bucket_numbers import BucketReader, open_reader
+from onlooker.console.bucket_numbers import BucketReader, open_reader
 from onlooker.console.dashboard.period import Period
 from onlooker.database import Pool
 from onlooker.metrics.buckets import HOURS_A_WEEK, Buckets, all_hours, count_buckets, page_buckets

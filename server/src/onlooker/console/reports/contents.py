@@ -8,18 +8,18 @@ from zoneinfo import ZoneInfo
 from django.conf import settings
 from django.http import HttpRequest
 
-from onlooker.console.dashboard.chart_choice import ChartChoice
 from onlooker.console.dashboard.figures import describe_untold, make_figures
 from onlooker.console.dashboard.group_page import describe_coverage, make_group_figures
 from onlooker.console.dashboard.period import Period, present_period
 from onlooker.console.dashboard.presentation import present_report
 from onlooker.console.dashboard.recent_days import draw_sparkline, list_days
 from onlooker.console.dashboard.report import Report, make_query, read_report, without_interest
-from onlooker.console.dashboard.series import ChartLines, ChartSource, find_ahead
-from onlooker.console.dashboard.time_chart import TimeChart, present_time_chart
 from onlooker.console.numbers import read_numbers
 from onlooker.console.reports.saved_views import Subject
 from onlooker.console.streams.status import read_status
+from onlooker.console.time_chart.choice import ChartChoice
+from onlooker.console.time_chart.presentation import TimeChart, present_time_chart
+from onlooker.console.time_chart.series import ChartLines, ChartSource, find_ahead
 from onlooker.metrics.fleet import FleetNumbers, FleetPeriod, read_group
 from onlooker.streams.models import Stream
 

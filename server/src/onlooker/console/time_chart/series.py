@@ -5,12 +5,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 
-from onlooker.console.dashboard.bucket_numbers import open_reader
-from onlooker.console.dashboard.chart_choice import ChartChoice
+from onlooker.console.bucket_numbers import open_reader
 from onlooker.console.dashboard.figures import COUNTED, OF_FACES
-from onlooker.console.dashboard.ghost import Ghost, align_buckets, ghost_buckets
 from onlooker.console.dashboard.period import Period
 from onlooker.console.dashboard.report import COUNTS, all_buckets, find_gap, make_query
+from onlooker.console.time_chart.choice import ChartChoice
+from onlooker.console.time_chart.ghost import Ghost, align_buckets, ghost_buckets
 from onlooker.database import Pool
 from onlooker.metrics.buckets import Buckets
 from onlooker.metrics.changes import FEWEST_PEOPLE

@@ -8,12 +8,12 @@ from typing import Any
 from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
 
-from onlooker.console.dashboard.chart_choice import ChartChoice
 from onlooker.console.dashboard.figures import FIGURE_KINDS, NO_VALUE, OF_FACES
 from onlooker.console.dashboard.period import format_period, format_range
 from onlooker.console.dashboard.presentation import label_buckets
 from onlooker.console.dashboard.report import COUNTS
-from onlooker.console.dashboard.series import ChartLines, ChartSource, MetricSeries
+from onlooker.console.time_chart.choice import ChartChoice
+from onlooker.console.time_chart.series import ChartLines, ChartSource, MetricSeries
 from onlooker.metrics.query import Time
 
 FEW = "too few"

@@ -4,8 +4,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, date, datetime, timedelta
 
-from onlooker.console.dashboard.chart_choice import YEAR, ChartChoice, GhostKind
 from onlooker.console.dashboard.period import DAY, EARLIEST, Period, PeriodError
+from onlooker.console.time_chart.choice import YEAR, ChartChoice, GhostKind
 from onlooker.metrics.buckets import Buckets, count_buckets, page_buckets
 from onlooker.metrics.query import Query, Time
 

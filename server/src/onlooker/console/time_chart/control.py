@@ -4,9 +4,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from uuid import UUID
 
-from onlooker.console.dashboard.chart_choice import CHARTED, ChartChoice, GhostKind
 from onlooker.console.dashboard.figures import FIGURE_KINDS
 from onlooker.console.dashboard.period import Period
+from onlooker.console.time_chart.choice import CHARTED, ChartChoice, GhostKind
 
 _GHOSTS = {
     GhostKind.NONE: "None",
