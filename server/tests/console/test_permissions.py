@@ -61,8 +61,8 @@ MATRIX = {
     "streams/numbers.json": SIGNED_IN,
     "streams/compare/": SIGNED_IN,  # of visible streams alone: test_comparison_pages
     "streams/compare/comparison.csv": SIGNED_IN,
-    "streams/compare/before-after/": SIGNED_IN,
-    "streams/compare/before-after.csv": SIGNED_IN,
+    "streams/compare/before-after/": MEMBER,
+    "streams/compare/before-after.csv": MEMBER,
     "streams/change/": SIGNED_IN,  # of managed streams alone: test_bulk_changes
     "streams/new/": SIGNED_IN,
     "streams/<uuid:client_id>/": MEMBER,
@@ -298,7 +298,8 @@ class World:
         }
         route = re.sub(r"\^|\$", "", route)
         route = route.replace("(?P<uidb36>[0-9A-Za-z]+)-(?P<key>.+)", "1-key").replace("(?P<key>[-:\\w]+)", "key")
-        return "/" + re.sub(r"<(?:\w+:)?(\w+)>", lambda found: values.get(found[1], "1"), route)
+        asked = f"?row=stream:{self.stream.client_id}" if "/before-after" in route else ""
+        return "/" + re.sub(r"<(?:\w+:)?(\w+)>", lambda found: values.get(found[1], "1"), route) + asked
 
 
 @pytest.fixture
