@@ -52,7 +52,7 @@ function weekOption(cells, outside, most, width_px) {
   const names = DAYS.map((name) => name.slice(0, 3));
   const every = width_px < NARROW_PX ? 5 : 2;
   return {
-    grid: { ...GRID, top: 0, show: true, backgroundColor: UNWATCHED, borderWidth: 0 },
+    grid: { ...GRID, top: 0, bottom: 8, show: true, backgroundColor: UNWATCHED, borderWidth: 0 },
     xAxis: { type: "category", data: HOURS.map(hour), ...BARE_AXIS, axisLabel: { ...FONT, interval: every } },
     yAxis: { type: "category", data: names, inverse: true, ...BARE_AXIS, axisLabel: { ...FONT, interval: 0 } },
     tooltip: { trigger: "item", formatter: ({ value }) => cellTip(value) },
