@@ -43,7 +43,7 @@ class RankInterval:
 
 @dataclass(frozen=True)
 class _Standing:
-    """What a row's number is made of."""
+    """The sums behind a row's number."""
 
     hours: float
     counts: tuple[int, int] = (0, 0)
