@@ -36,7 +36,7 @@ def export_tree(commit: Commit, folder: Path) -> Path:
 
 
 def unpack_commit(commit: str, folder: Path, *paths: str) -> Path:
-    """What was in the repository then, or in some paths of it, with the same modes for everyone.
+    """The repository at a commit, or some of its paths, with the same file modes on every machine.
 
     The program `tar` does it: the Python of Debian 12 can't filter archives yet.
     """

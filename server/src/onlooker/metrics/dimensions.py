@@ -31,7 +31,7 @@ class Dimension:
 
 
 def _trait(name: str, title: str, meaning: str, conditions: Mapping[str, str]) -> Dimension:
-    """The parts of a metric, and unknown for everybody else."""
+    """The parts of a metric; all other people are unknown."""
     parts = tuple(conditions) if UNKNOWN in conditions else (*conditions, UNKNOWN)
     places = {parts.index(part): condition for part, condition in conditions.items() if part != UNKNOWN}
     cases = " ".join(f"WHEN {condition} THEN {place}" for place, condition in places.items())
