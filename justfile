@@ -129,6 +129,10 @@ stylesheet check="":
     cd server/style && npm ci --silent --ignore-scripts --no-audit --no-fund
     cd server/style && npm run --silent {{ if check == "--check" { "check" } else { "build" } }}
 
+# Collect the console's sentences into its catalogues and compile them, with GNU gettext; with --check, fail if they are stale.
+translations check="":
+    python server/translations/catalogues.py {{check}}
+
 # Bundle the parts of Apache ECharts that we use; with --check, fail if the committed bundle is stale.
 charts check="":
     cd server/charts && npm ci --silent --ignore-scripts --no-audit --no-fund

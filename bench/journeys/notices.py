@@ -19,7 +19,7 @@ from testkit import Stack
 FOLDER = ROOT / "var" / "notices"
 OWNER, PASSWORD = "demo@example.org", "a long password nobody guesses"
 DAYS = 2
-LANGUAGES, SIZES = ("en", "fr", "de"), ("a4", "a6")
+LANGUAGES, SIZES = ("en", "fr", "de", "es"), ("a4", "a6")
 PAPERS = ("record", "assessment", "models")
 PAPER_MM = {"a4": (210, 297), "a6": (105, 148)}
 PHONE_PX = 390
@@ -38,6 +38,9 @@ USUAL = {
     ),
     "Purpose, in German": (
         "Herausfinden, wie viele Personen unseren Bildschirm bemerken und wann, um ihn besser zu platzieren."
+    ),
+    "Purpose, in Spanish": (
+        "Saber cuántas personas se fijan en nuestra pantalla, y en qué momentos, para colocarla mejor."
     ),
     "Recipients": "Example Hosting GmbH, as processor",
     "Place": "Entrance hall, left of the lifts",
@@ -90,7 +93,7 @@ def read_code(path: Path) -> str:
 def print_signs(person: Person, printed: PrintedPapers, stream: DemoStream, kind: str, *, address: str) -> None:
     for size in SIZES:
         for language in LANGUAGES:
-            person.open(f"/streams/{stream.client_id}/notices/sign/?size={size}&lang={language}")
+            person.open(f"/streams/{stream.client_id}/notices/sign/?size={size}&language={language}")
             path = print_document(person.browser, printed, f"{kind}/sign-{size}-{language}", size=size)
             if address:
                 printed.codes += 1
@@ -124,7 +127,7 @@ def sign_in(person: Person) -> None:
 
 def look_at_phone(browser: Browser, address: str) -> Iterator[str]:
     for language in LANGUAGES:
-        browser.get(f"{address}?lang={language}")
+        browser.get(f"{address}?language={language}")
         views = PHONE_VIEWS
         yield from look_at(browser, FOLDER / "public", f"page-{language}", views=views, checked=views)
 
@@ -143,7 +146,7 @@ def write_documents(stack: Stack, person: Person, streams: list[DemoStream]) -> 
             person.open(f"/streams/{stream.client_id}/notices/{paper}/")
             print_document(person.browser, printed, f"{folder}/{paper}")
     faults = []
-    for page in ("", "details/", "sign/?lang=fr", "sign/?size=a6", "record/", "assessment/", "models/"):
+    for page in ("", "details/", "sign/?language=fr", "sign/?size=a6", "record/", "assessment/", "models/"):
         person.open(f"/streams/{first.client_id}/notices/{page}")
         faults += look_at(person.browser, FOLDER / "console", re.sub(r"\W+", "-", page).strip("-") or "notices")
     with open_browser() as visitor:

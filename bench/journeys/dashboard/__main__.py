@@ -9,8 +9,10 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 from bench.journeys.console.person import Person
+from bench.journeys.dashboard.breakdowns import look_who_came
 from bench.journeys.dashboard.comparison import compare_numbers
 from bench.journeys.dashboard.gaps import check_clock_changes, check_gaps
+from bench.journeys.dashboard.languages import speak_every_language
 from bench.journeys.dashboard.lines import chart_numbers
 from bench.journeys.dashboard.live import walk_through
 from bench.journeys.dashboard.overview import look_as_viewer, look_over_streams
@@ -36,6 +38,7 @@ PARTS: Sequence[tuple[str, Part]] = (
     ("numbers", compare_numbers),
     ("zoom", zoom_in_and_out),
     ("lines", chart_numbers),
+    ("breakdowns", look_who_came),
     ("gaps", check_gaps),
     ("clock-changes", check_clock_changes),
     ("empty", look_at_empty),
@@ -44,6 +47,7 @@ PARTS: Sequence[tuple[str, Part]] = (
     ("states", look_at_states),
     ("viewer", look_as_viewer),
     ("print", print_reports),
+    ("languages", speak_every_language),
     ("sleep", wake_up),
     ("live", walk_through),
     ("try", try_it),

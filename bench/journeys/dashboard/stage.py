@@ -40,9 +40,11 @@ class DataSource:
     client: httpx2.Client
     zone: str
 
-    def ask(self, from_date: str, to_date: str, *, time: str = "global", metrics: Iterable[str] = METRICS) -> Entities:
+    def ask(
+        self, from_date: str, to_date: str, *, time: str = "global", metrics: Iterable[str] = METRICS, **more: str
+    ) -> Entities:
         """All buckets of a range, page after page."""
-        wanted = {"metrics": ",".join(metrics), "time": time, "tz": self.zone}
+        wanted = {"metrics": ",".join(metrics), "time": time, "tz": self.zone} | more
         answer = self._get(ENTITIES, wanted | {"from_date": from_date, "to_date": to_date})
         entities: Entities = answer["entities"]
         while answer["next_page"]:
@@ -50,8 +52,9 @@ class DataSource:
             entities |= answer["entities"]
         return entities
 
-    def totals(self, from_date: str, to_date: str) -> dict[str, dict[str, Any]]:
-        (values,) = self.ask(from_date, to_date).values()
+    def totals(self, from_date: str, to_date: str, **more: str) -> dict[str, Any]:
+        """With `by` and `filter` as the address has them."""
+        (values,) = self.ask(from_date, to_date, **more).values()
         return values
 
     def _get(self, url: str, parameters: dict[str, str] | None) -> Any:

@@ -5,6 +5,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 from allauth.account.models import EmailAddress
 
+from memberships import share_stream
 from onlooker.console.accounts.models import Account
 from onlooker.console.alerts.models import StreamSilence
 from onlooker.console.alerts.owner_mails import format_duration, local_time
@@ -61,6 +62,22 @@ def test_one_mail_when_it_is_silent_and_one_when_it_is_back(stream: Stream, mail
     assert subjects(mailbox) == ["Lobby is silent", "Lobby is back"]
     assert "It was silent for 11 hours 40 minutes, from 14 July 2026, 14:00" in text_of(mailbox.mails[1])
     assert not StreamSilence.objects.exists()
+
+
+def test_each_person_is_told_in_their_language(
+    stream: Stream, owner: Account, viewer: Account, stranger: Account, mailbox: Mailbox
+) -> None:
+    for account, language in ((viewer, "de"), (stranger, "es")):
+        share_stream(stream, account, "manager")
+        Account.objects.filter(pk=account.pk).update(language=language)
+    assert send_silence_alerts(at(16)) == 1
+    for account, when in (
+        (owner, "14 July 2026, 14:00"),
+        (viewer, "14. Juli 2026, 14:00"),
+        (stranger, "14 de julio de 2026, 14:00"),
+    ):
+        (mail,) = mailbox.to(account.email)
+        assert f"{when} (Europe/Berlin)" in text_of(mail)
 
 
 def test_a_stream_that_comes_and_goes_is_told_of_once_an_hour(stream: Stream, mailbox: Mailbox) -> None:

@@ -1,8 +1,13 @@
 """Making a stream an enterprise entrance, with and without a card on file."""
 
+from decimal import Decimal
+
 import pytest
+from django.utils import translation
 
 from onlooker.console.billing.models import Subscription
+from onlooker.console.billing.price_text import describe_cost, describe_payments
+from onlooker.console.billing.stripe_records import Money, Price
 from onlooker.streams.administration import create_stream
 from onlooker.streams.models import StateChange
 from payments import CONFIRMED_CARD, DECLINED_CARD, FAILING_CARD, deliver, kind_of, live_subscriptions
@@ -14,6 +19,27 @@ def test_page_says_what_it_costs(person, entrance):
     page = person.browser.get(f"/billing/{entrance.client_id}/upgrade/").content.decode()
     assert "25.00 EUR a month" in page
     assert "Enter card and subscribe" in page
+
+
+@pytest.mark.parametrize(
+    ("interval", "count", "cost", "payments"),
+    [
+        ("month", 1, "1,234.50 EUR a month", "You pay every month, in advance, by card."),
+        ("month", 3, "1,234.50 EUR every 3 months", "You pay every 3 months, in advance, by card."),
+        ("year", 1, "1,234.50 EUR a year", "You pay every year, in advance, by card."),
+        ("week", 2, "1,234.50 EUR every 2 weeks", "You pay every 2 weeks, in advance, by card."),
+        ("day", 1, "1,234.50 EUR a day", "You pay every day, in advance, by card."),
+    ],
+)
+def test_what_it_costs_is_said_in_words(interval, count, cost, payments):
+    price = Price(Money(Decimal(123450), "eur"), interval, count)
+    assert (describe_cost(price), describe_payments(price)) == (cost, payments)
+    assert describe_cost(Price(None, interval, count)) == ""
+
+
+def test_amounts_are_written_as_the_reader_writes_them():
+    with translation.override("de"):
+        assert str(Money(Decimal(123450), "eur")) == "1.234,50 EUR"
 
 
 def test_upgrade_without_a_card_goes_through_checkout(person, entrance, owner, stripe):

@@ -28,7 +28,8 @@ BAD = """<!doctype html><html lang="en"><title>Bad</title><main><h1>Bad</h1>
 GOOD = """<!doctype html><html lang="en"><meta name="viewport" content="width=device-width"><title>Good</title>
 <main><h1>Good</h1></main></html>"""
 
-SHOWN = """<!doctype html><html lang="en"><title>Shown</title><script src="/console.js" defer></script>
+SHOWN = """<!doctype html><html lang="en"><title>Shown</title>
+<script src="/words.js" defer></script><script src="/console.js" defer></script>
 <main data-replace-url="/streams/"><h1>Shown</h1><code id="login"> secret
 </code><button type="button" data-copy="#login">Copy</button><p id="spoken" role="status"></p></main></html>"""
 FORM = """<!doctype html><html lang="en"><title>Form</title><script src="/console.js" defer></script>
@@ -38,6 +39,7 @@ LATE = """document.forms[0].addEventListener("submit", (event) => {
     event.preventDefault();
     setTimeout(() => event.target.submit(), 500);
 })"""
+WORDS = "globalThis.gettext = (text) => text"
 SCRIPT = Path(onlooker.console.__file__).parent / "static/console/console.js"
 
 
@@ -46,7 +48,8 @@ posted: list[bytes] = []
 
 class Pages(BaseHTTPRequestHandler):
     def do_GET(self) -> None:
-        pages = {"/bad": BAD, "/shown": SHOWN, "/form": FORM, "/console.js": SCRIPT.read_text()}
+        scripts = {"/words.js": WORDS, "/console.js": SCRIPT.read_text()}
+        pages = {"/bad": BAD, "/shown": SHOWN, "/form": FORM} | scripts
         body = pages.get(self.path, GOOD).encode()
         self.send_response(200)
         self.send_header("Content-Type", "text/javascript" if self.path.endswith(".js") else "text/html")

@@ -17,7 +17,7 @@ from onlooker.cli import main
 from onlooker.console.accounts.models import Account
 from onlooker.console.checks.comparison import settle_checks
 from onlooker.console.checks.models import CameraCheck
-from onlooker.console.dashboard.live import ON_GRID, find_snapshot, read_strip
+from onlooker.console.dashboard.live import find_snapshot, read_strip
 from onlooker.console.streams.status import StatusLabel
 from onlooker.metrics.block_release import release_blocks
 from onlooker.streams.administration import create_stream, set_stream
@@ -120,7 +120,11 @@ def test_on_the_grid_a_page_says_so_and_nobody_is_in_view(sign_in: SignIn, owner
     live = replace(snapshot, status=replace(snapshot.status, label=StatusLabel.LIVE))
     pool: Any = None
     strip = asyncio.run(read_strip(pool, live))
-    assert (strip.in_view, strip.looking, strip.words) == (None, None, ON_GRID)
+    assert (strip.in_view, strip.looking, strip.words) == (
+        None,
+        None,
+        "who is in view is not told: this stream is on the grid",
+    )
 
 
 def test_on_the_grid_a_check_of_the_camera_has_no_count(sign_in: SignIn, owner: Account, stream: Stream) -> None:

@@ -4,8 +4,15 @@ from datetime import UTC, datetime, timedelta
 from zoneinfo import ZoneInfo
 
 import pytest
+from django.utils.translation import override
 
-from onlooker.console.dashboard.figures import describe_change, explain_no_comparison, make_figure
+from onlooker.console.dashboard.figures import (
+    describe_change,
+    describe_size,
+    explain_no_comparison,
+    format_compared_s,
+    make_figure,
+)
 from onlooker.console.dashboard.period import format_period, format_range, parse_period
 from onlooker.console.dashboard.presentation import (
     describe_coverage,
@@ -18,7 +25,7 @@ from onlooker.console.dashboard.presentation import (
     label_buckets,
 )
 from onlooker.console.dashboard.report import draw_week, find_gap, watched_share
-from onlooker.metrics.changes import compare_counts, compare_metric, compare_shares
+from onlooker.metrics.changes import ChangeKind, compare_counts, compare_metric, compare_shares
 from onlooker.metrics.comparison import Comparison, LikeTime, NoComparison
 from onlooker.metrics.coverage import Absence, BucketCoverage, sum_coverage
 from onlooker.metrics.definitions import METRICS, Figures
@@ -88,6 +95,11 @@ def test_a_gap_says_its_reason_and_how_long_only_where_there_are_several() -> No
     refused = watched(0, Reason.OVERLOADED, refused=HOUR)
     assert describe_gap(refused) == "frames refused (the server was overloaded)"
     assert describe_gap(watched(0, not_created=HOUR)) == "before the stream was created"
+
+
+@pytest.mark.parametrize("reason", Reason)
+def test_every_refusal_is_explained(reason: Reason) -> None:
+    assert describe_gap(watched(0, reason, refused=HOUR)).startswith("frames refused (")
 
 
 def test_time_before_the_stream_was_made_was_not_offline() -> None:
@@ -266,6 +278,14 @@ def test_labels_have_a_day_where_hours_are_of_several_and_a_year_where_days_are(
     assert label_buckets(["2026-11-01T00:00:00+01:00"], Time.BY_MONTH) == ["Nov 2026"]
     years = ["2025-12-31T00:00:00+01:00", "2026-01-01T00:00:00+01:00"]
     assert label_buckets(years, Time.BY_DAY) == ["Wed 31 Dec 2025", "Thu 1 Jan 2026"]
+
+
+def test_days_and_numbers_are_written_as_the_language_writes_them() -> None:
+    with override("de"):
+        assert label_buckets(["2026-11-02T00:00:00+01:00"], Time.BY_WEEK) == ["Mo, 2. Nov"]
+        assert "12,3" in describe_size(0.1234, ChangeKind.DIFFERENCE)
+        assert "1.234" in format_compared_s(1234 * HOUR, 5678 * HOUR)
+    assert label_buckets(["2026-11-02T00:00:00+01:00"], Time.BY_WEEK) == ["Mon 2 Nov"]
 
 
 def test_the_week_has_people_per_hour_that_was_watched() -> None:

@@ -7,13 +7,15 @@ from typing import Any
 from uuid import uuid4
 from zoneinfo import ZoneInfo
 
+import msgspec
 import pytest
 from django.contrib.sessions.backends.db import SessionStore
 from django.db import OperationalError
+from django.utils.translation import get_language
 from psycopg_pool import PoolTimeout
 
 from onlooker.console.dashboard import live
-from onlooker.console.dashboard.live import UNKNOWN, LiveStrip, LiveViewer, StreamSnapshot, describe_strip
+from onlooker.console.dashboard.live import LiveStrip, LiveViewer, StreamSnapshot, describe_strip, describe_unknown
 from onlooker.console.streams.status import StatusLabel, StreamStatus
 from onlooker.metrics.in_view import InView
 from onlooker.standby import NumbersPool
@@ -57,18 +59,21 @@ def quick(monkeypatch: pytest.MonkeyPatch) -> pytest.MonkeyPatch:
     return monkeypatch
 
 
-def hear(count: int, *, looks: list[LiveStrip | Exception], quick: pytest.MonkeyPatch) -> list[str]:
+def hear(
+    count: int, *, looks: list[LiveStrip | Exception], quick: pytest.MonkeyPatch, language: str = "en-gb"
+) -> list[str]:
     """The first events of an open page; the last look stays."""
 
     async def read_strip(pool: Any, snapshot: StreamSnapshot) -> LiveStrip:
         found = looks.pop(0) if len(looks) > 1 else looks[0]
         if isinstance(found, Exception):
             raise found
-        return found
+        return found if get_language() == "en-gb" else msgspec.structs.replace(found, words=get_language())
 
     async def listen() -> list[str]:
         pool: Any = None
-        events = LiveViewer(SessionStore(), uuid4(), 30.0).follow(NumbersPool(pool), snapshot=SNAPSHOT, shown=NOBODY)
+        viewer = LiveViewer(SessionStore(), uuid4(), 30.0, language)
+        events = viewer.follow(NumbersPool(pool), snapshot=SNAPSHOT, shown=NOBODY)
         return [(await anext(events)).decode() for _ in range(count)]
 
     quick.setattr(live, "read_strip", read_strip)
@@ -79,10 +84,14 @@ def test_a_quiet_server_says_that_it_lives(quick: pytest.MonkeyPatch) -> None:
     assert hear(2, looks=[NOBODY], quick=quick) == ["event: beat\ndata: {}\n\n"] * 2
 
 
+def test_events_are_in_the_language_of_their_page(quick: pytest.MonkeyPatch) -> None:
+    assert '"words":"fr"' in hear(1, looks=[NOBODY], quick=quick, language="fr")[0]
+
+
 @pytest.mark.parametrize("trouble", [PoolTimeout("none is free"), OperationalError("it is away")])
 def test_a_database_that_is_away_is_said_and_waited_for(quick: pytest.MonkeyPatch, trouble: Exception) -> None:
     away, back = hear(2, looks=[trouble, trouble, NOBODY], quick=quick)
-    assert UNKNOWN.words in away
+    assert describe_unknown().words in away
     assert "Nobody in view" in back
 
 
@@ -101,7 +110,7 @@ def test_who_cannot_be_checked_is_told_nothing_of_the_stream(quick: pytest.Monke
     quick.setattr(live, "TRUSTED_S", 0.0)
     quick.setattr(LiveViewer, "check", fail)
     first, second = hear(2, looks=[NOBODY], quick=quick)
-    assert UNKNOWN.words in first
+    assert describe_unknown().words in first
     assert "Nobody" not in second
 
 
@@ -109,4 +118,4 @@ def test_a_check_that_hangs_does_not_keep_the_page_waiting(quick: pytest.MonkeyP
     quick.setattr(live, "CHECK_EVERY_S", 0.02)
     quick.setattr(live, "CHECK_LIMIT_S", 0.05)
     quick.setattr(LiveViewer, "check", lambda self: time.sleep(0.5))
-    assert UNKNOWN.words in hear(1, looks=[NOBODY], quick=quick)[0]
+    assert describe_unknown().words in hear(1, looks=[NOBODY], quick=quick)[0]

@@ -49,7 +49,7 @@ def open_page(browser: Client, path: str) -> Page:
 def test_page_has_one_heading_a_language_and_a_way_past_the_bar(sign_in, path):
     page = open_page(sign_in(None), path)
     assert len(page.all("h1")) == 1
-    assert page.all("html") == [{"lang": "en"}]
+    assert page.all("html") == [{"lang": "en-gb"}]
     first_link = page.all("a")[0]
     assert first_link["href"] == "#content"
     assert page.all("main")[0]["id"] == "content"
@@ -137,7 +137,7 @@ def test_template_has_nothing_that_the_policy_forbids(path):
     "name",
     [
         *("console.css", "streams.css", "notices.css", "devices.css", "notes.css", "lines.css", "documentation.css"),
-        *("staff.css", "comparison.css", "trying.css"),
+        *("staff.css", "comparison.css", "trying.css", "breakdowns.css"),
         *("console.js", "documentation.js", "logo.svg"),
     ],
 )
@@ -162,6 +162,7 @@ def test_file_is_where_pages_look_and_asks_nobody_else(name):
         ("staff.css", 4_000),
         ("trying.css", 4_000),
         ("comparison.css", 4_000),
+        ("breakdowns.css", 4_000),
     ],
 )
 def test_stylesheet_is_small(name, limit):

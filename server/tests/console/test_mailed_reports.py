@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 from allauth.account.models import EmailAddress
+from django.core.mail import EmailMessage as DjangoMail
 from django.test import Client
 
 from dashboard_numbers import ask, cover, seen, write
@@ -87,6 +88,20 @@ def test_it_comes_once_with_the_numbers_of_its_week(stream: Stream, owner: Accou
     assert MailedReport.objects.get().due_at == DUE + 7 * DAY
 
 
+def test_each_recipient_reads_it_in_their_language(
+    stream: Stream, owner: Account, viewer: Account, mailbox: Mailbox
+) -> None:
+    """Their own, else that of the report."""
+    share_stream(stream, viewer)
+    Account.objects.filter(pk=owner.pk).update(language="de")
+    everything = Subject(organisation_with(stream))
+    plan(stream, owner, OUTSIDE, members=[owner.pk, viewer.pk], language="es", subject=everything)
+    assert send_due_reports(DUE) == 3
+    assert "8. Nov" in mailbox.to(owner.email)[0]["Subject"]
+    for address in (viewer.email, OUTSIDE):
+        assert "dom 8 Nov" in mailbox.to(address)[0]["Subject"]
+
+
 def test_it_comes_each_week_at_its_hour_when_clocks_go_back(stream: Stream, owner: Account, mailbox: Mailbox) -> None:
     """Sunday 25 October 2026, 02:00 in Paris, which clocks show twice."""
     plan(stream, owner, due_at=datetime(2026, 10, 18, 0, tzinfo=UTC), weekday=6, hour=2)
@@ -145,7 +160,7 @@ def test_a_process_that_dies_while_it_sends_sends_none_twice(
         raise KeyboardInterrupt
 
     with monkeypatch.context() as dying:
-        dying.setattr(mails, "send_mail", die)
+        dying.setattr(mails, "deliver_mail", die)
         with pytest.raises(KeyboardInterrupt):
             send_due_reports(DUE)
     assert send_due_reports(DUE + timedelta(minutes=1)) == 1, "the other one; the first may be on its way"
@@ -188,14 +203,14 @@ def test_a_refused_address_holds_up_no_other(
     stream: Stream, owner: Account, mailbox: Mailbox, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     plan(stream, owner, OUTSIDE)
-    send = mails.send_mail
+    deliver = mails.deliver_mail
 
-    def refuse(name: str, *, to: str, **values: Any) -> None:
-        if to == owner.email:
-            raise smtplib.SMTPRecipientsRefused({to: (550, b"no")})
-        send(name, to=to, **values)
+    def refuse(mail: DjangoMail, *, kind: str) -> None:
+        if mail.to == [owner.email]:
+            raise smtplib.SMTPRecipientsRefused({owner.email: (550, b"no")})
+        deliver(mail, kind=kind)
 
-    monkeypatch.setattr(mails, "send_mail", refuse)
+    monkeypatch.setattr(mails, "deliver_mail", refuse)
     assert send_due_reports(DUE) == 1
     tries = sum(send_due_reports(DUE + timedelta(minutes=number)) for number in range(1, 24 * 60, 10))
     assert tries == 0

@@ -12,6 +12,7 @@ from django.db import connection, transaction
 from django.http import HttpResponse
 from django.test import Client
 from django.utils import timezone
+from django.utils.translation import get_language
 
 from memberships import invite_to, share_stream, site_of, viewers
 from onlooker.audit.models import OrganisationChain
@@ -132,6 +133,28 @@ def test_the_same_address_is_invited_once(stream: Stream, owner: Account, sign_i
     Invitation.objects.update(expires_at=timezone.now() - timedelta(seconds=1))
     assert confirm(browser, stream, "new@example.org").status_code == 302
     assert len(mailbox.mails) == 2
+
+
+@pytest.mark.parametrize(
+    ("chosen", "language"), [({}, "en-gb"), ({"owner": "es"}, "es"), ({"owner": "es", "viewer": "fr"}, "fr")]
+)
+def test_an_invitation_is_in_the_language_of_who_reads_it_or_else_of_who_invites(
+    stream: Stream,
+    owner: Account,
+    viewer: Account,
+    sign_in: SignIn,
+    monkeypatch: pytest.MonkeyPatch,
+    *,
+    chosen: dict[str, str],
+    language: str,
+) -> None:
+    for account in (owner, viewer):
+        account.language = chosen.get(account.email.partition("@")[0], "")
+        account.save()
+    written: list[str | None] = []
+    monkeypatch.setattr(invitations, "send_mail", lambda *_, **__: written.append(get_language()))
+    confirm(sign_in(owner), stream, viewer.email)
+    assert written == [language]
 
 
 def test_nobody_can_tell_who_has_an_account(

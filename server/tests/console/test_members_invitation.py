@@ -45,7 +45,7 @@ def test_somebody_who_was_invited_sees_what_for_and_accepts(
     browser = sign_in(viewer)
     assert browser.get(f"/streams/{stream.client_id}/").status_code == 404
     page = browser.get(url_of(invitation)).content.decode()
-    for words in ("Museum", "as a viewer", "Lobby", "owner@example.org"):
+    for words in ("Museum", "As a viewer", "Lobby", "owner@example.org"):
         assert words in page
     assert not viewers().exists()
     assert browser.post(url_of(invitation), {"answer": "accept"}).url == "/streams/"

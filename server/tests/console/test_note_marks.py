@@ -9,6 +9,7 @@ from zoneinfo import ZoneInfo
 
 import pytest
 from django.test import Client
+from django.utils import translation
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -16,7 +17,7 @@ from memberships import organisation_with, site_of
 from onlooker.console.accounts.models import Account
 from onlooker.console.dashboard.period import Period
 from onlooker.console.dashboard.report import all_buckets, make_query
-from onlooker.console.notes.marks import TEXTS_AT_MOST, draw_strip, note_cells
+from onlooker.console.notes.marks import TEXTS_AT_MOST, as_json_note, describe_days, draw_strip, note_cells
 from onlooker.metrics.query import Time
 from onlooker.streams.administration import create_stream
 from onlooker.streams.models import Note, Stream
@@ -137,3 +138,20 @@ def test_a_bucket_with_very_many_notes_stays_readable() -> None:
     notes = [Note(text=f"n{number}", first_day=date(2026, 1, 1), last_day=date(2026, 12, 31)) for number in range(50)]
     (cell,) = note_cells(notes, [period.from_at, period.to_at], period)
     assert cell.endswith(f"; and {50 - TEXTS_AT_MOST} more")
+
+
+@pytest.mark.parametrize(
+    ("language", "days", "mark"),
+    [
+        ("en-gb", "Wed 30 Dec 2026 to Fri 1 Jan 2027", "30 Dec: Sale"),
+        ("de", "Mi, 30. Dez", "30. Dez.: Sale"),
+        ("fr", "mer 30 ", "30 déc.: Sale"),
+        ("es", "mié 30 ", "30 dic: Sale"),
+    ],
+)
+def test_days_are_written_as_the_reader_writes_them(language: str, days: str, mark: str) -> None:
+    note = Note(text="Sale", first_day=date(2026, 12, 30), last_day=date(2027, 1, 1))
+    with translation.override(language):
+        assert describe_days(note).startswith(days)
+        assert f"<title>{mark}</title>" in draw_strip([note], note.first_day, 1)
+        assert as_json_note(note)["first_day"] == "2026-12-30"

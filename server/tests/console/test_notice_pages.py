@@ -5,7 +5,9 @@ import re
 from collections.abc import Callable
 
 import pytest
+from django.conf import settings
 from django.test import Client
+from django.utils.translation import override
 
 from memberships import share_stream
 from onlooker.console.accounts.models import Account
@@ -13,6 +15,7 @@ from onlooker.console.notices.conformity import read_sheets
 from onlooker.console.notices.forms import DetailsForm
 from onlooker.console.notices.models import NoticeDetails
 from onlooker.console.notices.public_address import draw_code
+from onlooker.console.notices.sentences import say
 from onlooker.streams.administration import create_stream, set_stream
 from onlooker.streams.models import Stream
 
@@ -57,8 +60,16 @@ def test_what_is_missing_is_said_and_has_blanks(sign_in: SignIn, owner: Account,
     assert 'class="blank"' not in sign
     for text in ("Corner Shop Ltd", "1 High Street, Dublin", "privacy@example.org", "notice the window", "Shop window"):
         assert text in sign
-    french = page_of(browser, stream, "sign/?lang=fr")
+    french = page_of(browser, stream, "sign/?language=fr")
     assert french.count('class="blank"') == 1, "the purpose was not entered in French"
+
+
+def test_the_purpose_is_missing_in_the_readers_language(sign_in: SignIn, owner: Account, stream: Stream) -> None:
+    browser = sign_in(owner)
+    browser.post(url_of(stream, "details/"), TOLD)
+    for language, is_missing in (("en", False), ("es", True)):
+        answer = browser.get(url_of(stream), headers={"Accept-Language": language})
+        assert bool(answer.context["missing"]) == is_missing, language
 
 
 def test_details_are_entered_once_and_offered_for_the_next_stream(
@@ -75,7 +86,9 @@ def test_details_are_entered_once_and_offered_for_the_next_stream(
     assert not NoticeDetails.objects.filter(stream=other).exists(), "nothing is saved unread"
 
 
-@pytest.mark.parametrize("name", ["controller", "address", "contact", "officer", "recipients", "purpose_de", "place"])
+@pytest.mark.parametrize(
+    "name", ["controller", "address", "contact", "officer", "recipients", "purpose_de", "purpose_es", "place"]
+)
 def test_what_is_too_long_is_refused(sign_in: SignIn, owner: Account, stream: Stream, name: str) -> None:
     answer = sign_in(owner).post(url_of(stream, "details/"), TOLD | {name: "x" * 201})
     assert answer.status_code == 200
@@ -108,6 +121,21 @@ def test_a_code_is_a_picture_of_its_own() -> None:
     drawn = base64.b64decode(data).decode()
     assert re.search(r"<path [^>]*d=\"M", drawn)
     assert "script" not in drawn
+
+
+def test_a_notice_is_written_in_the_chosen_language_and_its_page_in_the_readers(
+    sign_in: SignIn, owner: Account, stream: Stream
+) -> None:
+    browser = sign_in(owner)
+    for language, _ in settings.LANGUAGES:
+        answer = browser.get(url_of(stream, f"sign/?language={language}"), headers={"Accept-Language": "fr"})
+        page = answer.content.decode()
+        assert '<html lang="fr">' in page
+        assert f'lang="{language}">\n<header>' in page
+        with override(language):
+            assert say("title") in page
+    with override("fr"):
+        assert say("title") in browser.get(url_of(stream, "sign/"), headers={"Accept-Language": "fr"}).content.decode()
 
 
 def test_papers_of_unknown_sizes_are_not_there(sign_in: SignIn, owner: Account, stream: Stream) -> None:

@@ -67,7 +67,7 @@ def test_it_is_listed_told_by_mail_and_noted(enrolled, owner, mailbox) -> None:
         ("recovery_codes.created", ""),
     ]
     page = browser.get("/accounts/events/").content.decode()
-    assert SENTENCES["passkey.added"] in page
+    assert str(SENTENCES["passkey.added"]) in page
     assert "127.0.0.1" in page
 
 

@@ -9,17 +9,20 @@ from typing import Any
 from zoneinfo import ZoneInfo
 
 import pytest
-from django.http import HttpRequest
+from django.conf import settings
+from django.http import HttpRequest, QueryDict
 from django.test import Client
+from django.utils.translation import get_language_from_request, override
 from starlette.responses import PlainTextResponse
 from starlette.types import Message, Scope
 
 from dashboard_numbers import seen, write
 from onlooker.console.accounts.models import Account
-from onlooker.console.notices.languages import Language, say
+from onlooker.console.notices.languages import named_language
 from onlooker.console.notices.models import NoticeDetails
 from onlooker.console.notices.public_address import switch_public_page
 from onlooker.console.notices.public_page import TodayCount, count_today, describe_count
+from onlooker.console.notices.sentences import say, say_when_deleted
 from onlooker.console.web.address_rate_limit import PUBLIC_NOTICES, AddressRateLimit
 from onlooker.slots import slot_of
 from onlooker.streams.administration import create_stream, remove_stream, set_stream
@@ -29,6 +32,7 @@ from onlooker.streams.models import Stream
 pytest_plugins = ["consoles", "pages"]
 
 SignIn = Callable[[Account | None], Client]
+LANGUAGES = [code for code, _ in settings.LANGUAGES]
 NAME = "Staff entrance, camera of Mrs Example"
 
 
@@ -130,7 +134,7 @@ def test_it_counts_the_people_of_today_in_whole_slots(stream: Stream) -> None:
 
 def test_a_count_is_a_whole_sentence() -> None:
     at = datetime(2026, 11, 17, 15, 15, tzinfo=UTC)
-    sentences = [describe_count(TodayCount(at, people), Language.ENGLISH) for people in (None, 0, 1, 1234)]
+    sentences = [describe_count(TodayCount(at, people)) for people in (None, 0, 1, 1234)]
     assert sentences == [
         "The first count of the day is shown from 15:15 on.",
         "Nobody has been counted between midnight and 15:15.",
@@ -139,40 +143,79 @@ def test_a_count_is_a_whole_sentence() -> None:
     ]
 
 
-@pytest.mark.parametrize("language", Language)
-def test_it_speaks_the_readers_language(sign_in: SignIn, stream: Stream, language: Language) -> None:
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_it_speaks_the_readers_language(sign_in: SignIn, stream: Stream, language: str) -> None:
     switch_public_page(stream, is_on=True)
-    answer = sign_in(None).get(path_of(stream), headers={"Accept-Language": f"it, {language.value};q=0.9"})
+    answer = sign_in(None).get(path_of(stream), headers={"Accept-Language": f"it, {language};q=0.9"})
     page = answer.content.decode()
-    assert f'<html lang="{language.value}">' in page
-    assert (answer.headers["Content-Language"], answer.headers["Vary"]) == (language.value, "Accept-Language")
-    assert say(language, "page_title") in page
-    for other in Language:
-        assert f'href="?lang={other.value}"' in page
-        linked = sign_in(None).get(path_of(stream), {"lang": other.value}).content.decode()
-        assert say(other, "page_title") in linked
+    assert f'<html lang="{language}">' in page
+    assert (answer.headers["Content-Language"], answer.headers["Vary"]) == (language, "Accept-Language")
+    assert title_in(language) in page
+    for other in LANGUAGES:
+        assert f'href="?language={other}"' in page
+        linked = sign_in(None).get(path_of(stream), {"language": other})
+        assert linked.headers["Content-Language"] == other
+        assert title_in(other) in linked.content.decode()
+
+
+def title_in(language: str) -> str:
+    with override(language):
+        return say("page_title")
+
+
+def test_the_language_of_a_signed_in_account_changes_nothing(sign_in: SignIn, owner: Account, stream: Stream) -> None:
+    switch_public_page(stream, is_on=True)
+    Account.objects.filter(pk=owner.pk).update(language="de")
+    answer = sign_in(owner).get(path_of(stream), headers={"Accept-Language": "es"})
+    assert answer.headers["Content-Language"] == "es"
+
+
+@pytest.mark.parametrize(
+    ("asked", "accepted", "language"),
+    [
+        ("", "", "en-gb"),
+        ("", "en", "en-gb"),
+        ("", "fr-CH, fr;q=0.9, en;q=0.8", "fr"),
+        ("", "it, de;q=0.5, en;q=0.4", "de"),
+        ("", "es-MX", "es"),
+        ("", "it", "en-gb"),
+        ("de", "fr", "de"),
+        ("DE-at", "fr", "de"),
+        ("en", "fr", "en-gb"),
+        ("xx", "fr", "fr"),
+        ("x" * 5000, "", "en-gb"),
+        ("", "x" * 5000, "en-gb"),
+        ("\0", ";;;q=,,", "en-gb"),
+    ],
+)
+def test_readers_get_the_language_that_they_understand(asked: str, accepted: str, language: str) -> None:
+    request = HttpRequest()
+    request.GET = QueryDict(mutable=True)
+    request.GET["language"] = asked
+    request.META["HTTP_ACCEPT_LANGUAGE"] = accepted
+    assert named_language(request, otherwise=get_language_from_request(request)) == language
 
 
 def test_it_says_what_is_computed_now(sign_in: SignIn, stream: Stream) -> None:
     switch_public_page(stream, is_on=True)
     visitor, path = sign_in(None), path_of(stream)
 
-    def says(key: str, **values: object) -> bool:
+    def says(sentence: str) -> bool:
         page = visitor.get(path, headers={"Accept-Language": "en"}).content.decode()
-        return say(Language.ENGLISH, key, **values) in page.replace("&#x27;", "'")
+        return sentence in page.replace("&#x27;", "'")
 
-    assert says("computes_age")
-    assert not says("computes_expression")
-    assert says("state_on")
+    assert says(say("computes_age"))
+    assert not says(say("computes_expression"))
+    assert says(say("state_on"))
     another_day = WEEKDAYS[(datetime.now(ZoneInfo(stream.time_zone)).weekday() + 3) % 7]
     set_stream(str(stream.client_id), {"hours": f"{another_day} 09:00-10:00"}, quota_s=60)
-    assert says("state_closed")
+    assert says(say("state_closed"))
     changes: dict[str, object] = {"reads_age": False, "reads_expression": True, "retention_days": 7, "enabled": False}
     set_stream(str(stream.client_id), changes, quota_s=60)
-    assert not says("computes_age")
-    assert says("computes_expression")
-    assert says("kept_days", days=7)
-    assert says("state_off")
+    assert not says(say("computes_age"))
+    assert says(say("computes_expression"))
+    assert says(say_when_deleted(7))
+    assert says(say("state_off"))
 
 
 def test_what_an_owner_enters_is_shown_as_text(sign_in: SignIn, owner: Account, stream: Stream) -> None:

@@ -28,7 +28,7 @@ def stream(owner: Account) -> Stream:
 
 
 def form(*members: Account, **changes: str) -> dict[str, object]:
-    given = {"name": "Weekly", "day": "0", "hour": "7", "period": "last-week"} | changes
+    given = {"name": "Weekly", "day": "0", "hour": "7", "period": "last-week", "language": "en-gb"} | changes
     return {**given, "members": [str(one.pk) for one in members]}
 
 
@@ -70,10 +70,23 @@ def test_a_report_is_created_changed_and_deleted(sign_in: SignIn, owner: Account
     assert not MailedReport.objects.exists()
 
 
+def test_its_language_is_that_of_the_person_who_plans_it_unless_chosen(
+    sign_in: SignIn, owner: Account, stream: Stream
+) -> None:
+    Account.objects.filter(pk=owner.pk).update(language="fr")
+    browser = sign_in(owner)
+    assert '<option value="fr" selected>' in browser.get(new_address(stream)).content.decode()
+    browser.post(new_address(stream), form(owner, language="de"))
+    report = MailedReport.objects.get()
+    assert report.language == "de"
+    assert '<option value="de" selected>' in browser.get(f"{list_address(stream)}{report.pk}/").content.decode()
+
+
 @pytest.mark.parametrize(
     ("changes", "said"),
     [
         ({"name": ""}, "required"),
+        ({"language": "xx"}, "valid choice"),
         ({"day": "7"}, "valid choice"),
         ({"hour": "24"}, "valid choice"),
         ({"period": "today"}, "valid choice"),
@@ -142,8 +155,8 @@ def test_who_changes_what_is_logged_without_addresses(
     browser.post(new_address(stream), form(owner, outside=OUTSIDE))
     report = MailedReport.objects.get()
     one = f"{list_address(stream)}{report.pk}/"
-    browser.post(one, form(owner, outside=OUTSIDE, hour="9"))
-    browser.post(one, form(outside=OUTSIDE, hour="9"))
+    browser.post(one, form(owner, outside=OUTSIDE, hour="9", language="fr"))
+    browser.post(one, form(outside=OUTSIDE, hour="9", language="fr"))
     token = mailed_reports.unsubscribe_token(ReportRecipient.objects.get())
     sign_in(None).post(f"/unsubscribe/{token}/")
     browser.post(f"{one}remove/")
@@ -165,7 +178,7 @@ def test_who_changes_what_is_logged_without_addresses(
         "Reports to addresses that are no member's: on.",
         f"Report {name} on stream Front door created.",
         f"l...@example.com gets report {name}.",
-        f"Report {name} changed: hour from 7 to 9.",
+        f"Report {name} changed: hour from 7 to 9, language from en-gb to fr.",
         f"{owner.email} no longer gets report {name}.",
         f"l...@example.com unsubscribed from report {name}.",
         f"Report {name} deleted.",
@@ -188,7 +201,7 @@ def test_an_organisation_has_so_many(
     monkeypatch.setattr(mailed_reports, "REPORTS_AT_MOST", 1)
     browser = sign_in(owner)
     browser.post(new_address(stream), form(owner))
-    assert "at most 1 reports" in trouble(browser, new_address(stream), form(owner))
+    assert "at most 1 report" in trouble(browser, new_address(stream), form(owner))
 
 
 def test_an_account_that_is_deleted_takes_its_mails_along(owner: Account, viewer: Account, stream: Stream) -> None:

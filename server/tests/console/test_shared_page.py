@@ -60,6 +60,16 @@ def statuses(browser: Client, path: str, count: int = 1, **data: str) -> list[in
     return [browser.post(path, data).status_code for _ in range(count)]
 
 
+def test_it_is_not_broken_down_or_filtered(sign_in: SignIn, watched: Stream) -> None:
+    path = share(watched, period="", days=FIXED)
+    plain = sign_in(None).get(path).content.decode()
+    assert "breakdowns/" not in plain
+    filtered = sign_in(None).get(f"{path}?filter=gender:female").content.decode()
+    assert Shown(filtered).numbers == Shown(plain).numbers
+    assert "Filter" not in filtered
+    assert sign_in(None).get(f"{path}dashboard/breakdowns/").status_code == 404
+
+
 @pytest.mark.parametrize("groups_of", [1, 5])
 def test_it_shows_what_the_dashboard_shows(sign_in: SignIn, owner: Account, watched: Stream, groups_of: int) -> None:
     Stream.objects.update(groups_of=groups_of)
@@ -88,7 +98,7 @@ def test_it_leads_nowhere_and_says_nothing_else(sign_in: SignIn, owner: Account,
     create_note(organisation_with(watched), "Mrs Example is on holiday", FIXED[0], about=watched)
     page = sign_in(None).get(share(watched, period="", days=FIXED) + "?from=2026-10-01&to=2026-10-02").content.decode()
     addresses = {found.partition("?")[0] for found in re.findall(r'(?:href|src|hx-get|action)="([^"]*)"', page)}
-    assert all(not one or one.startswith("/static/") for one in addresses), addresses
+    assert all(not one or one == "/words.js" or one.startswith("/static/") for one in addresses), addresses
     account = (owner.email, "Sign in", "csrf", "Landlord")
     for secret in ("Back door", "Mrs Example", str(watched.client_id), 'id="live"', *account):
         assert secret not in page, secret

@@ -14,6 +14,9 @@ from django.utils import timezone
 
 from memberships import invite_to, owner_of, share_stream
 from onlooker.console.accounts.models import Account
+from onlooker.console.staff.accounts import ABOUT
+from onlooker.console.staff.names import COLUMNS, TABLES
+from onlooker.console.staff.site import MODEL_ADMINS
 from onlooker.gateway.models import Job, ListedWorker
 from onlooker.streams.administration import NewStream, create_stream, remove_stream
 from onlooker.streams.models import AccessToken, StateChange, Stream, Usage
@@ -77,6 +80,15 @@ def rows_in(answer) -> list[object]:
 
 def test_only_what_is_meant_to_be_seen_is_registered() -> None:
     assert {f"{model._meta.app_label}/{model._meta.model_name}" for model in admin.site._registry} == LISTS
+
+
+def test_names_of_tables_and_columns_can_be_translated() -> None:
+    named_by_django = {"last login", "email address"}
+    for model, model_admin in MODEL_ADMINS.items():
+        shown = {*model_admin.list_display, *(model_admin.fields or ABOUT)}
+        columns = {str(field.verbose_name) for field in model._meta.fields if field.name in shown}
+        assert columns <= {*COLUMNS, *TABLES} | named_by_django
+        assert {str(model._meta.verbose_name), str(model._meta.verbose_name_plural)} <= set(TABLES)
 
 
 def test_staff_sees_each_list_and_each_page(door: Client, made: NewStream) -> None:

@@ -20,6 +20,9 @@ KNOWN = {"age": 34.4, "age_confidence": 0.8, "gender": "female", "gender_confide
 UNKNOWN = {"age": 0.0, "age_confidence": 0.0, "gender": "unknown", "gender_confidence": 0.0, "emotion_happiness": 0.0}
 DESCRIBE = """
 const [source, answer, done] = arguments;
+// What words.js gives to pages.
+Object.assign(globalThis, { gettext: (text) => text, pgettext: (context, text) => text });
+globalThis.interpolate = (text, values) => text.replace(/%\\((\\w+)\\)s/g, (_, name) => values[name]);
 import(`data:text/javascript;base64,${source}`).then((scene) => {
   const people = scene.readPeople(answer);
   const canvas = document.body.appendChild(document.createElement("canvas"));

@@ -193,7 +193,7 @@ def test_the_log_of_the_organisation_says_it_and_never_the_key(
     entries = list(OrganisationEntry.objects.filter(action__startswith="key.").order_by("number"))
     number = made.key.pk
     assert [one.what for one in describe_entries(entries, "UTC")] == [
-        f"Key {number} (Program) created for numbers, frames as manager, until no date.",
+        f"Key {number} (Program) created for numbers, frames as manager, without an end.",
         f"Key {number} is for the sites Door.",
         f"Key {number} is for the streams Till.",
         f"Key {number} (Program) revoked.",

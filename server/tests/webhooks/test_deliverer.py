@@ -169,7 +169,7 @@ def test_after_three_days_it_is_disabled_and_owners_are_told_once(
     assert mail["Subject"] == "A webhook of owner@example.org was disabled"
     text = " ".join(mail.get_body(("plain",)).get_content().split())
     assert "Tickets" in text
-    assert "no delivery succeeded for three days. 1 event wait" in text
+    assert "no delivery succeeded for three days. 1 event waits" in text
     assert receiver.url not in text, "it may contain a secret"
 
     with pytest.raises(RefusedError, match="Enable it first"):

@@ -5,6 +5,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
+from onlooker.sentences import Sentence
+
 COLUMNS = ("stream_id", "number", "at", "role", "actor", "action", "detail", "previous_hash", "hash")
 """Of an exported entry, in this order."""
 
@@ -72,7 +74,10 @@ def check_chain(entries: Iterable[LoggedEntry], ends: ChainEnds | None = None) -
         known = (before.number, before.hash) if before else (ends.first_number - 1, ends.last_hash)
         if known != (ends.last_number, ends.last_hash):
             missing = known[0] + 1
-            return CheckedChain(count, f"Entry {missing} is missing: the log ends with {ends.last_number}.", missing)
+            fault = Sentence(
+                "Entry {number} is missing: the log ends with {last}.", number=missing, last=ends.last_number
+            )
+            return CheckedChain(count, fault, missing)
     return CheckedChain(count, "", None, before.number if before else None, before.hash if before else "")
 
 
@@ -80,13 +85,19 @@ def _find_fault(entry: LoggedEntry, before: LoggedEntry | None, ends: ChainEnds 
     if before is None:
         expected = ends.first_number if ends else entry.number
     elif entry.stream_id != before.stream_id:
-        return f"Entry {entry.number} is of another stream or organisation."
+        return Sentence("Entry {number} is of another stream or organisation.", number=entry.number)
     else:
         expected = before.number + 1
     if entry.number != expected:
-        return f"Entry {expected} is missing: entry {entry.number} is in its place."
+        return Sentence(
+            "Entry {number} is missing: entry {other} is in its place.", number=expected, other=entry.number
+        )
     if before and entry.previous_hash != before.hash:
-        return f"Entry {entry.number} does not follow entry {before.number}: one of them was replaced."
+        return Sentence(
+            "Entry {number} does not follow entry {before}: one of them was replaced.",
+            number=entry.number,
+            before=before.number,
+        )
     if hash_entry(entry) != entry.hash:
-        return f"Entry {entry.number} was changed: its hash is of something else."
+        return Sentence("Entry {number} was changed: its hash is of something else.", number=entry.number)
     return ""

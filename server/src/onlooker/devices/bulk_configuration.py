@@ -15,6 +15,7 @@ from onlooker.database import load_queries
 from onlooker.devices.configuration import write_versions
 from onlooker.devices.device_settings import Level, check_settings
 from onlooker.devices.models import Device
+from onlooker.sentences import Sentence
 from onlooker.streams.models import Organisation, Site
 from onlooker.streams.organisations import RefusedError
 
@@ -64,7 +65,7 @@ def plan_configuration(devices: QuerySet[Device], settings: dict[str, Any]) -> l
     changes = check_settings(Level.DEVICE, settings)
     found = {device.pk: device for device in devices[: AT_MOST + 1]}
     if len(found) > AT_MOST:
-        raise RefusedError(f"One change is of at most {AT_MOST:,} devices. Choose a site or a tag.")
+        raise RefusedError(Sentence("One change is of at most {most:,} devices. Choose a site or a tag.", most=AT_MOST))
     with connection.cursor() as cursor:
         values: dict[str, Any] = {"devices": list(found), "changes": json.dumps(changes)}
         cursor.execute(_queries["preview_settings"], values)

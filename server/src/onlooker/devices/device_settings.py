@@ -7,6 +7,7 @@ from enum import StrEnum
 from typing import Any
 
 from onlooker.devices.enrolment_codes import check_source
+from onlooker.sentences import Sentence
 from onlooker.streams.business_hours import check_hours
 
 
@@ -24,7 +25,17 @@ class Level(StrEnum):
 
 LEVELS = (Level.TEMPLATE, Level.SITE, Level.DEVICE)
 """Later ones go before earlier ones."""
+LONGEST_TEXT = 400
 Check = Callable[[Any], Any]
+
+
+class SettingError(ValueError):
+    """A value that a setting can't have."""
+
+    def __init__(self, name: str, complaint: ValueError) -> None:
+        super().__init__(f"{name}: {complaint}")
+        self.complaint = complaint
+        """Why, without the name of the setting."""
 
 
 @dataclass(frozen=True)
@@ -41,7 +52,7 @@ def _decimal(least: float, most: float) -> Check:
     def check(value: Any) -> float:
         number = _number(value)
         if not least <= number <= most:
-            raise ValueError(f"must be {least:g} to {most:g}.")
+            raise ValueError(Sentence("must be {least} to {most}.", least=least, most=most))
         return round(number, 3)
 
     return check
@@ -51,7 +62,7 @@ def _whole(least: int, most: int) -> Check:
     def check(value: Any) -> int:
         number = _number(value)
         if number != int(number) or not least <= number <= most:
-            raise ValueError(f"must be a whole number, {least} to {most}.")
+            raise ValueError(Sentence("must be a whole number, {least} to {most}.", least=least, most=most))
         return int(number)
 
     return check
@@ -59,20 +70,20 @@ def _whole(least: int, most: int) -> Check:
 
 def _number(value: Any) -> float:
     if isinstance(value, bool) or not isinstance(value, int | float | str):
-        raise ValueError("must be a number.")
+        raise ValueError(Sentence("must be a number."))
     try:
         number = float(value)
     except (ValueError, OverflowError):
-        raise ValueError("must be a number.") from None
+        raise ValueError(Sentence("must be a number.")) from None
     if not math.isfinite(number):
-        raise ValueError("must be a number.")
+        raise ValueError(Sentence("must be a number."))
     return number
 
 
 def _one_of(*words: str) -> Check:
     def check(value: Any) -> str:
         if value not in words:
-            raise ValueError(f"must be one of: {', '.join(words)}.")
+            raise ValueError(Sentence("must be one of: {words}.", words=", ".join(words)))
         return str(value)
 
     return check
@@ -81,7 +92,7 @@ def _one_of(*words: str) -> Check:
 def _camera(value: Any) -> str:
     source = check_source(_text(value))
     if not source:
-        raise ValueError("must name a camera; take the setting away to leave the choice to the device.")
+        raise ValueError(Sentence("must name a camera; take the setting away to leave the choice to the device."))
     return source
 
 
@@ -90,8 +101,8 @@ def _hours(value: Any) -> str:
 
 
 def _text(value: Any) -> str:
-    if not isinstance(value, str) or len(value) > 400:
-        raise ValueError("must be a text of at most 400 characters.")
+    if not isinstance(value, str) or len(value) > LONGEST_TEXT:
+        raise ValueError(Sentence("must be a text of at most {longest} characters.", longest=LONGEST_TEXT))
     return value
 
 
@@ -123,7 +134,7 @@ SETTINGS = {
 
 
 def check_settings(level: Level, settings: dict[str, Any]) -> dict[str, Any]:
-    """As they are stored; None takes a setting away. Raises ValueError, with a sentence."""
+    """As they are stored; None takes a setting away. Raises ValueError with a sentence, for a value SettingError."""
     return {name: _check_one(level, name, value) for name, value in settings.items()}
 
 
@@ -138,7 +149,7 @@ def _check_one(level: Level, name: str, value: Any) -> Any:
     try:
         return setting.check(value)
     except ValueError as error:
-        raise ValueError(f"{name}: {error}") from None
+        raise SettingError(name, error) from None
 
 
 def parse_settings(pairs: Iterable[str]) -> dict[str, Any]:

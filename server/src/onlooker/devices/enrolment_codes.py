@@ -11,6 +11,7 @@ from django.utils import timezone
 
 from onlooker.devices.code_text import hash_code, new_code, read_code
 from onlooker.devices.models import MOST_DEVICES, DeviceTemplate, EnrolmentCode
+from onlooker.sentences import Sentence
 from onlooker.streams.models import Organisation, Site, Stream
 from onlooker.streams.options import check_name
 from onlooker.streams.organisations import RefusedError
@@ -54,7 +55,7 @@ def check_template_name(text: str) -> str:
     """Raises ValueError, with a sentence."""
     name = check_name(text)
     if len(name) > LONGEST_TEMPLATE_NAME:
-        raise ValueError(f"A name has at most {LONGEST_TEMPLATE_NAME} characters.")
+        raise ValueError(Sentence("A name has at most {longest} characters.", longest=LONGEST_TEMPLATE_NAME))
     return name
 
 
@@ -63,8 +64,10 @@ def check_source(text: str) -> str:
     source = text.strip()
     if source and not _SOURCE.fullmatch(source):
         raise ValueError(
-            "A camera is a number such as 0, a path such as /dev/video0, or an address without a password. Set one "
-            "with a password on the device: onlooker-agent setup"
+            Sentence(
+                "A camera is a number such as 0, a path such as /dev/video0, or an address without a password. Set one "
+                "with a password on the device: onlooker-agent setup"
+            )
         )
     return source
 
@@ -79,7 +82,11 @@ def create_template(
         raise ValueError(f"A template sets no {', '.join(sorted(unknown))}.")
     Organisation.objects.select_for_update(no_key=True).get(pk=organisation.pk)
     if DeviceTemplate.objects.filter(organisation=organisation).count() >= TEMPLATES_AT_MOST:
-        raise RefusedError(f"An organisation has at most {TEMPLATES_AT_MOST} templates. Remove one that is not used.")
+        raise RefusedError(
+            Sentence(
+                "An organisation has at most {most} templates. Remove one that is not used.", most=TEMPLATES_AT_MOST
+            )
+        )
     try:
         with transaction.atomic():
             return DeviceTemplate.objects.create(
@@ -90,7 +97,7 @@ def create_template(
                 notice_given_at=timezone.now() if is_notice_given else None,
             )
     except IntegrityError:
-        raise RefusedError(f"There is a template {name} already. Choose another name.") from None
+        raise RefusedError(Sentence("There is a template {name} already. Choose another name.", name=name)) from None
 
 
 def remove_template(template: DeviceTemplate) -> None:
@@ -108,9 +115,9 @@ def create_code(
 ) -> NewCode:
     """For so many devices, each of which creates a stream. Raises RefusedError."""
     if not 1 <= devices <= MOST_DEVICES:
-        raise RefusedError(f"A code is for 1 to {MOST_DEVICES} devices.")
+        raise RefusedError(Sentence("A code is for 1 to {most} devices.", most=MOST_DEVICES))
     if site and site.organisation_id != template.organisation_id:
-        raise RefusedError("Site and template belong to different organisations.")
+        raise RefusedError(Sentence("Site and template belong to different organisations."))
     return _create(
         organisation_id=template.organisation_id,
         template=template,
@@ -126,7 +133,7 @@ def create_replacement(
 ) -> NewCode:
     """For one device, which takes over the stream. Raises RefusedError."""
     if stream.organisation_id is None:
-        raise RefusedError("The stream is being removed.")
+        raise RefusedError(Sentence("The stream is being removed."))
     return _create(
         organisation_id=stream.organisation_id,
         stream=stream,
@@ -149,7 +156,7 @@ def delete_past_codes(now: datetime | None = None) -> int:
 
 def _end_of(life: timedelta) -> datetime:
     if not timedelta(minutes=1) <= life <= LONGEST_LIFE:
-        raise RefusedError(f"A code lives for 1 minute to {LONGEST_LIFE.days} days.")
+        raise RefusedError(Sentence("A code lives for 1 minute to {days} days.", days=LONGEST_LIFE.days))
     return timezone.now() + life
 
 
@@ -157,7 +164,9 @@ def _end_of(life: timedelta) -> datetime:
 def _create(*, organisation_id: int, **columns: Any) -> NewCode:
     Organisation.objects.select_for_update(no_key=True).get(pk=organisation_id)
     if open_codes([organisation_id]).count() >= OPEN_AT_MOST:
-        raise RefusedError(f"An organisation has at most {OPEN_AT_MOST} open codes. End one that is not used.")
+        raise RefusedError(
+            Sentence("An organisation has at most {most} open codes. End one that is not used.", most=OPEN_AT_MOST)
+        )
     text = new_code()
     code = EnrolmentCode.objects.create(
         organisation_id=organisation_id, hashed=hash_code(read_code(text)), beginning=text[:4], **columns

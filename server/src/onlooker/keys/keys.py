@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from django.db import transaction
 from django.db.models import Exists, OuterRef, Q, QuerySet
 from django.utils import timezone
+from django.utils.translation import gettext as _
 
 from onlooker.keys.key_text import BEGINNING, hash_key, is_key, new_key
 from onlooker.keys.models import LONGEST_KEY_NAME, KeySite, KeyStream, OrganisationKey, Scope
@@ -103,7 +104,8 @@ def create_key(
         _check_within(within, chosen, sites, streams, role=role, expires_at=expires_at)
     Organisation.objects.select_for_update(no_key=True).get(pk=organisation.pk)
     if live_keys().filter(organisation=organisation).count() >= LIVE_AT_MOST:
-        raise RefusedError(f"An organisation has at most {LIVE_AT_MOST} keys. Revoke one that is not used.")
+        text = _("An organisation has at most {most} keys. Revoke one that is not used.")
+        raise RefusedError(text.format(most=LIVE_AT_MOST))
     text = new_key()
     key = OrganisationKey.objects.create(
         organisation=organisation,
@@ -152,20 +154,23 @@ def delete_past_keys(now: datetime | None = None) -> int:
 
 def _check_words(name: str, scopes: Collection[str], role: str) -> None:
     if not 1 <= len(name.strip()) <= LONGEST_KEY_NAME or "\0" in name:
-        raise RefusedError(f"A key needs a name of 1 to {LONGEST_KEY_NAME} characters.")
+        text = _("A key needs a name of 1 to {longest} characters.")
+        raise RefusedError(text.format(longest=LONGEST_KEY_NAME))
     unknown = [scope for scope in scopes if scope not in Scope.values]
     if unknown or not scopes:
-        raise RefusedError(f"A key needs at least one of these scopes: {', '.join(Scope.values)}.")
+        text = _("A key needs at least one of these scopes: {names}.")
+        raise RefusedError(text.format(names=", ".join(Scope.values)))
     if role not in MANAGERS:
-        raise RefusedError("A key acts as manager or as owner.")
+        raise RefusedError(_("A key acts as manager or as owner."))
 
 
 def _check_reach(organisation: Organisation, sites: Collection[Site], streams: Collection[Stream]) -> None:
     if len(sites) + len(streams) > REACH_AT_MOST:
-        raise RefusedError(f"A key is for at most {REACH_AT_MOST} sites and streams. Let it reach all, or use sites.")
+        text = _("A key is for at most {most} sites and streams. Let it reach all, or use sites.")
+        raise RefusedError(text.format(most=REACH_AT_MOST))
     owners = {site.organisation_id for site in sites} | {stream.organisation_id for stream in streams}
     if owners - {organisation.pk}:
-        raise RefusedError("A key reaches sites and streams of its own organisation alone.")
+        raise RefusedError(_("A key reaches sites and streams of its own organisation alone."))
 
 
 def _check_within(
@@ -177,6 +182,7 @@ def _check_within(
     role: str,
     expires_at: datetime | None,
 ) -> None:
+    """No page comes here: a key asks at the management interface, which answers in English."""
     more = [scope for scope in scopes if scope not in within.scopes]
     if more:
         raise RefusedError(f"The key that asks has no scope {', '.join(more)}. It can give only what it has.")
@@ -196,5 +202,6 @@ def _end_of(life: timedelta | None) -> datetime | None:
     if life is None:
         return None
     if not SHORTEST_LIFE <= life <= LONGEST_LIFE:
-        raise RefusedError(f"A key lives for 1 minute to {LONGEST_LIFE.days} days, or has no end.")
+        text = _("A key lives for 1 minute to {days} days, or has no end.")
+        raise RefusedError(text.format(days=LONGEST_LIFE.days))
     return timezone.now() + life

@@ -5,6 +5,7 @@ broken down, and never those of a stream that tells about people in groups, or i
 """
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from enum import IntEnum
 from functools import lru_cache
@@ -15,7 +16,7 @@ from psycopg import AsyncRawCursor
 from psycopg.rows import tuple_row
 
 from onlooker.database import Pool, load_sql_parts
-from onlooker.errors import Problem, bad_request
+from onlooker.errors import Code, Problem
 from onlooker.metrics.breakdown import CellQuery
 from onlooker.metrics.buckets import WEEK_S, offsets_around
 from onlooker.metrics.definitions import METRICS, figures_of
@@ -53,6 +54,15 @@ class CellNote(IntEnum):
     """Visits that reach into the range from before it are deleted."""
 
 
+@dataclass
+class CellRefusal(Problem):
+    """Nothing is broken down; pages say why in their own words."""
+
+    note: CellNote = CellNote.TOO_MANY
+    since: datetime | None = None
+    """From when on it can be asked, by the query's clock; None where no later range helps."""
+
+
 async def find_cells(
     pool: Pool, query: Query, breakdown: CellQuery, metrics: tuple[str, ...], edges_s: Sequence[float]
 ) -> tuple[Cells, bool]:
@@ -85,27 +95,20 @@ def add_up(cells: Sequence[tuple[int, ...]], *, count: int) -> tuple[int, ...]:
     return total
 
 
-def _refuse(note: CellNote, query: Query, *, until_s: int | None) -> Problem:
-    since = datetime.fromtimestamp(until_s, UTC).astimezone(query.zone).isoformat() if until_s is not None else ""
-    if note is CellNote.GRID:
-        return bad_request(
-            "This stream is on the grid, which tells of whole quarter hours alone: leave `by` and `filter` out."
-        )
-    if note is CellNote.GROUPS:
-        later = f", or ask for a later range than {since}" if since else ""
-        return bad_request(
-            "This stream tells about people in groups, and a breakdown or a filter would tell of fewer people: leave "
-            f"`by` and `filter` out{later}."
-        )
-    if note is CellNote.DELETED:
-        return bad_request(
-            f"Visits that began before {since} were deleted after the stream's retention, and only visits can be "
-            "broken down or filtered. Ask from then on, or leave `by` and `filter` out."
-        )
-    return bad_request(
-        f"More than {MOST_VISITS} people passed by in this range: too many to break down or filter at once. Ask for a "
-        "shorter range."
-    )
+def _refuse(note: CellNote, query: Query, *, until_s: int | None) -> CellRefusal:
+    since = datetime.fromtimestamp(until_s, UTC).astimezone(query.zone) if until_s is not None else None
+    said = since.isoformat() if since else ""
+    details = {
+        CellNote.GRID: "This stream is on the grid, which tells of whole quarter hours alone: leave `by` and `filter` "
+        "out.",
+        CellNote.GROUPS: "This stream tells about people in groups, and a breakdown or a filter would tell of fewer "
+        f"people: leave `by` and `filter` out{f', or ask for a later range than {said}' if said else ''}.",
+        CellNote.DELETED: f"Visits that began before {said} were deleted after the stream's retention, and only visits "
+        "can be broken down or filtered. Ask from then on, or leave `by` and `filter` out.",
+        CellNote.TOO_MANY: f"More than {MOST_VISITS} people passed by in this range: too many to break down or filter "
+        "at once. Ask for a shorter range.",
+    }
+    return CellRefusal(Code.BAD_REQUEST, details[note], note=note, since=since)
 
 
 @lru_cache(maxsize=1024)

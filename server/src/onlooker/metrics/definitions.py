@@ -5,6 +5,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
+from onlooker.sentences import gettext_noop
 from onlooker_pipeline.expressions import EXPRESSIONS
 
 SHORTEST_PRESENCE_S = 1
@@ -68,27 +69,23 @@ def _microseconds(interval: str) -> str:
     return f"(extract(epoch FROM coalesce(sum({interval}) FILTER (WHERE {_TOLD}), '0')) * 1000000)::bigint"
 
 
-def _title(name: str) -> str:
-    return name.replace("_", " ").capitalize()
+def _number(name: str, title: str, meaning: str, condition: str) -> Metric:
+    return Metric(name, title, Unit.PEOPLE, meaning, {name: _count(condition)}, lambda figures: {"value": figures[0]})
 
 
-def _number(name: str, meaning: str, condition: str) -> Metric:
-    return Metric(
-        name, _title(name), Unit.PEOPLE, meaning, {name: _count(condition)}, lambda figures: {"value": figures[0]}
-    )
-
-
-def _mean(name: str, meaning: str, figures: Mapping[str, str], *, unit: Unit, scale: float) -> Metric:
+def _mean(name: str, title: str, meaning: str, figures: Mapping[str, str], *, unit: Unit, scale: float) -> Metric:
     """The first figure divided by the second. Expressions are stored as 4-byte floats, which have no seventh digit."""
 
     def shape(found: Figures) -> Value:
         total, count = found
         return {"value": round(total / scale / count, DIGITS) if count else None}
 
-    return Metric(name, _title(name), unit, meaning, figures, shape, scale)
+    return Metric(name, title, unit, meaning, figures, shape, scale)
 
 
-def _breakdown(name: str, meaning: str, conditions: Mapping[str, str], columns: Mapping[str, str]) -> Metric:
+def _breakdown(
+    name: str, title: str, meaning: str, conditions: Mapping[str, str], columns: Mapping[str, str]
+) -> Metric:
     """How many interested people are in each part."""
     figures = {columns[part]: _count(f"interested AND {condition}") for part, condition in conditions.items()}
     unknown = list(conditions).index(UNKNOWN) if UNKNOWN in conditions else 0
@@ -100,7 +97,7 @@ def _breakdown(name: str, meaning: str, conditions: Mapping[str, str], columns: 
             parts[UNKNOWN] = 0
         return parts
 
-    return Metric(name, _title(name), Unit.PARTS, meaning, figures, shape)
+    return Metric(name, title, Unit.PARTS, meaning, figures, shape)
 
 
 def _columns(name: str, parts: Mapping[str, str]) -> dict[str, str]:
@@ -127,36 +124,51 @@ _BALANCE = "(greatest(0, least(2, 1 + happiness::float8 - anger::float8 - sadnes
 METRICS: dict[str, Metric] = {
     metric.name: metric
     for metric in (
-        _number("passing_by", "People who were in view for at least 1 second.", "passing_by"),
-        _number("interested", "People who stopped for at least 3 seconds and looked for more than 1.", "interested"),
+        _number(
+            "passing_by",
+            gettext_noop("Passing by"),
+            gettext_noop("People who were in view for at least 1 second."),
+            "passing_by",
+        ),
+        _number(
+            "interested",
+            gettext_noop("Interested"),
+            gettext_noop("People who stopped for at least 3 seconds and looked for more than 1."),
+            "interested",
+        ),
         _mean(
             "stop_time",
-            "Seconds that an interested person stands still, on average.",
+            gettext_noop("Stop time"),
+            gettext_noop("Seconds that an interested person stands still, on average."),
             {"still_us": _microseconds("still_for"), "told": _count(_TOLD)},
             unit=Unit.SECONDS,
             scale=1e6,
         ),
         _mean(
             "attention_time",
-            "Seconds that an interested person looks, on average.",
+            gettext_noop("Attention time"),
+            gettext_noop("Seconds that an interested person looks, on average."),
             {"looking_us": _microseconds("looking_for"), "told": _count(_TOLD)},
             unit=Unit.SECONDS,
             scale=1e6,
         ),
         _breakdown(
             "category",
+            gettext_noop("Category"),
             "Interested people by age and gender. People whose age or gender is not known are in none.",
             CATEGORY_PARTS,
             {part: part for part in CATEGORY_PARTS},
         ),
         _breakdown(
             "gender",
+            gettext_noop("Gender"),
             "Interested people by gender; `?` where it is not known.",
             GENDER_PARTS,
             _columns("gender", GENDER_PARTS),
         ),
         _mean(
             "satisfaction",
+            gettext_noop("Satisfaction"),
             "How happy interested people look, on average: from 0 to 1.",
             {
                 "balance": f"coalesce(sum({_BALANCE}) FILTER (WHERE {_TOLD} AND neutral IS NOT NULL), 0)",
@@ -167,17 +179,24 @@ METRICS: dict[str, Metric] = {
         ),
         _breakdown(
             "age",
+            gettext_noop("Age"),
             "Interested people by age; `?` where it is not known.",
             AGE_PARTS,
             _columns("age", AGE_PARTS),
         ),
         _breakdown(
             "emotion",
+            gettext_noop("Emotion"),
             "Interested people by what their face shows most; `?` where it is not known.",
             EMOTION_PARTS,
             _columns("emotion", EMOTION_PARTS),
         ),
-        _number("stopped", "People who stood still for at least 3 seconds, wherever they looked.", "stopped"),
+        _number(
+            "stopped",
+            gettext_noop("Stopped"),
+            gettext_noop("People who stood still for at least 3 seconds, wherever they looked."),
+            "stopped",
+        ),
     )
 }
 

@@ -12,6 +12,7 @@ from onlooker.audit.chain import moment_text
 from onlooker.audit.entries import append_entry
 from onlooker.database import load_queries
 from onlooker.metrics.block_release import SETTLED_AFTER, forget_blocks, forget_blocks_of
+from onlooker.sentences import Sentence
 from onlooker.slots import slots_around
 from onlooker.visits.models import PutAside
 from onlooker_pipeline.visits.visit import Visit, decode_visit
@@ -44,17 +45,20 @@ def erasable_range(
     """
     now = now or datetime.now(UTC)
     if from_at >= to_at:
-        raise ValueError("The range must end after it begins.")
+        raise ValueError(Sentence("The range must end after it begins."))
     if to_at > now:
-        raise ValueError("The range must not reach into the future.")
+        raise ValueError(Sentence("The range must not reach into the future."))
     if not grid:
         return from_at, to_at
     from_at, to_at = slots_around(from_at, to_at)
     if to_at > now - SETTLED_AFTER:
         minutes = SETTLED_AFTER // timedelta(minutes=1)
         raise ValueError(
-            "This stream is on the grid: whole quarters of an hour are erased. The last one of this range ended less "
-            f"than {minutes} minutes ago, or has not ended. Wait, or choose an earlier end."
+            Sentence(
+                "This stream is on the grid: whole quarters of an hour are erased. The last one of this range ended "
+                "less than {minutes} minutes ago, or has not ended. Wait, or choose an earlier end.",
+                minutes=minutes,
+            )
         )
     return from_at, to_at
 

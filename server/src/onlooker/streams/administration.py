@@ -10,6 +10,7 @@ from django.core.validators import validate_email
 from django.db import connection, transaction
 from django.db.models import Q
 from django.utils import timezone
+from django.utils.translation import gettext as _
 
 from onlooker.audit.entries import choose_kept_days
 from onlooker.database import load_queries
@@ -72,7 +73,11 @@ def create_stream(
     if at_most is not None:
         Organisation.objects.select_for_update(no_key=True).get(pk=belongs_to.pk)  # requests count one after another
         if Stream.objects.filter(organisation=belongs_to, removed_at=None).count() >= at_most:
-            raise RefusedError(f"An organisation has at most {at_most} streams. Remove one that is not used any more.")
+            raise RefusedError(
+                _("An organisation has at most {most} streams. Remove one that is not used any more.").format(
+                    most=at_most
+                )
+            )
     stream = Stream.objects.create(name=name, organisation=belongs_to, kind=kind, time_zone=time_zone, **chosen)
     _log_hours(stream)
     StateChange.objects.create(stream=stream, state=State.ENABLED)
@@ -89,7 +94,11 @@ def rotate_access_token(stream: Stream, *, grace: timedelta) -> str:
     tokens = AccessToken.objects.filter(stream=stream)
     tokens.filter(expires_at__lte=now).delete()
     if grace and tokens.filter(is_trial=False).count() >= LIVE_TOKENS_AT_MOST:
-        raise RefusedError(f"{LIVE_TOKENS_AT_MOST} Passwords still work. Rotate without a grace time to end them all.")
+        raise RefusedError(
+            _("{count} Passwords still work. Rotate without a grace time to end them all.").format(
+                count=LIVE_TOKENS_AT_MOST
+            )
+        )
     tokens.filter(Q(expires_at=None) | Q(expires_at__gt=now + grace)).update(expires_at=now + grace)
     return _add_access_token(stream)
 

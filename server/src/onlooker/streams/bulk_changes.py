@@ -6,6 +6,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from django.utils.translation import gettext as _
+
 from onlooker.audit.actor import acting_as
 from onlooker.audit.entries import append_entry
 from onlooker.streams.administration import set_stream
@@ -58,7 +60,7 @@ def parse_tags(text: str) -> tuple[str, ...]:
     """Names that are separated by commas, each once. Raises ValueError, with a sentence."""
     found = dict.fromkeys(check_name(part) for part in text.split(",") if part.strip())
     if any(len(name) > LONGEST_TAG for name in found):
-        raise ValueError(f"A tag has at most {LONGEST_TAG} characters.")
+        raise ValueError(_("A tag has at most {longest} characters.").format(longest=LONGEST_TAG))
     return tuple(found)
 
 
@@ -75,7 +77,11 @@ def plan_changes(streams: Iterable[Stream], change: BulkChange) -> list[PlannedC
             if getattr(stream, name) != value
         }
         if len(known) + len(added) - len(removed) > TAGS_AT_MOST:
-            raise RefusedError(f"A stream has at most {TAGS_AT_MOST} tags: {stream.name} would have more.")
+            raise RefusedError(
+                _("A stream has at most {most} tags: {stream} would have more.").format(
+                    most=TAGS_AT_MOST, stream=stream.name
+                )
+            )
         if settings or added or removed:
             planned.append(PlannedChange(stream, settings, added, removed))
     return planned

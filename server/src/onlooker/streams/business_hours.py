@@ -10,6 +10,8 @@ from functools import lru_cache
 from itertools import groupby
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
+from onlooker.sentences import Sentence
+
 WEEKDAYS = ("mo", "tu", "we", "th", "fr", "sa", "su")
 DAY_MINUTES = 24 * 60
 DAY_S = 60 * DAY_MINUTES
@@ -19,7 +21,10 @@ STEP_MINUTES = 15
 STEP = timedelta(minutes=STEP_MINUTES)
 SPANS_A_DAY = 4
 LONGEST_TEXT = 400
-FORM = 'Write opening hours such as "mo-fr 09:00-18:30, sa 10:00-16:00": weekdays, then times in quarters of an hour.'
+# Translators: weekdays stay mo, tu, we, th, fr, sa and su: nothing else is understood.
+FORM = Sentence(
+    'Write opening hours such as "mo-fr 09:00-18:30, sa 10:00-16:00": weekdays, then times in quarters of an hour.'
+)
 
 _ITEM = re.compile(r"(?:([a-z]{2})(?:\s*-\s*([a-z]{2}))?\s+)?(\d{1,2}):(\d\d)\s*-\s*(\d{1,2}):(\d\d)")
 
@@ -52,7 +57,7 @@ def parse_hours(text: str) -> WeekHours | None:
     if not text.strip():
         return None
     if len(text) > LONGEST_TEXT:
-        raise ValueError(f"Opening hours have at most {LONGEST_TEXT} characters.")
+        raise ValueError(Sentence("Opening hours have at most {longest} characters.", longest=LONGEST_TEXT))
     days: Sequence[int] = ()
     minutes: list[tuple[int, int]] = []
     for item in text.lower().split(","):
@@ -61,15 +66,15 @@ def parse_hours(text: str) -> WeekHours | None:
             raise ValueError(FORM)
         days = _read_days(found[1], found[2]) if found[1] else days
         if not days:
-            raise ValueError(f"The first times need a weekday. {FORM}")
+            raise ValueError(Sentence("The first times need a weekday. {form}", form=FORM))
         minutes += _read_times(days, *(int(found[group]) for group in (3, 4, 5, 6)))
     hours = WeekHours(_merge(minutes))
     for day in range(7):
         begun = [span for span in hours.spans if span[0] // DAY_MINUTES == day]
         if len(begun) > SPANS_A_DAY:
-            raise ValueError(f"A day has at most {SPANS_A_DAY} spans of opening hours.")
+            raise ValueError(Sentence("A day has at most {most} spans of opening hours.", most=SPANS_A_DAY))
     if hours.spans == ((0, WEEK_MINUTES),):
-        raise ValueError("These are all hours of the week. Leave the opening hours empty instead.")
+        raise ValueError(Sentence("These are all hours of the week. Leave the opening hours empty instead."))
     return hours
 
 
@@ -84,7 +89,8 @@ def _read_days(first: str, last: str | None) -> Sequence[int]:
     try:
         begin, end = WEEKDAYS.index(first), WEEKDAYS.index(last or first)
     except ValueError:
-        raise ValueError(f"A weekday is one of {', '.join(WEEKDAYS)}. {FORM}") from None
+        names = ", ".join(WEEKDAYS)
+        raise ValueError(Sentence("A weekday is one of {names}. {form}", names=names, form=FORM)) from None
     return [day % 7 for day in range(begin, end + 1 if end >= begin else end + 8)]
 
 
@@ -93,11 +99,12 @@ def _read_times(days: Sequence[int], *clock: int) -> Iterator[tuple[int, int]]:
     hour, minute, end_hour, end_minute = clock
     begins, ends = 60 * hour + minute, 60 * end_hour + end_minute
     if minute > 59 or end_minute > 59 or begins >= DAY_MINUTES or ends > DAY_MINUTES:
-        raise ValueError(f"A day's times go from 00:00 to 24:00. {FORM}")
+        raise ValueError(Sentence("A day's times go from 00:00 to 24:00. {form}", form=FORM))
     if begins % STEP_MINUTES or ends % STEP_MINUTES:
-        raise ValueError("Opening hours begin and end at a quarter of an hour: at :00, :15, :30 or :45.")
+        raise ValueError(Sentence("Opening hours begin and end at a quarter of an hour: at :00, :15, :30 or :45."))
     if begins == ends:
-        raise ValueError("Opening hours must end at another time than they begin. A whole day is 00:00-24:00.")
+        said = Sentence("Opening hours must end at another time than they begin. A whole day is 00:00-24:00.")
+        raise ValueError(said)
     for day in days:
         first = day * DAY_MINUTES + begins
         last = day * DAY_MINUTES + ends + (DAY_MINUTES if ends < begins else 0)

@@ -7,6 +7,8 @@ from django.conf import settings
 from django.contrib.postgres.fields import ArrayField
 from django.db import models
 from django.db.models.functions import Now
+from django.utils.translation import gettext_lazy as _lazy
+from django.utils.translation import pgettext_lazy
 
 from onlooker.streams.options import LARGEST_GROUPS
 from onlooker.streams.presets import CameraPlace
@@ -19,27 +21,27 @@ LONGEST_NOTE = 120
 
 
 class StreamKind(models.TextChoices):
-    DEVELOPER = "developer"
-    ENTERPRISE = "enterprise"
+    DEVELOPER = "developer", pgettext_lazy("stream", "Developer")
+    ENTERPRISE = "enterprise", pgettext_lazy("stream", "Enterprise")
 
 
 class ComputePlace(models.TextChoices):
     """Where the frames of a camera become visits."""
 
-    SERVER = "server"
-    DEVICE = "device"
+    SERVER = "server", _lazy("Server")
+    DEVICE = "device", _lazy("Device")
 
 
 class MemberRole(models.TextChoices):
     """What a member may do; each may do what those below may."""
 
-    OWNER = "owner"
+    OWNER = "owner", _lazy("Owner")
     """All of it: money, other owners, the end of the organisation."""
-    MANAGER = "manager"
+    MANAGER = "manager", _lazy("Manager")
     """Streams, sites, and the people below."""
-    ANALYST = "analyst"
+    ANALYST = "analyst", _lazy("Analyst")
     """The numbers of all streams."""
-    VIEWER = "viewer"
+    VIEWER = "viewer", _lazy("Viewer")
     """The numbers of chosen sites."""
 
 

@@ -8,6 +8,8 @@ from zoneinfo import ZoneInfo
 
 from django.db import transaction
 from django.db.models import Q, QuerySet
+from django.utils.formats import number_format
+from django.utils.translation import gettext as _
 
 from onlooker.streams.models import LONGEST_NOTE, MemberRole, Note, Organisation, Site, Stream
 from onlooker.streams.options import is_plain_line
@@ -30,20 +32,24 @@ def check_text(text: str) -> str:
     """The text as it is stored. Raises ValueError, with a sentence."""
     kept = unicodedata.normalize("NFC", text).strip()
     if not any(character.isprintable() and not character.isspace() for character in kept):
-        raise ValueError("A note needs a text, such as the name of a campaign.")
+        raise ValueError(_("A note needs a text, such as the name of a campaign."))
     if len(kept) > LONGEST_NOTE:
-        raise ValueError(f"A note has at most {LONGEST_NOTE} characters.")
+        raise ValueError(_("A note has at most {longest} characters.").format(longest=LONGEST_NOTE))
     if not is_plain_line(kept):
-        raise ValueError("A note is one line without control characters.")
+        raise ValueError(_("A note is one line without control characters."))
     return kept
 
 
 def check_days(first: date, last: date) -> None:
     """Raises ValueError, with a sentence."""
     if last < first:
-        raise ValueError("The last day of a note is not before its first.")
+        raise ValueError(_("The last day of a note is not before its first."))
     if first < EARLIEST_DAY or last > LATEST_DAY:
-        raise ValueError(f"The days of a note are between {EARLIEST_DAY} and {LATEST_DAY}.")
+        raise ValueError(
+            _("The days of a note are between {earliest} and {latest}.").format(
+                earliest=EARLIEST_DAY, latest=LATEST_DAY
+            )
+        )
 
 
 @transaction.atomic
@@ -63,14 +69,16 @@ def create_note(
     elif about:
         note.site = about
     if about and about.organisation_id != organisation.pk:
-        raise RefusedError("A note is about a stream or a site of its own organisation.")
+        raise RefusedError(_("A note is about a stream or a site of its own organisation."))
     Organisation.objects.select_for_update(no_key=True).get(pk=organisation.pk)  # two at once could both fit
     if organisation.notes.count() >= NOTES_PER_ORGANISATION:
         raise RefusedError(
-            f"An organisation has at most {NOTES_PER_ORGANISATION:,} notes. Remove some that are no longer needed."
+            _("An organisation has at most {most} notes. Remove some that are no longer needed.").format(
+                most=number_format(NOTES_PER_ORGANISATION, force_grouping=True)
+            )
         )
     if note.stream and not Stream.objects.select_for_update(no_key=True).filter(pk=note.stream.pk, removed_at=None):
-        raise RefusedError("This stream is being removed.")
+        raise RefusedError(_("This stream is being removed."))
     return _save(note, {"text": text, "first_day": first_day, "last_day": last_day or first_day})
 
 

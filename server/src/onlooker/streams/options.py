@@ -5,6 +5,7 @@ import unicodedata
 from functools import cache
 from zoneinfo import available_timezones
 
+from onlooker.sentences import Sentence, gettext_noop
 from onlooker.settings import Settings
 from onlooker.streams.business_hours import longest_opening, parse_hours
 from onlooker.streams.video_time import as_duration
@@ -12,14 +13,19 @@ from onlooker.streams.video_time import as_duration
 LONGEST_NAME = 100
 LARGEST_GROUPS = 50
 """Of people: larger ones would leave most days untold."""
-READING_NOTICE = (
+READING_NOTICE = Sentence(
     "If age, gender or expression is read, tell the people in front of the camera (EU AI Act, art. 50(3): biometric "
     "categorisation and emotion recognition); reading expression at work and in schools is forbidden (art. 5(1)(f))."
 )
 WARNED_FROM = 0.8
 """The share of a developer stream's quota from which people are warned."""
 
-_AREAS = ("Africa", "America", "Antarctica", "Arctic", "Asia", "Atlantic", "Australia", "Europe", "Indian", "Pacific")
+# Translators: parts of the world, as the names of time zones begin; "Indian" is the ocean.
+_AREAS = (
+    *(gettext_noop("Africa"), gettext_noop("America"), gettext_noop("Antarctica"), gettext_noop("Arctic")),
+    *(gettext_noop("Asia"), gettext_noop("Atlantic"), gettext_noop("Australia"), gettext_noop("Europe")),
+    *(gettext_noop("Indian"), gettext_noop("Pacific")),
+)
 _NO_PLACE = {"Factory", "localtime", "posixrules"}
 _CONTROL = {"Cc", "Cs", "Zl", "Zp"}
 _TURNING = {"LRE", "RLE", "LRO", "RLO", "PDF", "LRI", "RLI", "FSI", "PDI"}
@@ -30,11 +36,11 @@ def check_name(name: str) -> str:
     """The name as it is stored. Raises ValueError, with a sentence, if it is not a valid name."""
     kept = unicodedata.normalize("NFC", name).strip()
     if not any(character.isprintable() and not character.isspace() for character in kept):
-        raise ValueError("A stream needs a name, such as where its camera hangs.")
+        raise ValueError(Sentence("A stream needs a name, such as where its camera hangs."))
     if len(kept) > LONGEST_NAME:
-        raise ValueError(f"A name has at most {LONGEST_NAME} characters.")
+        raise ValueError(Sentence("A name has at most {longest} characters.", longest=LONGEST_NAME))
     if not is_plain_line(kept):
-        raise ValueError("A name is one line without control characters.")
+        raise ValueError(Sentence("A name is one line without control characters."))
     return kept
 
 
@@ -55,7 +61,8 @@ def _as_shown(name: str) -> list[str]:
 def check_time_zone(name: str) -> str:
     """Raises ValueError, with a sentence, if there is no such zone."""
     if name not in _known_time_zones():
-        raise ValueError(f"{name[:60]!r} is not a time zone. Take a name such as Europe/Paris.")
+        given = repr(name[:60])
+        raise ValueError(Sentence("{name} is not a time zone. Take a name such as Europe/Paris.", name=given))
     return name
 
 
@@ -65,9 +72,10 @@ def check_alert_minutes(minutes: int, hours: str) -> str:
     longest = longest_opening(week) if week else None
     if longest is None or minutes < longest:
         return ""
-    return (
-        f"The longest opening lasts {longest} minutes, and the wait begins again with each: this e-mail would never be "
-        f"sent. Choose less than {longest}, or 0 for none."
+    return Sentence(
+        "The longest opening lasts {longest} minutes, and the wait begins again with each: this e-mail would never be "
+        "sent. Choose less than {longest}, or 0 for none.",
+        longest=longest,
     )
 
 
@@ -75,9 +83,10 @@ def check_first_hours(hours: str, *, alert_minutes: int) -> str:
     """The same of a new stream, whose alert times are not asked for."""
     if not check_alert_minutes(alert_minutes, hours):
         return ""
-    return (
-        f"An opening must last longer than {alert_minutes} minutes, after which an e-mail says that the camera is "
-        "silent. For shorter ones, create the stream without opening hours, then set both in its settings."
+    return Sentence(
+        "An opening must last longer than {minutes} minutes, after which an e-mail says that the camera is "
+        "silent. For shorter ones, create the stream without opening hours, then set both in its settings.",
+        minutes=alert_minutes,
     )
 
 
@@ -91,7 +100,7 @@ def time_zones_by_area() -> dict[str, list[str]]:
     """What is offered: UTC, then places. Names kept for old programs are accepted, but not offered."""
     places = sorted(name for name in _known_time_zones() if name.partition("/")[0] in _AREAS and "/" in name)
     areas = {area: [name for name in places if name.startswith(f"{area}/")] for area in _AREAS}
-    return {"Everywhere": ["UTC"]} | {area: names for area, names in areas.items() if names}
+    return {gettext_noop("Everywhere"): ["UTC"]} | {area: names for area, names in areas.items() if names}
 
 
 class EnterpriseAccess(enum.StrEnum):
@@ -116,11 +125,14 @@ def enterprise_access(settings: Settings, *, is_staff: bool) -> EnterpriseAccess
 
 def describe_kinds(settings: Settings) -> dict[str, str]:
     """One sentence for each kind."""
-    month = as_duration(settings.developer_quota_s)
-    return {
-        "developer": f"Developer: for non-commercial use only, and stops after {month} of video each month",
-        "enterprise": "Enterprise: no monthly limit" + (", needs a payment card" if settings.stripe_secret_key else ""),
-    }
+    developer = Sentence(
+        # Translators: {month} is a length of time, such as 30 h.
+        "Developer: for non-commercial use only, and stops after {month} of video each month",
+        month=as_duration(settings.developer_quota_s),
+    )
+    without_card = Sentence("Enterprise: no monthly limit")
+    with_card = Sentence("Enterprise: no monthly limit, needs a payment card")
+    return {"developer": developer, "enterprise": with_card if settings.stripe_secret_key else without_card}
 
 
 def is_nearly_used_up(used_s: float, quota_s: float | None) -> bool:

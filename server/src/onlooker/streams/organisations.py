@@ -8,6 +8,7 @@ from django.db import transaction
 from django.db.models import Exists, F, OuterRef, QuerySet
 from django.utils import timezone
 
+from onlooker.sentences import Sentence
 from onlooker.streams.models import AccessToken, MemberRole, Membership, MembershipSite, Organisation, Site, Stream
 
 if TYPE_CHECKING:
@@ -15,7 +16,7 @@ if TYPE_CHECKING:
 
 MANAGERS = (MemberRole.OWNER, MemberRole.MANAGER)
 """Who may change streams and sites."""
-LAST_OWNER = "An organisation needs an owner. Make somebody else an owner first, or delete the organisation."
+LAST_OWNER = Sentence("An organisation needs an owner. Make somebody else an owner first, or delete the organisation.")
 _LONGEST_NAME = 100
 
 

@@ -4,19 +4,21 @@ import enum
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from onlooker.sentences import Sentence, gettext_noop
 from onlooker.streams.options import READING_NOTICE
 
 RETENTION_DAYS = 90
 GROUPS_OF = 5
 """The fewest people of whom anything is told together."""
 
-HIGH_RISK_NOTICE = (
+HIGH_RISK_NOTICE = Sentence(
     "Biometric categorisation may also count as high-risk (Annex III 1(b)); emotion recognition does (Annex III 1(c))."
 )
-NOTICE_SENTENCE = f"{READING_NOTICE} {HIGH_RISK_NOTICE}"
-NOTICE_TICK = "People in front of the camera are told"
-NOTICE_MISSING = "Tell the people in front of the camera first, then tick this. Or choose Counts only."
-EXPRESSION_FORBIDDEN = (
+# Translators: two sentences after each other.
+NOTICE_SENTENCE = Sentence("{reading} {high_risk}", reading=READING_NOTICE, high_risk=HIGH_RISK_NOTICE)
+NOTICE_TICK = Sentence("People in front of the camera are told")
+NOTICE_MISSING: str = Sentence("Tell the people in front of the camera first, then tick this. Or choose Counts only.")
+EXPRESSION_FORBIDDEN: str = Sentence(
     "Inferring emotions at work and in education is forbidden (EU AI Act, art. 5(1)(f)). Choose another preset, or "
     "switch expression off."
 )
@@ -74,23 +76,27 @@ _AUDIENCE = {
 
 PRESETS: dict[Preset, PresetChoice] = {
     Preset.COUNTS: PresetChoice(
-        "Counts only",
-        "How many people pass by and how many stop. No face is looked for. Kept for 90 days.",
+        gettext_noop("Counts only"),
+        gettext_noop("How many people pass by and how many stop. No face is looked for. Kept for 90 days."),
         _COUNTED,
     ),
     Preset.AUDIENCE: PresetChoice(
-        "Audience",
-        "Also who looks, and their age and gender, in groups of at least 5 people. Kept for 90 days.",
+        gettext_noop("Audience"),
+        gettext_noop("Also who looks, and their age and gender, in groups of at least 5 people. Kept for 90 days."),
         _AUDIENCE,
         needs_notice=True,
     ),
     Preset.EVERYTHING: PresetChoice(
-        "Everything",
-        "Also their expression, in the same groups. Forbidden at work and in schools. Kept for 90 days.",
+        gettext_noop("Everything"),
+        gettext_noop("Also their expression, in the same groups. Forbidden at work and in schools. Kept for 90 days."),
         {**_AUDIENCE, "reads_expression": True},
         needs_notice=True,
     ),
-    Preset.OWN: PresetChoice("Your own", "You choose in the settings. At first age and gender, kept for a year.", {}),
+    Preset.OWN: PresetChoice(
+        gettext_noop("Your own"),
+        gettext_noop("You choose in the settings. At first age and gender, kept for a year."),
+        {},
+    ),
 }
 USUAL = Preset.AUDIENCE
 

@@ -4,13 +4,16 @@ from collections.abc import Mapping
 from typing import Any
 
 from django.db import transaction
+from django.utils.formats import number_format
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy as _lazy
 
 from onlooker.streams.models import Organisation, Site
 from onlooker.streams.organisations import RefusedError
 
 SITES_PER_ORGANISATION = 10_000
 LONGEST_SITE_ADDRESS = 300
-NAME_TAKEN = "Another site has this name."
+NAME_TAKEN = _lazy("Another site has this name.")
 
 
 def is_name_taken(organisation: Organisation, name: str, *, besides: Site | None = None) -> bool:
@@ -24,7 +27,9 @@ def create_site(organisation: Organisation, values: Mapping[str, Any]) -> Site:
     Organisation.objects.select_for_update(no_key=True).get(pk=organisation.pk)  # two at once could both fit
     if organisation.sites.count() >= SITES_PER_ORGANISATION:
         raise RefusedError(
-            f"An organisation has at most {SITES_PER_ORGANISATION:,} sites. Delete one that is not used."
+            _("An organisation has at most {most} sites. Delete one that is not used.").format(
+                most=number_format(SITES_PER_ORGANISATION, force_grouping=True)
+            )
         )
     return _save(Site(organisation=organisation), values)
 

@@ -5,6 +5,7 @@ import socket
 from collections.abc import Sequence
 from urllib.parse import SplitResult, urlsplit
 
+from onlooker.sentences import Sentence
 from onlooker.settings import Settings, SettingsError, variable_name
 
 LONGEST_URL = 500
@@ -83,20 +84,24 @@ def is_allowed(address: Address, networks: Sequence[Network] = ()) -> bool:
 def split_url(text: str) -> SplitResult:
     """An https URL with a host and no password. Raises BadUrlError."""
     if len(text) > LONGEST_URL or not text.isascii() or any(letter <= " " or letter == "\x7f" for letter in text):
-        raise BadUrlError(f"Use a URL of at most {LONGEST_URL} ASCII characters without blanks; encode others.")
+        raise BadUrlError(
+            Sentence(
+                "Use a URL of at most {longest} ASCII characters without blanks; encode others.", longest=LONGEST_URL
+            )
+        )
     try:
         parts = urlsplit(text)
         port = parts.port
     except ValueError:
-        raise BadUrlError("This is not a URL. Use one such as https://example.com/hooks.") from None
+        raise BadUrlError(Sentence("This is not a URL. Use one such as https://example.com/hooks.")) from None
     if parts.scheme != "https":
-        raise BadUrlError("Webhooks are sent over HTTPS only. Use a URL that begins with https://.")
+        raise BadUrlError(Sentence("Webhooks are sent over HTTPS only. Use a URL that begins with https://."))
     if not parts.hostname or port == 0 or "\\" in text:
-        raise BadUrlError("The URL has no host. Use one such as https://example.com/hooks.")
+        raise BadUrlError(Sentence("The URL has no host. Use one such as https://example.com/hooks."))
     if parts.username is not None or parts.password is not None:
-        raise BadUrlError("Leave user and password out of the URL. Requests are signed: verify that instead.")
+        raise BadUrlError(Sentence("Leave user and password out of the URL. Requests are signed: verify that instead."))
     if parts.fragment:
-        raise BadUrlError("Leave the part after # out of the URL: it is never sent.")
+        raise BadUrlError(Sentence("Leave the part after # out of the URL: it is never sent."))
     return parts
 
 
@@ -120,7 +125,10 @@ def check_url(text: str, networks: Sequence[Network] = ()) -> str:
     is_local_name = host.rstrip(".") == "localhost" or host.rstrip(".").endswith(".localhost")
     if (literal and not is_allowed(literal, networks)) or (is_local_name and not networks):
         raise BadUrlError(
-            "This address is inside a private network. Use one that is reachable from the internet, or ask this "
-            f"server's operator to allow the network ({variable_name('webhooks_allow_private')})."
+            Sentence(
+                "This address is inside a private network. Use one that is reachable from the internet, or ask this "
+                "server's operator to allow the network ({setting}).",
+                setting=variable_name("webhooks_allow_private"),
+            )
         )
     return parts.geturl()

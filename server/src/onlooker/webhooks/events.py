@@ -7,6 +7,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 from django.utils import timezone
+from django.utils.translation import gettext_lazy as _lazy
 
 from onlooker.logs import fields
 from onlooker.streams.models import Organisation, Stream
@@ -17,16 +18,16 @@ log = logging.getLogger(__name__)
 
 TEST = "test"
 EVENTS = {
-    "stream.silent": "A stream sends no frames any more.",
-    "stream.back": "A silent stream sends frames again.",
-    "camera.blind": "A camera sees nothing: it is dark, covered, frozen or gives no pictures.",
-    "camera.back": "A blind camera sees again.",
-    "numbers.unusual": "Far fewer or far more people came than usual.",
-    "device.enrolled": "A device enrolled.",
-    "device.revoked": "A device was revoked.",
-    "device.configuration_refused": "A device refused its configuration.",
-    "device.configuration_rolled_back": "A device went back to the configuration before.",
-    TEST: "Somebody pressed Send test event. Every endpoint gets it.",
+    "stream.silent": _lazy("A stream sends no frames any more."),
+    "stream.back": _lazy("A silent stream sends frames again."),
+    "camera.blind": _lazy("A camera sees nothing: it is dark, covered, frozen or gives no pictures."),
+    "camera.back": _lazy("A blind camera sees again."),
+    "numbers.unusual": _lazy("Far fewer or far more people came than usual."),
+    "device.enrolled": _lazy("A device enrolled."),
+    "device.revoked": _lazy("A device was revoked."),
+    "device.configuration_refused": _lazy("A device refused its configuration."),
+    "device.configuration_rolled_back": _lazy("A device went back to the configuration before."),
+    TEST: _lazy("Somebody pressed Send test event. Every endpoint gets it."),
 }
 LARGEST_BODY = 20_000
 """Bytes; the specification recommends no more."""

@@ -8,6 +8,7 @@ from django.conf import settings
 from django.contrib.postgres.fields import ArrayField
 from django.db import models
 from django.db.models.functions import Now
+from django.utils.translation import gettext_lazy as _lazy
 
 from onlooker.webhooks.addresses import LONGEST_URL
 
@@ -21,9 +22,9 @@ class Endpoint(models.Model):
     """An address that an organisation's events are sent to."""
 
     class Disabled(models.TextChoices):
-        BY_PERSON = "person", "disabled by a member"
-        FAILED = "failed", "no delivery succeeded for three days"
-        GONE = "gone", "the receiver answered 410 Gone"
+        BY_PERSON = "person", _lazy("disabled by a member")
+        FAILED = "failed", _lazy("no delivery succeeded for three days")
+        GONE = "gone", _lazy("the receiver answered 410 Gone")
 
     id = models.BigAutoField(primary_key=True)
     organisation = models.ForeignKey("streams.Organisation", on_delete=models.CASCADE, related_name="webhooks")

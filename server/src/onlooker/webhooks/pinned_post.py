@@ -13,6 +13,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from enum import StrEnum
 
+from onlooker.sentences import gettext_noop
 from onlooker.settings import Settings, SettingsError, variable_name
 from onlooker.webhooks.addresses import (
     Address,
@@ -56,18 +57,28 @@ class Trouble(StrEnum):
 
 
 EXPLAINED = {
-    Trouble.BAD_URL: "The URL can't be used. Change it.",
-    Trouble.UNRESOLVED: "The host name can't be resolved. Check the URL and your DNS.",
-    Trouble.INSIDE: "The host name leads to a private address. Use one that is reachable from the internet.",
-    Trouble.UNREACHABLE: "No connection could be made. Check that the receiver runs and its firewall lets us in.",
-    Trouble.TLS: "The receiver's certificate is not valid for its name. Renew or replace the certificate.",
-    Trouble.TIME_LIMIT: "The receiver did not answer within 15 seconds. Answer first, then do the work.",
-    Trouble.CLOSED: "The receiver closed the connection without an answer. See its log.",
-    Trouble.NOT_HTTP: "The receiver's answer is not HTTP/1.1, or its headers are too large.",
-    Trouble.REDIRECT: "The receiver redirects elsewhere. Use the address that it redirects to as the URL.",
-    Trouble.GONE: "The receiver answered 410 Gone: it wants no more events.",
-    Trouble.STATUS: "The receiver answered with an error. Answer with a status from 200 to 299.",
-    Trouble.SECRET: "The signing secret can't be opened: the server's secret key has changed. Replace the secret.",
+    Trouble.BAD_URL: gettext_noop("The URL can't be used. Change it."),
+    Trouble.UNRESOLVED: gettext_noop("The host name can't be resolved. Check the URL and your DNS."),
+    Trouble.INSIDE: gettext_noop(
+        "The host name leads to a private address. Use one that is reachable from the internet."
+    ),
+    Trouble.UNREACHABLE: gettext_noop(
+        "No connection could be made. Check that the receiver runs and its firewall lets us in."
+    ),
+    Trouble.TLS: gettext_noop(
+        "The receiver's certificate is not valid for its name. Renew or replace the certificate."
+    ),
+    Trouble.TIME_LIMIT: gettext_noop("The receiver did not answer within 15 seconds. Answer first, then do the work."),
+    Trouble.CLOSED: gettext_noop("The receiver closed the connection without an answer. See its log."),
+    Trouble.NOT_HTTP: gettext_noop("The receiver's answer is not HTTP/1.1, or its headers are too large."),
+    Trouble.REDIRECT: gettext_noop(
+        "The receiver redirects elsewhere. Use the address that it redirects to as the URL."
+    ),
+    Trouble.GONE: gettext_noop("The receiver answered 410 Gone: it wants no more events."),
+    Trouble.STATUS: gettext_noop("The receiver answered with an error. Answer with a status from 200 to 299."),
+    Trouble.SECRET: gettext_noop(
+        "The signing secret can't be opened: the server's secret key has changed. Replace the secret."
+    ),
 }
 
 

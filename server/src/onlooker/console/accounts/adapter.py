@@ -18,8 +18,11 @@ from django.http import HttpRequest
 from django.shortcuts import render
 from django.template.loader import render_to_string
 from django.urls import reverse
+from django.utils import translation
 from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy as _lazy
 
 from onlooker.console.accounts.models import Account
 from onlooker.console.accounts.passwords import LONGEST_PASSWORD
@@ -29,6 +32,7 @@ from onlooker.console.accounts.rate_limit import (
     show_rate_limited,
     take_mail_allowance,
 )
+from onlooker.console.languages.choice import language_of
 from onlooker.console.web.mail import deliver_mail, is_mail_on
 from onlooker.logs import fields
 
@@ -55,15 +59,31 @@ def is_signup_open() -> bool:
     return settings.ONLOOKER.signup == "open" and is_mail_on()
 
 
+def _language_to_notify(account: Account) -> str:
+    """The account's own; else that of the page, unless somebody else may be reading it."""
+    reader = getattr(current.request, "user", None)
+    is_own_page = getattr(reader, "email", None) == account.email
+    return account.language or (is_own_page and translation.get_language()) or settings.LANGUAGE_CODE
+
+
 class AccountAdapter(DefaultAccountAdapter):  # type: ignore[misc]
     """Onlooker's rules for sign-up, sign-in and mails."""
 
     error_messages = DefaultAccountAdapter.error_messages | {
-        "email_password_mismatch": "The e-mail address or the password is wrong. Check both, or reset your password.",
+        "email_password_mismatch": _lazy(
+            "The e-mail address or the password is wrong. Check both, or reset your password."
+        ),
     }
 
     def is_open_for_signup(self, request: HttpRequest) -> bool:
         return is_signup_open()
+
+    def new_user(self, request: HttpRequest) -> Account:
+        """Somebody who signs up in another language than English goes on in it, in mails too."""
+        account: Account = super().new_user(request)
+        chosen = translation.get_language()
+        account.language = chosen if chosen and chosen != settings.LANGUAGE_CODE else ""
+        return account
 
     def validation_error(self, code: str, *args: Any) -> ValidationError:
         """Too many attempts get status 429 instead of a form."""
@@ -80,7 +100,7 @@ class AccountAdapter(DefaultAccountAdapter):  # type: ignore[misc]
         except UnicodeError:
             is_deliverable = False
         if not is_deliverable:
-            raise ValidationError("This address can't receive e-mail. Check the part after the @.")
+            raise ValidationError(_("This address can't receive e-mail. Check the part after the @."))
         return cleaned
 
     def pre_authenticate(self, request: HttpRequest, **credentials: Any) -> None:
@@ -102,7 +122,7 @@ class AccountAdapter(DefaultAccountAdapter):  # type: ignore[misc]
         return bool(super().confirm_email(request, email_address))
 
     def get_reauthentication_methods(self, user: AbstractBaseUser) -> list[dict[str, Any]]:
-        names = {"mfa_reauthenticate": "Use a code", "mfa_reauthenticate:webauthn": "Use a passkey"}
+        names = {"mfa_reauthenticate": _("Use a code"), "mfa_reauthenticate:webauthn": _("Use a passkey")}
         methods: list[dict[str, Any]] = super().get_reauthentication_methods(user)
         return [one | {"description": names.get(one["id"], one["description"])} for one in methods]
 
@@ -123,15 +143,14 @@ class AccountAdapter(DefaultAccountAdapter):  # type: ignore[misc]
     def send_notification_mail(
         self,
         template_prefix: str,
-        user: AbstractBaseUser,
+        user: Account,
         context: dict[str, Any] | None = None,
         email: str | None = None,
     ) -> None:
         """A mail server that is down does not undo what the mail reports."""
+        shared = {"is_notification": True, "language": _language_to_notify(user)}
         try:
-            super().send_notification_mail(
-                template_prefix, user, {"is_notification": True} | (context or {}), email=email
-            )
+            super().send_notification_mail(template_prefix, user, shared | (context or {}), email=email)
         except OSError as error:
             log.warning("mail not sent", extra=fields(mail=template_prefix, error=type(error).__name__))
 
@@ -159,7 +178,9 @@ class AccountAdapter(DefaultAccountAdapter):  # type: ignore[misc]
             "is_signup_open": is_signup_open(),
         }
         ours = {"signup_url": console_link(reverse("account_signup"))}
-        mail = self.render_mail(template_prefix, email, shared | context | ours)
+        language = context.get("language") or language_of(email, otherwise=translation.get_language() or "")
+        with translation.override(language):
+            mail = self.render_mail(template_prefix, email, shared | context | ours)
         deliver_mail(mail, kind=template_prefix.rpartition("/")[2])
 
     def render_mail(

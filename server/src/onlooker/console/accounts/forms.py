@@ -5,9 +5,12 @@ from typing import Any
 from allauth.account import forms as allauth_forms
 from allauth.account.adapter import get_adapter
 from django import forms
+from django.conf import settings
 from django.contrib.auth.hashers import make_password
 from django.db import IntegrityError, transaction
 from django.http import HttpRequest
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy as _lazy
 
 from onlooker.console.accounts.models import Account
 
@@ -46,11 +49,25 @@ class ResetPasswordForm(allauth_forms.ResetPasswordForm):  # type: ignore[misc]
         return email
 
 
+class LanguageForm(forms.ModelForm):  # type: ignore[type-arg]
+    """In which language the account reads pages and mails; each is named in itself."""
+
+    language = forms.ChoiceField(
+        choices=[("", _lazy("As in my browser")), *settings.LANGUAGES],
+        required=False,
+        widget=forms.Select(attrs={"aria-labelledby": "language"}),
+    )
+
+    class Meta:
+        model = Account
+        fields = ("language",)
+
+
 class DeletionForm(forms.Form):
     """Asks for the address, to prevent accidental deletion."""
 
     email = forms.CharField(
-        label="Enter your e-mail address to confirm",
+        label=_lazy("Enter your e-mail address to confirm"),
         max_length=254,
         widget=forms.EmailInput(attrs={"autocomplete": "off"}),
     )
@@ -62,5 +79,5 @@ class DeletionForm(forms.Form):
     def clean_email(self) -> str:
         typed = str(self.cleaned_data["email"]).strip().lower()
         if typed != self._account.email:
-            raise forms.ValidationError("This is not the e-mail address of this account.")
+            raise forms.ValidationError(_("This is not the e-mail address of this account."))
         return typed

@@ -28,6 +28,8 @@ class Account(AbstractBaseUser, PermissionsMixin):
     email = models.EmailField(max_length=254, unique=True)
     is_staff = models.BooleanField(default=False)
     is_active = models.BooleanField(default=True)
+    language = models.CharField(max_length=5, blank=True, default="", db_default="")
+    """Of pages and mails, one of `LANGUAGES`; empty for the browser's."""
     created_at = models.DateTimeField(auto_now_add=True)
 
     reaches_only: int | None = None

@@ -17,6 +17,8 @@ from allauth.mfa.webauthn.internal.auth import parse_authentication_response, pa
 from django import forms
 from django.conf import settings
 from django.core.exceptions import ValidationError
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy as _lazy
 
 from onlooker.console.accounts.security_events import note_event
 
@@ -29,8 +31,8 @@ MALFORMED = (
     *(AssertionError, NotImplementedError, RecursionError),
 )
 """What the libraries raise for a credential that no browser made; the last ones are `fido2`'s for unknown keys."""
-NOT_ACCEPTED = "This passkey was not accepted. Try again, or choose another way to sign in."
-NOT_ADDED = "This passkey was not added. Try again with a device that asks for a fingerprint, a face or a PIN."
+NOT_ACCEPTED = _lazy("This passkey was not accepted. Try again, or choose another way to sign in.")
+NOT_ADDED = _lazy("This passkey was not added. Try again with a device that asks for a fingerprint, a face or a PIN.")
 _PORTS = {"http": 80, "https": 443}
 
 
@@ -72,10 +74,10 @@ class AddPasskeyForm(AddWebAuthnForm):  # type: ignore[misc]
     """Every key is a passkey: it verifies the person, so it is enough to sign in."""
 
     name = forms.CharField(
-        label="Name",
+        label=_lazy("Name"),
         required=False,
         max_length=LONGEST_NAME,
-        help_text="So that you can tell your passkeys apart, such as “Laptop” or “Phone”.",
+        help_text=_lazy("So that you can tell your passkeys apart, such as “Laptop” or “Phone”."),
         widget=forms.TextInput(attrs={"autocomplete": "off"}),
     )
     credential = CredentialField()
@@ -86,9 +88,8 @@ class AddPasskeyForm(AddWebAuthnForm):  # type: ignore[misc]
 
     def clean(self) -> dict[str, Any]:
         if len(passkeys_of(self.user.pk)) >= PASSKEYS_PER_ACCOUNT:
-            raise ValidationError(
-                f"An account can have {PASSKEYS_PER_ACCOUNT} passkeys. Remove one that you no longer use."
-            )
+            said = _("An account can have {most} passkeys. Remove one that you no longer use.")
+            raise ValidationError(said.format(most=PASSKEYS_PER_ACCOUNT))
         try:
             credential = self.cleaned_data.get("credential")
             if credential:
@@ -102,7 +103,9 @@ class AddPasskeyForm(AddWebAuthnForm):  # type: ignore[misc]
 class RenamePasskeyForm(EditWebAuthnForm):  # type: ignore[misc]
     """A new name for one of the person's own passkeys."""
 
-    name = forms.CharField(label="Name", max_length=LONGEST_NAME, widget=forms.TextInput(attrs={"autocomplete": "off"}))
+    name = forms.CharField(
+        label=_lazy("Name"), max_length=LONGEST_NAME, widget=forms.TextInput(attrs={"autocomplete": "off"})
+    )
 
     def save(self) -> Authenticator:
         saved = super().save()

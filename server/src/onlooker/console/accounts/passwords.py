@@ -6,6 +6,7 @@ from typing import Any
 
 from django.contrib.auth.password_validation import CommonPasswordValidator
 from django.core.exceptions import ValidationError
+from django.utils.translation import gettext as _
 
 SHORTEST_PASSWORD = 12
 LONGEST_PASSWORD = 256
@@ -24,12 +25,11 @@ class LongestValidator:
 
     def validate(self, password: str, user: Any = None) -> None:
         if len(password) > self._longest:
-            raise ValidationError(
-                f"This password is too long. The maximum is {self._longest} characters.", code="too_long"
-            )
+            said = _("This password is too long. The maximum is {longest} characters.")
+            raise ValidationError(said.format(longest=self._longest), code="too_long")
 
     def get_help_text(self) -> str:
-        return f"It may have up to {self._longest} characters of any kind."
+        return _("It may have up to {longest} characters of any kind.").format(longest=self._longest)
 
 
 class GuessableValidator(CommonPasswordValidator):
@@ -43,10 +43,10 @@ class GuessableValidator(CommonPasswordValidator):
             own = own.replace(word, "")
         is_decorated = letters in self.passwords or (own != letters and len(own) < _OWN_LETTERS)
         if is_decorated or _is_pattern(password):
-            raise ValidationError("This password is too easy to guess.", code="guessable")
+            raise ValidationError(_("This password is too easy to guess."), code="guessable")
 
     def get_help_text(self) -> str:
-        return "It can't be a common password or consist of this product's words."
+        return _("It can't be a common password or consist of this product's words.")
 
 
 def _is_pattern(password: str) -> bool:

@@ -10,6 +10,8 @@ from allauth.mfa.models import Authenticator
 from allauth.mfa.totp.internal.auth import generate_totp_secret
 from django.conf import settings
 from django.http import HttpRequest
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy as _lazy
 
 from onlooker.console.accounts.models import Account
 from onlooker.console.accounts.rate_limit import take_within_limit
@@ -28,8 +30,10 @@ class SecondFactorAdapter(DefaultMFAAdapter):  # type: ignore[misc]
     """Encrypts what allauth would store in plain text."""
 
     error_messages = DefaultMFAAdapter.error_messages | {
-        "incorrect_code": "This code is wrong. Use the latest one; each works once, for 30 seconds. "
-        "If no code works, check the clock of your phone.",
+        "incorrect_code": _lazy(
+            "This code is wrong. Use the latest one; each works once, for 30 seconds. "
+            "If no code works, check the clock of your phone."
+        ),
     }
 
     def encrypt(self, text: str) -> str:
@@ -49,7 +53,7 @@ class SecondFactorAdapter(DefaultMFAAdapter):  # type: ignore[misc]
 
     def generate_authenticator_name(self, user: Account, type: str) -> str:
         number = Authenticator.objects.filter(user_id=user.pk, type=type).count() + 1
-        return f"Passkey {number}"
+        return _("Passkey {number}").format(number=number)
 
 
 def has_second_factor(account: Account) -> bool:

@@ -7,6 +7,7 @@ from allauth.account.models import EmailAddress
 from allauth.mfa.models import Authenticator
 from django.http import HttpRequest
 from django.utils import timezone
+from django.utils.translation import gettext_lazy as _lazy
 
 from onlooker.console.accounts.models import Account, SecurityEvent
 from onlooker.console.accounts.rate_limit import client_address
@@ -16,20 +17,20 @@ EVENTS_SHOWN = 100
 LONGEST_DETAIL = 200
 ENDED_AT_ONCE = 1000
 SENTENCES = {
-    "address.changed": "E-mail address changed",
-    "password.changed": "Password changed",
-    "password.reset": "Password reset by e-mail",
-    "organisation.provider_changed": "Provider of an organisation changed",
-    "organisation.provider_removed": "Provider of an organisation removed",
-    "passkey.added": "Passkey added",
-    "passkey.removed": "Passkey removed",
-    "passkey.renamed": "Passkey renamed",
-    "provider.connected": "Connected with an organisation's sign-in",
-    "recovery_code.used": "Recovery code used",
-    "recovery_codes.created": "Recovery codes created",
-    "second_factor.off": "Authenticator app removed",
-    "second_factor.on": "Authenticator app set up",
-    "second_factor.removed_by_operator": "Second factor removed by this server's administrator",
+    "address.changed": _lazy("E-mail address changed"),
+    "password.changed": _lazy("Password changed"),
+    "password.reset": _lazy("Password reset by e-mail"),
+    "organisation.provider_changed": _lazy("Provider of an organisation changed"),
+    "organisation.provider_removed": _lazy("Provider of an organisation removed"),
+    "passkey.added": _lazy("Passkey added"),
+    "passkey.removed": _lazy("Passkey removed"),
+    "passkey.renamed": _lazy("Passkey renamed"),
+    "provider.connected": _lazy("Connected with an organisation's sign-in"),
+    "recovery_code.used": _lazy("Recovery code used"),
+    "recovery_codes.created": _lazy("Recovery codes created"),
+    "second_factor.off": _lazy("Authenticator app removed"),
+    "second_factor.on": _lazy("Authenticator app set up"),
+    "second_factor.removed_by_operator": _lazy("Second factor removed by this server's administrator"),
 }
 """Every kind of event, and what the page calls it."""
 _ADDED = {"totp": "second_factor.on", "webauthn": "passkey.added", "recovery_codes": "recovery_codes.created"}

@@ -9,6 +9,7 @@ from django.conf import settings
 from django.contrib import messages
 from django.contrib.auth import logout
 from django.http import HttpRequest, HttpResponse
+from django.utils.translation import gettext as _
 
 from onlooker.console.accounts.reach import REACHES_ONLY
 
@@ -43,7 +44,7 @@ def _limit_session(request: HttpRequest) -> None:
     lifetime_limit_s = PROVIDER_LIFETIME_LIMIT_S if REACHES_ONLY in request.session else LIFETIME_LIMIT_S
     if now - started > lifetime_limit_s or now - seen > idle_limit_s:
         logout(request)
-        messages.info(request, "Your session has expired. Please sign in again.")
+        messages.info(request, _("Your session has expired. Please sign in again."))
     elif now - seen >= ACTIVITY_INTERVAL_S and not _is_poll(request):
         request.session[_SEEN] = now
         UserSession.objects.create_from_request(request)

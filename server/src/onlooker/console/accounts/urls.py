@@ -10,6 +10,7 @@ from onlooker.console.accounts import views
 
 urlpatterns = [
     path("", views.show_account, name="account"),
+    path("language/", views.change_language, name="account-language"),
     path("delete/", views.delete_account, name="account-delete"),
     path("sessions/", reauthentication_required(list_usersessions, allow_get=True), name="usersessions_list"),
     path("sessions/<int:number>/end/", views.end_session, name="session-end"),

@@ -12,11 +12,13 @@ from django.contrib import messages
 from django.contrib.auth.decorators import login_required
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
+from django.utils import translation
+from django.utils.translation import gettext as _
 from django.views.decorators.http import require_GET, require_POST
 
 from onlooker.audit.actor import account_actor, acting_as
 from onlooker.console.accounts.deletion import erase_account
-from onlooker.console.accounts.forms import DeletionForm
+from onlooker.console.accounts.forms import DeletionForm, LanguageForm
 from onlooker.console.accounts.models import Account
 from onlooker.console.accounts.passkeys import passkeys_of
 from onlooker.console.accounts.rate_limit import client_address, show_rate_limited, take_within_limit
@@ -38,13 +40,31 @@ STREAMS_NAMED = 50
 @login_required
 def show_account(request: HttpRequest) -> HttpResponse:
     account = cast(Account, request.user)
+    return _show(request, account, LanguageForm(instance=account))
+
+
+@require_POST
+@login_required
+def change_language(request: HttpRequest) -> HttpResponse:
+    """Of pages and mails; what is said about it is in the new one."""
+    account = cast(Account, request.user)
+    form = LanguageForm(request.POST, instance=account)
+    if not form.is_valid():
+        return _show(request, account, form)
+    account.save(update_fields=["language"])
+    with translation.override(account.language or translation.get_language_from_request(request)):
+        messages.success(request, _("Saved."))
+    return redirect("account")
+
+
+def _show(request: HttpRequest, account: Account, language_form: LanguageForm) -> HttpResponse:
+    memberships = reachable_memberships(assume_second_factor(account)).select_related("organisation").order_by("id")
     context = {
+        "language_form": language_form,
         "has_second_factor": has_second_factor(account),
         "passkeys": len(passkeys_of(account.pk)),
         "sessions": len(UserSession.objects.purge_and_list(account)),
-        "memberships": reachable_memberships(assume_second_factor(account))
-        .select_related("organisation")
-        .order_by("id"),
+        "memberships": memberships,
     }
     return render(request, "accounts/overview.html", context)
 
@@ -77,7 +97,7 @@ def delete_account(request: HttpRequest) -> HttpResponse:
         erase_account(account)
     get_adapter().send_notification_mail("account/email/account_deleted", account, email=email)
     logout(request, show_message=False)
-    messages.success(request, "Your account and all its data have been deleted.")
+    messages.success(request, _("Your account and all its data have been deleted."))
     return redirect("account_login")
 
 
@@ -89,7 +109,7 @@ def end_session(request: HttpRequest, number: int) -> HttpResponse:
     session = get_object_or_404(UserSession, pk=number, user=request.user)
     if not session.is_current():
         session.end()
-        messages.success(request, "Session ended.")
+        messages.success(request, _("Session ended."))
     return redirect("usersessions_list")
 
 

@@ -12,8 +12,11 @@ from typing import Any
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from django.db import connection, transaction
+from django.utils.translation import ngettext
 
 from onlooker.console.alerts.models import OwnerAlert, UnusualDay
+from onlooker.console.languages.choice import write_to
+from onlooker.console.languages.locale_text import write_datetime
 from onlooker.console.web.mail import SINGLE_MAIL_ERRORS, is_mail_on
 from onlooker.database import load_queries
 from onlooker.logs import fields
@@ -133,14 +136,15 @@ def _take_site(kind: AlertKind, stream_id: int, site_id: int | None, now: dateti
 
 
 def _send_due_mails(kind: AlertKind, alerts: list[Any], emails: list[str], *, now: datetime) -> bool:
-    """To each person; alerts that nobody could be told of are tried again later."""
+    """To each person in their language; alerts that nobody could be told of are tried again later."""
     is_told = False
     for email in emails:
         try:
-            if len(alerts) == 1:
-                kind.send(alerts[0], email)
-            else:
-                kind.send_site(alerts, email)
+            with write_to(email):
+                if len(alerts) == 1:
+                    kind.send(alerts[0], email)
+                else:
+                    kind.send_site(alerts, email)
         except SINGLE_MAIL_ERRORS as error:
             log.warning("a mail was refused", extra=fields(stream=alerts[0].pk, error=type(error).__name__))
         else:
@@ -180,14 +184,18 @@ def local_time(moment: datetime, time_zone: str) -> str:
         zone, name = ZoneInfo(time_zone), time_zone
     except (ZoneInfoNotFoundError, ValueError):  # unknown on this machine; a mail must not fail for that
         zone, name = ZoneInfo("UTC"), "UTC"
-    local = moment.astimezone(zone)
-    return f"{local.day} {local:%B %Y, %H:%M} ({name})"
+    return f"{write_datetime(moment.astimezone(zone))} ({name})"
 
 
 def format_duration(time: timedelta) -> str:
     """In whole minutes, as the two largest units: `2 days 3 hours`."""
     minutes = max(1, round(time.total_seconds() / 60))
     days, hours = divmod(minutes // 60, 24)
-    parts = [(days, "day"), (hours, "hour"), (minutes % 60, "minute")]
-    words = [f"{count} {unit}{'' if count == 1 else 's'}" for count, unit in parts if count]
+    minutes %= 60
+    parts = [
+        (days, ngettext("{count} day", "{count} days", days)),
+        (hours, ngettext("{count} hour", "{count} hours", hours)),
+        (minutes, ngettext("{count} minute", "{count} minutes", minutes)),
+    ]
+    words = [said.format(count=count) for count, said in parts if count]
     return " ".join(words[:2])

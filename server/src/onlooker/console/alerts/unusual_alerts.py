@@ -12,6 +12,7 @@ from django.conf import settings
 from django.db import transaction
 from django.urls import reverse
 from django.utils import timezone
+from django.utils.formats import date_format
 
 from onlooker.console.alerts.models import UnusualDay
 from onlooker.console.alerts.owner_mails import (
@@ -24,6 +25,7 @@ from onlooker.console.alerts.owner_mails import (
     mail_owners,
     tell_webhooks,
 )
+from onlooker.console.languages.locale_text import write_date
 from onlooker.console.web.mail import is_mail_on, send_mail
 from onlooker.logs import fields
 from onlooker.metrics.usual_range import METRICS, WEEKS, Counts, UnusualCount, find_unusual
@@ -163,9 +165,10 @@ def _line(unusual: UnusualDay) -> dict[str, Any]:
         "stream": stream,
         "unusual": unusual,
         "is_interested": unusual.metric == METRICS[1],
-        "weekday": f"{unusual.day:%A}",
-        "day": f"{unusual.day.day} {unusual.day:%B %Y}",
-        "first_day": f"{unusual.first_day:%A}, {unusual.first_day.day} {unusual.first_day:%B}",
+        "weekday": date_format(unusual.day, "l"),
+        "day": write_date(unusual.day),
+        "first_weekday": date_format(unusual.first_day, "l"),
+        "first_day": date_format(unusual.first_day, "MONTH_DAY_FORMAT"),
         "is_lasting": unusual.first_day < unusual.day,
         "from": f"{begins:%H}:00",
         "to": f"{last.hour + 1:02}:00",

@@ -8,6 +8,7 @@ from datetime import datetime, timedelta
 from allauth.account.models import EmailAddress
 
 from onlooker.console.billing.models import GRACE_PERIOD, Notice, Subscription
+from onlooker.console.languages.choice import write_to
 from onlooker.console.web.mail import SINGLE_MAIL_ERRORS, send_mail
 from onlooker.logs import fields
 
@@ -88,7 +89,8 @@ def _put_off(notice: Notice, error: OSError, *, wait: timedelta, now: datetime) 
 def _send(notice: Notice, now: datetime) -> None:
     address = verified_address(notice.account_id)
     if address and now - notice.created_at < TOO_OLD:
-        send_mail(f"billing/mail/{notice.kind}", to=address, context=_context(notice, now))
+        with write_to(address):
+            send_mail(f"billing/mail/{notice.kind}", to=address, context=_context(notice, now))
     else:
         log.warning("mail dropped", extra=fields(kind=notice.kind, account=notice.account_id))
 

@@ -4,6 +4,8 @@ from dataclasses import dataclass
 from datetime import datetime
 from decimal import Decimal
 
+from django.utils.formats import number_format
+
 PAID = frozenset({"active", "trialing"})
 PAST_DUE = frozenset({"past_due", "unpaid", "paused"})
 INCOMPLETE = frozenset({"incomplete"})
@@ -24,7 +26,8 @@ class Money:
 
     def __str__(self) -> str:
         places = 0 if self.currency in _WITHOUT_CENTS else 3 if self.currency in _WITH_MILS else 2
-        return f"{self.amount.scaleb(-places):,.{places}f} {self.currency.upper()}"
+        number = number_format(f"{self.amount.scaleb(-places):.{places}f}", force_grouping=True)
+        return f"{number} {self.currency.upper()}"
 
 
 @dataclass(frozen=True)
@@ -34,11 +37,8 @@ class Price:
     money: Money | None
     """None if it is not a single amount; the invoice then shows it."""
     interval: str
+    """`day`, `week`, `month` or `year`."""
     interval_count: int
-
-    def __str__(self) -> str:
-        every = f"a {self.interval}" if self.interval_count == 1 else f"every {self.interval_count} {self.interval}s"
-        return f"{self.money} {every}"
 
 
 @dataclass(frozen=True)

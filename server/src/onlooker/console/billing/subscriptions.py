@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 
 from django.conf import settings
+from django.utils.translation import gettext as _
 
 from onlooker.audit.actor import BILLING, acting_as
 from onlooker.console.billing import stripe_api
@@ -140,7 +141,8 @@ def check_payer(membership: Membership) -> None:
         customer__account=membership.account_id, stream__organisation=membership.organisation_id, wanted=True
     )
     if paid.exists():
-        raise RefusedError(
-            f"{membership.account} pays for streams of this organisation. Cancel these subscriptions first; "
+        text = _(
+            "{email} pays for streams of this organisation. Cancel these subscriptions first; "
             "another owner can then upgrade the streams again."
         )
+        raise RefusedError(text.format(email=membership.account))

@@ -8,6 +8,7 @@ from django.contrib.auth.decorators import login_required
 from django.core.cache import cache
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.shortcuts import redirect, render
+from django.utils.translation import gettext as _
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from onlooker.console.accounts.models import Account
@@ -16,6 +17,7 @@ from onlooker.console.billing import stripe_api
 from onlooker.console.billing.checkout import find_card, open_checkout, reconcile_now, subscribe, unsubscribe
 from onlooker.console.billing.configuration import require_billing
 from onlooker.console.billing.models import GRACE_PERIOD, Customer, Subscription
+from onlooker.console.billing.price_text import describe_cost, describe_payments
 from onlooker.console.billing.stripe_api import StripeApiError
 from onlooker.console.billing.stripe_records import PAID, PAST_DUE, Invoice, Price
 from onlooker.console.streams.access import paid_stream
@@ -58,10 +60,12 @@ def upgrade(request: HttpRequest, client_id: uuid.UUID) -> HttpResponse:
         card = find_card(account)
         if request.method == "POST" and stream.kind != Stream.Kind.ENTERPRISE:
             return _subscribe(request, stream) if card else _to_checkout(request, stream)
+        price = _price()
         context = {
             "stream": stream,
             "card": card,
-            "price": _price(),
+            "cost": describe_cost(price),
+            "payments": describe_payments(price),
             "form_key": uuid.uuid4(),
             "grace_period": GRACE_PERIOD,
         }
@@ -79,7 +83,8 @@ def cancel(request: HttpRequest, client_id: uuid.UUID) -> HttpResponse:
     if subscription is None:
         return redirect("billing")
     if subscription.customer.account_id != account.pk:
-        messages.warning(request, f"{subscription.customer.account} pays for “{stream.name}”, and can cancel it.")
+        text = _("{email} pays for “{name}”, and can cancel it.")
+        messages.warning(request, text.format(email=subscription.customer.account, name=stream.name))
         return redirect("billing")
     if request.method == "POST":
         return _unsubscribe(request, stream)
@@ -109,18 +114,18 @@ def return_from_checkout(request: HttpRequest) -> HttpResponse:
     stream = checkout.stream
     subscription = Subscription.objects.filter(stream=stream).first() if stream else None
     if not is_reconciled:
-        messages.info(request, "Stripe is not responding. We will try again in a minute; nothing is lost.")
+        messages.info(request, _("Stripe is not responding. We will try again in a minute; nothing is lost."))
     elif stream and subscription:
         _say_state(request, subscription, stream)
     elif customer.checkouts.filter(pk=checkout.pk, done_at__isnull=False).exists():
-        messages.success(request, "Card saved. It is used for all payments from now on.")
+        messages.success(request, _("Card saved. It is used for all payments from now on."))
     return redirect("billing")
 
 
 def _subscribe(request: HttpRequest, stream: Stream) -> HttpResponse:
     subscription = subscribe(_account(request), stream)
     if subscription is None:
-        messages.error(request, "Stripe could not start the subscription. Enter your card again.")
+        messages.error(request, _("Stripe could not start the subscription. Enter your card again."))
         return redirect("billing-upgrade", stream.client_id)
     _say_state(request, subscription, stream)
     return redirect("billing")
@@ -132,13 +137,14 @@ def _unsubscribe(request: HttpRequest, stream: Stream) -> HttpResponse:
     except StripeApiError:
         return render(request, "billing/unreachable.html", status=503)
     if is_cancelled:
-        messages.success(request, f"Subscription cancelled. “{stream.name}” is now a developer stream.")
+        text = _("Subscription cancelled. “{name}” is now a developer stream.")
+        messages.success(request, text.format(name=stream.name))
     else:
-        messages.warning(
-            request,
-            f"“{stream.name}” is now a developer stream. Stripe is not responding; we will cancel the subscription "
-            "as soon as it does. You don't need to do anything.",
+        text = _(
+            "“{name}” is now a developer stream. Stripe is not responding; we will cancel the subscription "
+            "as soon as it does. You don't need to do anything."
         )
+        messages.warning(request, text.format(name=stream.name))
     return redirect("billing")
 
 
@@ -158,13 +164,15 @@ def _to_checkout(request: HttpRequest, stream: Stream | None) -> HttpResponse:
 
 def _say_state(request: HttpRequest, subscription: Subscription, stream: Stream) -> None:
     if subscription.status in PAID:
-        messages.success(request, f"“{stream.name}” is now an enterprise stream. Its quota is lifted within a minute.")
+        text = _("“{name}” is now an enterprise stream. Its quota is lifted within a minute.")
+        messages.success(request, text.format(name=stream.name))
     elif subscription.status in PAST_DUE:
-        messages.warning(request, f"The last payment for “{stream.name}” failed.")
+        messages.warning(request, _("The last payment for “{name}” failed.").format(name=stream.name))
     elif subscription.status:
-        messages.warning(request, f"The first payment for “{stream.name}” is not complete yet; see below.")
+        text = _("The first payment for “{name}” is not complete yet; see below.")
+        messages.warning(request, text.format(name=stream.name))
     else:
-        messages.info(request, "Stripe is not responding. We will try again in a minute; nothing is lost.")
+        messages.info(request, _("Stripe is not responding. We will try again in a minute; nothing is lost."))
 
 
 def _price() -> Price:

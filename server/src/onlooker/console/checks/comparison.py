@@ -5,6 +5,8 @@ from datetime import UTC, datetime, timedelta
 from zoneinfo import ZoneInfo
 
 from django.http import HttpRequest
+from django.utils.formats import date_format
+from django.utils.translation import gettext as _
 
 from onlooker.console.checks.count_error import CountError, judge_count
 from onlooker.console.checks.models import CameraCheck
@@ -75,8 +77,9 @@ def describe_latest_check(stream: Stream) -> str:
     if check is None:
         return ""
     day = check.began_at.astimezone(ZoneInfo(stream.time_zone))
-    year = "" if day.year == datetime.now(UTC).year else f" {day.year}"
-    return f"Checked {day.day} {day:%b}{year}: {check.passing_by} of {check.passed} counted"
+    shown = date_format(day, "SHORT_DAY_FORMAT" if day.year == datetime.now(UTC).year else "SHORT_DATE_FORMAT")
+    text = _("Checked {day}: {counted} of {passed} counted")
+    return text.format(day=shown, counted=check.passing_by, passed=check.passed)
 
 
 def _show(check: CameraCheck) -> ShownCheck:
@@ -103,9 +106,11 @@ def _compare(truth: int, counted: int | None) -> ComparedCount:
 def describe_error(error: CountError) -> str:
     """`6 % too few (2 to 16 %)`."""
     if not error.error:
-        return f"exact (up to {_percent(error.size.high)} either way)"
-    word = "too many" if error.error > 0 else "too few"
-    return f"{_percent(error.error)} {word} ({100 * error.size.low:.0f} to {_percent(error.size.high)})"
+        return _("exact (up to {share} either way)").format(share=_percent(error.size.high))
+    # Translators: a share, and in brackets the range it may lie in, such as 6 % too few (2 to 16 %).
+    text = _("{share} too many ({low} to {high})") if error.error > 0 else _("{share} too few ({low} to {high})")
+    low = f"{100 * error.size.low:.0f}"
+    return text.format(share=_percent(error.error), low=low, high=_percent(error.size.high))
 
 
 def _percent(share: float) -> str:

@@ -9,6 +9,8 @@ from zoneinfo import ZoneInfo
 
 from django.http import Http404, HttpResponse
 from django.shortcuts import render
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_noop
 
 from onlooker.audit.actor import account_actor
 from onlooker.audit.entries import append_export
@@ -29,6 +31,7 @@ from onlooker.console.dashboard.figures import (
 )
 from onlooker.console.dashboard.period import EARLIEST, parse_period
 from onlooker.console.dashboard.table import make_file
+from onlooker.console.languages.locale_text import translate
 from onlooker.console.notes.marks import read_group_notes
 from onlooker.console.numbers import read_numbers
 from onlooker.data.table import as_csv
@@ -45,15 +48,16 @@ WEEKS = (1, 2, 4, 8, 12, LONGEST_WEEKS)
 USUAL_WEEKS = 4
 NOTES_SHOWN = 20
 NOTES_OF_DAYS = 366
-_NO_DAY = "Write the day as 2026-11-01."
-_NO_WEEKS = f"Weeks are a number from 1 to {LONGEST_WEEKS}."
-_FUTURE = "This day has not begun yet. Choose today or an earlier day."
-_TOO_EARLY = f"Days before {EARLIEST.year + 1} are not supported."
+_NO_DAY = gettext_noop("Write the day as 2026-11-01.")
+_NO_WEEKS = gettext_noop("Weeks are a number from 1 to {most}.")
+_FUTURE = gettext_noop("This day has not begun yet. Choose today or an earlier day.")
+_TOO_EARLY = gettext_noop("Days before {year} are not supported.")
+_EXPLAINED = gettext_noop("{name}: {change}, which chance does not explain ({chance}).")
 SENTENCES = {
-    "up": "%(name)s: %(change)s, which chance does not explain (%(chance)s).",
-    "down": "%(name)s: %(change)s, which chance does not explain (%(chance)s).",
-    "same": "%(name)s: about the same as before (%(chance)s).",
-    "none": "%(name)s: %(change)s.",
+    "up": _EXPLAINED,
+    "down": _EXPLAINED,
+    "same": gettext_noop("{name}: about the same as before ({chance})."),
+    "none": gettext_noop("{name}: {change}."),
 }
 """By direction of the change."""
 
@@ -90,7 +94,7 @@ def show_before_after(request: PersonRequest) -> HttpResponse:
             comparison = _read(request, campaign, campaign.watershed, now)
             context |= _present(campaign, campaign.watershed, comparison, now)
     except RowError as error:
-        return render(request, "comparison/before_after.html", context | {"trouble": str(error)}, status=400)
+        return render(request, "comparison/before_after.html", context | {"trouble": translate(error)}, status=400)
     return render(request, "comparison/before_after.html", context)
 
 
@@ -101,11 +105,11 @@ def send_before_after(request: PersonRequest) -> HttpResponse:
     try:
         campaign = _parse_campaign(request, row, now)
         if campaign.watershed is None:
-            raise RowError(_NO_DAY)
+            raise RowError(_(_NO_DAY))
         watershed = campaign.watershed
         comparison = _read(request, campaign, watershed, now)
     except RowError as error:
-        return HttpResponse(f"{error}\n", status=400, content_type="text/plain; charset=utf-8")
+        return HttpResponse(f"{translate(error)}\n", status=400, content_type="text/plain; charset=utf-8")
     for stream in row.read():
         zone = zone_of(stream.time_zone)
         from_at, to_at = watershed.before(zone).from_at, min(watershed.after(zone).to_at, now)
@@ -127,18 +131,18 @@ def _parse_campaign(request: PersonRequest, row: ChosenRow, now: datetime) -> Ca
     """Raises RowError."""
     weeks_text, day_text = (request.GET.get(name, "") for name in ("weeks", "date"))
     if weeks_text and not (weeks_text.isascii() and weeks_text.isdecimal() and len(weeks_text) < 3):
-        raise RowError(_NO_WEEKS)
+        raise RowError(_(_NO_WEEKS).format(most=LONGEST_WEEKS))
     weeks = int(weeks_text or USUAL_WEEKS)
     if not 1 <= weeks <= LONGEST_WEEKS:
-        raise RowError(_NO_WEEKS)
+        raise RowError(_(_NO_WEEKS).format(most=LONGEST_WEEKS))
     if not day_text:
         return Campaign(row, None, weeks)
     try:
         day = date.fromisoformat(day_text)
     except ValueError:
-        raise RowError(_NO_DAY) from None
+        raise RowError(_(_NO_DAY)) from None
     if day.year <= EARLIEST.year:
-        raise RowError(_TOO_EARLY)
+        raise RowError(_(_TOO_EARLY).format(year=EARLIEST.year + 1))
     return Campaign(row, Watershed(day, weeks), weeks)
 
 
@@ -146,7 +150,7 @@ def _read(request: PersonRequest, campaign: Campaign, watershed: Watershed, now:
     [streams] = read_streams_of([campaign.row], 2 * watershed.length.days)
     zones = [(stream.pk, zone_of(stream.time_zone)) for stream in streams]
     if any(watershed.after(zone).from_at >= now for _, zone in zones):
-        raise RowError(_FUTURE)
+        raise RowError(_(_FUTURE))
     return read_numbers(request, lambda pool: read_before_after(pool, zones, watershed, now=now))
 
 
@@ -207,5 +211,4 @@ def _make_figures(comparison: Comparison) -> list[ComparedNumber]:
 def describe(figure: Figure) -> str:
     """In a sentence."""
     change: PeriodChange = figure.change
-    said = {"name": figure.name, "change": change.words, "chance": change.chance}
-    return SENTENCES[change.direction] % said
+    return _(SENTENCES[change.direction]).format(name=figure.name, change=change.words, chance=change.chance)

@@ -4,8 +4,11 @@ from collections.abc import Iterator
 from datetime import UTC, datetime
 from typing import Any
 
+from django.conf import settings
 from django.http import HttpResponse, HttpResponseRedirect
 from django.shortcuts import render
+from django.utils import translation
+from django.utils.translation import gettext as _
 
 from onlooker.audit.actor import account_actor
 from onlooker.audit.entries import append_export
@@ -24,6 +27,7 @@ from onlooker.console.comparison.rows import ROWS_AT_MOST, RowError, chosen_in_o
 from onlooker.console.dashboard.figures import format_compared_s
 from onlooker.console.dashboard.period import CALENDAR_NAMES, DEFAULT, PeriodError, format_period
 from onlooker.console.dashboard.table import make_file
+from onlooker.console.languages.locale_text import translate
 from onlooker.console.numbers import read_numbers
 from onlooker.data.table import as_csv
 from onlooker.metrics.side_by_side import FEWEST_ROWS, SideBySide, read_side_by_side
@@ -45,7 +49,7 @@ def show_comparison(request: PersonRequest) -> HttpResponse:
     try:
         asked = parse_request(request)
     except RowError as error:
-        return render(request, "comparison/page.html", {"trouble": str(error)}, status=400)
+        return render(request, "comparison/page.html", {"trouble": translate(error)}, status=400)
     context: dict[str, Any] = {"asked": asked, "query": asked.address(), "at_most": ROWS_AT_MOST}
     words = request.GET.get("find", "")
     is_full = len(asked.rows) >= ROWS_AT_MOST
@@ -60,7 +64,7 @@ def show_comparison(request: PersonRequest) -> HttpResponse:
     try:
         known = read_streams_and_days(asked, now)
     except (PeriodError, RowError) as error:
-        return render(request, "comparison/page.html", context | {"trouble": str(error)}, status=400)
+        return render(request, "comparison/page.html", context | {"trouble": translate(error)}, status=400)
     context |= {"range": format_period(known.period, now=now), "last_day": now.date().isoformat()}
     if len(asked.rows) >= FEWEST_ROWS:
         context |= _present(request, asked, known)
@@ -83,7 +87,8 @@ def _offer_periods(asked: ComparisonRequest) -> dict[str, Any]:
     given = dict(asked.period)
     chosen = "" if "from" in given or "to" in given else given.get("period", DEFAULT)
     offered = [
-        (name, label, asked.address(period=(("period", name),)), name == chosen) for name, label in OFFERED.items()
+        (name, translate(label), asked.address(period=(("period", name),)), name == chosen)
+        for name, label in OFFERED.items()
     ]
     return {
         "periods": [one for one in offered if one[0] not in CALENDAR_NAMES],
@@ -122,15 +127,16 @@ def send_comparison(request: PersonRequest) -> HttpResponse:
     try:
         asked = parse_request(request)
         if len(asked.rows) < FEWEST_ROWS:
-            raise RowError("Name at least two rows, such as row=site:1&row=site:2.")
+            raise RowError(_("Name at least two rows, such as row=site:1&row=site:2."))
         known = read_streams_and_days(asked, now)
     except (PeriodError, RowError) as error:
-        return HttpResponse(f"{error}\n", status=400, content_type="text/plain; charset=utf-8")
+        return HttpResponse(f"{translate(error)}\n", status=400, content_type="text/plain; charset=utf-8")
     for one in {one for row in known.periods for one in row}:
         actor = account_actor(request.user.pk)
         append_export(one.stream_id, actor=actor, from_at=one.period.from_at, to_at=one.period.to_at)
     found = read_numbers(request, lambda pool: read_side_by_side(pool, known.periods))
-    rows = show_rows(found, asked.rows, known.streams)
+    with translation.override(settings.LANGUAGE_CODE):  # a file is the same in all languages
+        rows = show_rows(found, asked.rows, known.streams)
     return make_file(as_csv([list(COLUMNS)]) + as_csv(_make_lines(found, rows)), "comparison", known.period)
 
 

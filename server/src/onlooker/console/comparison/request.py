@@ -7,6 +7,8 @@ from typing import Any
 from urllib.parse import urlencode
 from zoneinfo import ZoneInfo
 
+from django.utils.translation import gettext as _
+
 from onlooker.console.accounts.page_access import PersonRequest
 from onlooker.console.comparison.rows import ChosenRow, RowError, find_rows, read_streams_of
 from onlooker.console.dashboard.figures import HEADLINES
@@ -21,7 +23,6 @@ SHOWN = tuple(metric for metric in HEADLINES if metric != "stopped")
 LONGEST_DAYS = 366
 OFFERED = {name: label for name, label in NAMES.items() if name != "24h"} | CALENDAR_NAMES
 """Periods of whole local days: 24 hours to now would be other times of day on each clock."""
-_UNKNOWN = "Unknown period. Choose one of {}, or a range of days."
 
 
 @dataclass(frozen=True)
@@ -65,13 +66,14 @@ def parse_days(period: Iterable[tuple[str, str]], zone: ZoneInfo, now: datetime)
     given = dict(period)
     if "from" in given or "to" in given:
         if any("T" in text for text in given.values()):
-            raise PeriodError("Write days as 2026-11-01.")
+            raise PeriodError(_("Write days as 2026-11-01."))
         given.pop("period", None)
     elif given.get("period", DEFAULT) not in OFFERED:
-        raise PeriodError(_UNKNOWN.format(", ".join(OFFERED)))
+        said = _("Unknown period. Choose one of {names}, or a range of days.")
+        raise PeriodError(said.format(names=", ".join(OFFERED)))
     found = parse_period(given, zone=zone, now=now)
     if found.days > LONGEST_DAYS:
-        raise PeriodError(f"Rows are compared over at most {LONGEST_DAYS} days. Choose fewer.")
+        raise PeriodError(_("Rows are compared over at most {most} days. Choose fewer.").format(most=LONGEST_DAYS))
     return found
 
 
@@ -91,7 +93,7 @@ def read_streams_and_days(asked: ComparisonRequest, now: datetime) -> StreamsOfR
     streams = read_streams_of(asked.rows, rough.days)
     names = {one.time_zone: zone_of(one.time_zone) for row in streams for one in row}
     if not names:
-        raise RowError("There are no streams to compare.")
+        raise RowError(_("There are no streams to compare."))
     days = {name: parse_days(asked.period, zone, now) for name, zone in names.items()}
     return StreamsOfRows(
         streams, [[_on_its_clock(one, days) for one in row] for row in streams], days[streams[0][0].time_zone]

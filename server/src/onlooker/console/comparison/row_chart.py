@@ -4,9 +4,13 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
+from django.utils.formats import date_format
+from django.utils.translation import gettext as _
+
 from onlooker.console.comparison.row_words import ShownRow, add_up
 from onlooker.console.dashboard.figures import NO_VALUE
 from onlooker.console.dashboard.period import DAY, HOUR, SECOND, Period
+from onlooker.console.languages.locale_text import write_decimal, write_short_number
 from onlooker.metrics.changes import sum_figures
 from onlooker.metrics.definitions import METRICS, Unit
 from onlooker.metrics.pooled_figures import PooledCluster, clusters_of
@@ -38,6 +42,7 @@ class RowChart:
     """A metric of all rows over time."""
 
     by: str
+    """`hour`, `day` or `week`."""
     is_rate: bool
     """Counts are drawn for each compared hour: buckets are not compared for equally long."""
     unit: str
@@ -80,7 +85,7 @@ def draw_rows(found: SideBySide, rows: Sequence[ShownRow], metric: str, period: 
             ChartBucket(
                 begins=datetime.fromtimestamp(begin_s, UTC).replace(tzinfo=None),
                 label=_write_label(begin_s, bucket_s),
-                compared=f"{compared_s.get(begin_s, 0) / HOUR_S:g} h",
+                compared=f"{write_short_number(compared_s.get(begin_s, 0) / HOUR_S)} h",
                 values=[value for value, _ in cells],
                 shown=[shown for _, shown in cells],
             )
@@ -111,9 +116,9 @@ def _bucket_of(clock_s: int, bucket_s: int) -> int:
 def _sum_spans(spans: Iterable[ClockSpan], bucket_s: int) -> dict[int, int]:
     """For how long each bucket is compared."""
     found: dict[int, int] = {}
-    for _, from_s, to_s in spans:
-        for begin_s in range(_bucket_of(from_s, bucket_s), to_s, bucket_s):
-            inside_s = min(to_s, begin_s + bucket_s) - max(from_s, begin_s)
+    for span in spans:
+        for begin_s in range(_bucket_of(span.from_s, bucket_s), span.to_s, bucket_s):
+            inside_s = min(span.to_s, begin_s + bucket_s) - max(span.from_s, begin_s)
             found[begin_s] = found.get(begin_s, 0) + inside_s
     return found
 
@@ -133,7 +138,7 @@ def _show(metric: str, clusters: Sequence[PooledCluster], compared_s: int) -> tu
     if metric in METRICS and METRICS[metric].unit is Unit.PEOPLE:
         [people] = sum_figures(clusters_of(metric, clusters))
         rate = people / (compared_s / HOUR_S)
-        return round(rate, 3), f"{rate:,.1f}"
+        return round(rate, 3), write_decimal(rate, 1)
     figure = add_up(clusters).figure(metric)
     if not figure.value:
         return None, NO_VALUE
@@ -143,5 +148,7 @@ def _show(metric: str, clusters: Sequence[PooledCluster], compared_s: int) -> tu
 
 def _write_label(begin_s: int, bucket_s: int) -> str:
     at = datetime.fromtimestamp(begin_s, UTC)
-    day = f"{at:%a} {at.day} {at:%b}"
-    return f"{day} {at:%H:%M}" if bucket_s == HOUR_S else f"Week of {day}" if bucket_s == WEEK_S else day
+    day = date_format(at, "WEEKDAY_DAY_FORMAT")
+    if bucket_s == HOUR_S:
+        return f"{day} {date_format(at, 'TIME_FORMAT')}"
+    return _("Week of {day}").format(day=day) if bucket_s == WEEK_S else day

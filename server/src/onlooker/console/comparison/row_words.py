@@ -4,6 +4,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_noop
+
 from onlooker.console.comparison.request import SHOWN
 from onlooker.console.comparison.rows import ChosenRow
 from onlooker.console.dashboard.figures import (
@@ -16,6 +19,7 @@ from onlooker.console.dashboard.figures import (
     number_of,
 )
 from onlooker.console.dashboard.presentation import format_share
+from onlooker.console.languages.locale_text import write_decimal
 from onlooker.metrics.changes import FEWEST_PEOPLE, sum_figures
 from onlooker.metrics.comparison import Comparison, LikeTime, NoComparison
 from onlooker.metrics.definitions import METRICS, Unit, Value
@@ -32,11 +36,13 @@ NAMED_AT_MOST = 5
 _NOTHING = PeriodChange("none", "")
 _NOWHEN = TimeRange(datetime.min, datetime.min)
 _NO_TIME = LikeTime(_NOWHEN, 0.0, (), (), NoComparison.NO_COMMON_TIME)
-_NOT_WATCHED = "watched for less than a third of the time"
-_NO_FACES = "only counts: no face is looked for"
-_SOME_NO_FACES = "some of its streams only count: no face is looked for"
-_NOT_READ = "expression is switched off"
-_IN_GROUPS = "people are told about in groups, and fewer than 10 are in groups that lie inside the compared time"
+_NOT_WATCHED = gettext_noop("watched for less than a third of the time")
+_NO_FACES = gettext_noop("only counts: no face is looked for")
+_SOME_NO_FACES = gettext_noop("some of its streams only count: no face is looked for")
+_NOT_READ = gettext_noop("expression is switched off")
+_IN_GROUPS = gettext_noop(
+    "people are told about in groups, and fewer than 10 are in groups that lie inside the compared time"
+)
 
 
 @dataclass(frozen=True)
@@ -152,9 +158,9 @@ def _make_figure(metric: str, row: ComparedRow, numbers: RowNumbers, why: str) -
     figure = numbers.figure(metric)
     if why:
         empty = replace(figure, value="", shown=NO_VALUE, unit="", interval="", change=_NOTHING)
-        return RowFigure(empty, why)
+        return RowFigure(empty, _(why))
     hourly = ""
     if metric in METRICS and METRICS[metric].unit is Unit.PEOPLE and row.hours:
-        hourly = f"{int(numbers.values[metric]['value'] or 0) / row.hours:,.1f}"
+        hourly = write_decimal(int(numbers.values[metric]["value"] or 0) / row.hours, 1)
     interval = find_interval(metric, numbers.alone) if figure.interval else None
     return RowFigure(figure, figure.change.words, interval, hourly)

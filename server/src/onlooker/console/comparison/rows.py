@@ -10,8 +10,11 @@ from django.db.models import QuerySet
 from django.db.models.functions import Lower
 from django.http import Http404
 from django.urls import reverse
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_noop, ngettext
 
 from onlooker.console.accounts.models import Account
+from onlooker.console.languages.locale_text import write_count
 from onlooker.console.streams.access import visible_streams
 from onlooker.streams.models import Site, Stream, Tag
 
@@ -32,7 +35,12 @@ class RowKind(StrEnum):
     TAG = "tag"
 
 
-_KIND_NAMES = {RowKind.STREAM: "Stream", RowKind.SITE: "Site", RowKind.TAG: "Tag"}
+_KIND_NAMES = {
+    RowKind.STREAM: gettext_noop("Stream"),
+    RowKind.SITE: gettext_noop("Site"),
+    # Translators: a word that somebody put on streams
+    RowKind.TAG: gettext_noop("Tag"),
+}
 
 
 class RowError(ValueError):
@@ -57,7 +65,7 @@ class ChosenRow:
 
     @property
     def kind_name(self) -> str:
-        return _KIND_NAMES[self.kind]
+        return _(_KIND_NAMES[self.kind])
 
     @property
     def site_id(self) -> int | None:
@@ -81,10 +89,8 @@ def find_rows(account: Account, values: Iterable[str]) -> list[ChosenRow]:
     """In the order of the address, each once. Http404 for what the account does not see. Raises RowError."""
     chosen = list(dict.fromkeys(values))
     if len(chosen) > ROWS_AT_MOST:
-        raise RowError(
-            f"At most {ROWS_AT_MOST} rows are compared at once; these are {len(chosen)}. "
-            "Choose fewer, or compare sites or tags."
-        )
+        said = _("At most {most} rows are compared at once; these are {count}. Choose fewer, or compare sites or tags.")
+        raise RowError(said.format(most=ROWS_AT_MOST, count=write_count(len(chosen))))
     visible = visible_streams(account)
     asked = [(value, *_parse_row(value)) for value in chosen]
     streams = _find_streams(visible, [key for _, kind, key in asked if kind is RowKind.STREAM])
@@ -143,10 +149,18 @@ def read_streams_of(rows: Sequence[ChosenRow], days: int) -> list[list[Stream]]:
     """Of each row. Raises RowError where they are too many for so many days."""
     count = sum(row.count() for row in rows)
     if count * days > STREAM_DAYS_AT_MOST:
-        fewer_days = STREAM_DAYS_AT_MOST // count
-        remedy = f"Choose at most {fewer_days} days, or fewer streams." if fewer_days else "Choose fewer streams."
-        raise RowError(f"{count:,} streams over {days} days are too many for one page. {remedy}")
+        said = _("{count} streams over {days} days are too many for one page.")
+        raise RowError(f"{said.format(count=write_count(count), days=days)} {_find_remedy(count)}")
     return [row.read() for row in rows]
+
+
+def _find_remedy(streams: int) -> str:
+    days = STREAM_DAYS_AT_MOST // streams
+    if not days:
+        return _("Choose fewer streams.")
+    return ngettext(
+        "Choose at most {days} day, or fewer streams.", "Choose at most {days} days, or fewer streams.", days
+    ).format(days=days)
 
 
 def chosen_in_overview(account: Account, numbers: Iterable[str]) -> list[str]:

@@ -6,8 +6,13 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import msgspec
+from django.utils.functional import Promise
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy as _lazy
+from django.utils.translation import ngettext
 
 from onlooker.console.dashboard.report import Report
+from onlooker.console.languages.locale_text import join_clauses, write_count, write_decimal, write_percent
 from onlooker.metrics.changes import (
     FEWEST_PEOPLE,
     Change,
@@ -28,18 +33,11 @@ LEAST_CHANGE = 0.0005
 MANY_TIMES = 10
 """Larger growth is shown as a factor, not as a percentage."""
 WHOLE_HOURS_FROM = 10
-ABOUT_THE_SAME = "about the same"
 _WHY_NOT = {
-    NoComparison.NO_COMMON_TIME: "no comparison: the periods have no weekday and time of day in common",
-    NoComparison.NOT_WATCHED: "no comparison: not watched",
-    NoComparison.NOT_WATCHED_BEFORE: "no comparison: the earlier period was not watched",
+    NoComparison.NO_COMMON_TIME: _lazy("no comparison: the periods have no weekday and time of day in common"),
+    NoComparison.NOT_WATCHED: _lazy("no comparison: not watched"),
+    NoComparison.NOT_WATCHED_BEFORE: _lazy("no comparison: the earlier period was not watched"),
 }
-_NOT_CREATED_BEFORE = "no comparison: the stream did not exist in the earlier period"
-_UNKNOWN_BEFORE = "no comparison: it is no longer known when the camera watched in the earlier period"
-_TOO_LITTLE = "no comparison: only {} were watched in both periods"
-TOO_FEW = "fewer than 10 people"
-_TOO_FEW_COMPARED = "no comparison: fewer than 10 people"
-_NOT_KNOWN = "no comparison: too few people"
 
 
 @dataclass(frozen=True)
@@ -79,31 +77,32 @@ class Figure:
 class FigureKind:
     """How a number is called and written."""
 
-    name: str
-    meaning: str
+    name: Promise
+    meaning: Promise
     show: Callable[[float], str]
     unit: str
 
-
-def _format_count(value: float) -> str:
-    return f"{value:,}"
+    def write(self, value: float) -> str:
+        """With its unit."""
+        return f"{self.show(value)} {self.unit}".strip()
 
 
 def _format_seconds(value: float) -> str:
-    return f"{value:,.1f}"
+    return write_decimal(value, 1)
 
 
 def _format_percent(value: float) -> str:
-    return f"{100 * value:.1f}"
+    return write_decimal(100 * value, 1)
 
 
 _UNITS: dict[Unit, tuple[Callable[[float], str], str]] = {
-    Unit.PEOPLE: (_format_count, ""),
+    Unit.PEOPLE: (write_count, ""),
     Unit.SECONDS: (_format_seconds, "s"),
     Unit.SHARE: (_format_percent, "%"),
 }
 _MEANINGS = {
-    "satisfaction": "How happy interested people look, on average: 0 % is unhappy, 50 % neutral, 100 % happy.",
+    # xgettext:no-python-format
+    "satisfaction": _lazy("How happy interested people look, on average: 0 % is unhappy, 50 % neutral, 100 % happy."),
 }
 """Where the page shows another scale than the data endpoint."""
 
@@ -114,11 +113,11 @@ def _declared_figures() -> dict[str, FigureKind]:
     for name, metric in METRICS.items():
         if metric.unit in _UNITS:
             show, sign = _UNITS[metric.unit]
-            meaning = _MEANINGS.get(name, metric.meaning)
-            figures[name] = FigureKind(metric.title, meaning, show, sign)
+            meaning = _MEANINGS.get(name) or _lazy(metric.meaning)
+            figures[name] = FigureKind(_lazy(metric.title), meaning, show, sign)
         if name == "interested":
-            meaning = "The share of people passing by who are interested."
-            figures["conversion"] = FigureKind("Conversion", meaning, _format_percent, "%")
+            meaning = _lazy("The share of people passing by who are interested.")
+            figures["conversion"] = FigureKind(_lazy("Conversion"), meaning, _format_percent, "%")
     return figures
 
 
@@ -128,12 +127,6 @@ COUNTED = tuple(name for name, metric in METRICS.items() if metric.unit is Unit.
 OF_FACES = ("interested", "conversion", "stop_time", "attention_time", "satisfaction")
 """Nothing is known of these where no face is looked for."""
 NO_VALUE = "\N{EN DASH}"
-_NOT_WATCHED = PeriodChange("none", "not watched")
-_CLOSED = PeriodChange("none", "closed")
-_NOT_CREATED = PeriodChange("none", "the stream did not exist yet")
-_NOT_READ = PeriodChange("none", "expression is switched off for this stream")
-_NO_FACES = PeriodChange("none", "this stream only counts: no face is looked for")
-_TOO_FEW = PeriodChange("none", TOO_FEW)
 _NOTHING = PeriodChange("none", "")
 
 
@@ -145,20 +138,30 @@ def make_figures(
     none = explain_no_comparison(comparison.like, report.watched_before) if comparison.like.reason else None
     figures = [make_figure(metric, number_of(metric, report.values), comparison, none=none) for metric in FIGURE_KINDS]
     if not report.is_watched:
-        otherwise = _CLOSED if report.watched.is_closed else _NOT_WATCHED
-        why = _NOT_CREATED if report.is_before_stream else otherwise
+        why = PeriodChange("none", _explain_unwatched(report))
         return [replace(figure, shown=NO_VALUE, unit="", interval="", change=why, compared="") for figure in figures]
     if not reads_faces and not report.values["interested"]["value"]:  # what was read before is still shown
         return hide_faces(figures)
     if untold := describe_untold(report, groups_of):
-        why = PeriodChange("none", untold)
-        figures = [replace(figure, change=why) if figure.change == _TOO_FEW else figure for figure in figures]
+        few, why = _too_few(), PeriodChange("none", untold)
+        figures = [replace(figure, change=why) if figure.change == few else figure for figure in figures]
+    not_read = PeriodChange("none", _("expression is switched off for this stream"))
     return [
-        replace(figure, change=_NOT_READ)
+        replace(figure, change=not_read)
         if figure.metric == "satisfaction" and not reads_expression and report.values["satisfaction"]["value"] is None
         else figure
         for figure in figures
     ]
+
+
+def _explain_unwatched(report: Report) -> str:
+    if report.is_before_stream:
+        return _("the stream did not exist yet")
+    return _("closed") if report.watched.is_closed else _("not watched")
+
+
+def _too_few() -> PeriodChange:
+    return PeriodChange("none", _("fewer than 10 people"))
 
 
 def describe_untold(report: Report, groups_of: int) -> str:
@@ -166,13 +169,21 @@ def describe_untold(report: Report, groups_of: int) -> str:
     untold = int(report.values["interested"]["value"] or 0) - report.told
     if untold < 1:
         return ""
-    people = "1 person is" if untold == 1 else f"{untold:,} people are"
-    return f"in groups of at least {groups_of}: {people} not told yet" if groups_of > 1 else f"{people} not told"
+    if groups_of == 1:
+        said = ngettext("{untold} person is not told", "{untold} people are not told", untold)
+        return said.format(untold=write_count(untold))
+    said = ngettext(
+        "in groups of at least {people}: {untold} person is not told yet",
+        "in groups of at least {people}: {untold} people are not told yet",
+        untold,
+    )
+    return said.format(people=write_count(groups_of), untold=write_count(untold))
 
 
 def hide_faces(figures: list[Figure]) -> list[Figure]:
     """Of a stream that only counts: dashes with the reason, where a face is needed."""
-    dash = Figure("", "", "", "", NO_VALUE, "", "", _NO_FACES, "")
+    why = PeriodChange("none", _("this stream only counts: no face is looked for"))
+    dash = Figure("", "", "", "", NO_VALUE, "", "", why, "")
     return [
         replace(dash, metric=figure.metric, name=figure.name, meaning=figure.meaning)
         if figure.metric in OF_FACES
@@ -192,9 +203,9 @@ def make_figure(metric: str, now: Number, comparison: Comparison, *, none: Perio
     """`none` says why there is no comparison."""
     kind = FIGURE_KINDS[metric]
     is_of_people = metric not in COUNTED
-    figure = Figure(metric, kind.name, kind.meaning, "", NO_VALUE, "", "", none or _NOTHING, "")
+    figure = Figure(metric, str(kind.name), str(kind.meaning), "", NO_VALUE, "", "", none or _NOTHING, "")
     if is_of_people and _count_people(metric, comparison) < FEWEST_PEOPLE:
-        return replace(figure, change=_TOO_FEW)
+        return replace(figure, change=_too_few())
     if now is None:
         return figure
     figure = replace(figure, value=as_json(now), shown=kind.show(now), unit=kind.unit)
@@ -232,22 +243,20 @@ def find_change(metric: str, comparison: Comparison) -> Change:
 
 
 def _format_interval(kind: FigureKind, interval: Interval | None) -> str:
-    return f"{kind.show(interval.low)} to {kind.show(interval.high)} {kind.unit}".strip() if interval else ""
+    if not interval:
+        return ""
+    ends = {"low": kind.show(interval.low), "high": kind.show(interval.high)}
+    return (_("{low} to {high} {unit}") if kind.unit else _("{low} to {high}")).format(**ends, unit=kind.unit)
 
 
 def _format_compared(kind: FigureKind, change: Change) -> str:
     if change.now is None or change.before is None:
         return ""
-    now, before = (_format_number(kind, value) for value in (change.now, change.before))
-    return f"{now}, before: {before}"
+    return _("{now}, before: {before}").format(now=kind.write(change.now), before=kind.write(change.before))
 
 
 def format_before(metric: str, change: Change) -> str:
-    return NO_VALUE if change.before is None else _format_number(FIGURE_KINDS[metric], change.before)
-
-
-def _format_number(kind: FigureKind, value: float) -> str:
-    return f"{kind.show(value)} {kind.unit}".strip()
+    return NO_VALUE if change.before is None else FIGURE_KINDS[metric].write(change.before)
 
 
 def as_json(value: Any) -> str:
@@ -258,43 +267,49 @@ def as_json(value: Any) -> str:
 def describe_change(change: Change, like: LikeTime, *, is_of_people: bool = True) -> PeriodChange:
     """`is_of_people`: the number is a mean or a share of people, not a count of them."""
     if is_of_people and change.people < FEWEST_PEOPLE:
-        return PeriodChange("none", _TOO_FEW_COMPARED)
+        return PeriodChange("none", _("no comparison: fewer than 10 people"))
     if change.interval is None:
-        return PeriodChange("none", _NOT_KNOWN)
-    size = describe_size(change.size, change.kind) if change.now or change.before else "nobody in either period"
-    chance = f"95 % interval: {_describe_interval(change)}"
-    compared = f"compared over {format_compared(like)}"
+        return PeriodChange("none", _("no comparison: too few people"))
+    size = describe_size(change.size, change.kind) if change.now or change.before else _("nobody in either period")
+    chance = _describe_interval(change)
+    compared = _("compared over {compared} of {length} h").format(**compared_hours(like.compared_s, like.length_s))
     if change.direction is ChangeDirection.SAME:
-        return PeriodChange("same", ABOUT_THE_SAME, f"{size}; {chance}", compared, _write_numbers(change))
+        said = join_clauses((size, chance))
+        return PeriodChange("same", _("about the same"), said, compared, _write_numbers(change))
     return PeriodChange(change.direction.value, size, chance, compared, _write_numbers(change))
 
 
 def explain_no_comparison(like: LikeTime, watched_before: BucketCoverage | None = None) -> PeriodChange:
-    reason = like.reason
-    assert reason
+    assert like.reason
+    return PeriodChange("none", _explain_reason(like.reason, like, watched_before))
+
+
+def _explain_reason(reason: NoComparison, like: LikeTime, watched_before: BucketCoverage | None) -> str:
     if reason is NoComparison.TOO_LITTLE:
-        return PeriodChange("none", _TOO_LITTLE.format(format_compared(like)))
+        why = _("no comparison: only {compared} of {length} h were watched in both periods")
+        return why.format(**compared_hours(like.compared_s, like.length_s))
     if reason is NoComparison.NOT_WATCHED_BEFORE and watched_before and not watched_before.covered_s:
         if set(watched_before.missing) == {Absence.NOT_CREATED}:
-            return PeriodChange("none", _NOT_CREATED_BEFORE)
+            return _("no comparison: the stream did not exist in the earlier period")
         if Absence.UNKNOWN in watched_before.missing:
-            return PeriodChange("none", _UNKNOWN_BEFORE)
-    return PeriodChange("none", _WHY_NOT[reason])
+            return _("no comparison: it is no longer known when the camera watched in the earlier period")
+    return str(_WHY_NOT[reason])
 
 
 def describe_size(size: float | None, kind: ChangeKind) -> str:
     """`20 % more`, `0.4 points less`, `15 times as much`."""
     if size is None:
-        return "0 before"
+        return _("0 before")
     by = size - 1 if kind is ChangeKind.RATIO else size
-    more = "more" if by > 0 else "less"
     if abs(by) < LEAST_CHANGE:
-        return "no change"
+        return _("no change")
     if kind is ChangeKind.DIFFERENCE:
-        return f"{100 * abs(by):.1f} points {more}"
+        said = _("{points} points more") if by > 0 else _("{points} points less")
+        return said.format(points=write_decimal(100 * abs(by), 1))
     if size >= MANY_TIMES:
-        return f"{size:,.0f} times as much"
-    return f"{100 * abs(by):.{0 if abs(by) >= 0.0995 else 1}f} % {more}"
+        return _("{factor} times as much").format(factor=write_count(size))
+    said = _("{percent} more") if by > 0 else _("{percent} less")
+    return said.format(percent=write_percent(abs(by), 0 if abs(by) >= 0.0995 else 1))
 
 
 def _write_numbers(change: Change) -> str:
@@ -305,11 +320,18 @@ def _write_numbers(change: Change) -> str:
 
 
 def _describe_interval(change: Change) -> str:
+    """`95 % interval: 5 % less to 20 % more`."""
     assert change.interval
     low, high = change.interval.low, change.interval.high
-    if math.isinf(high):
-        return f"at least {describe_size(low, change.kind)}" if low else "no limits"
-    return f"{describe_size(low, change.kind)} to {describe_size(high, change.kind)}"
+    if not math.isinf(high):
+        # xgettext:no-python-format
+        said = _("95 % interval: {low} to {high}")
+        return said.format(low=describe_size(low, change.kind), high=describe_size(high, change.kind))
+    if not low:
+        # xgettext:no-python-format
+        return _("95 % interval: no limits")
+    # xgettext:no-python-format
+    return _("95 % interval: at least {low}").format(low=describe_size(low, change.kind))
 
 
 def format_compared(like: LikeTime) -> str:
@@ -318,9 +340,15 @@ def format_compared(like: LikeTime) -> str:
 
 
 def format_compared_s(compared_s: float, length_s: float) -> str:
-    return f"{_format_hours(compared_s)} of {_format_hours(length_s)} h"
+    return _("{compared} of {length} h").format(**compared_hours(compared_s, length_s))
+
+
+def compared_hours(compared_s: float, length_s: float) -> dict[str, str]:
+    """For sentences about them."""
+    return {"compared": _format_hours(compared_s), "length": _format_hours(length_s)}
 
 
 def _format_hours(seconds: float) -> str:
     hours = seconds / 3600
-    return f"{hours:,.0f}" if hours >= WHOLE_HOURS_FROM else f"{round(hours, 1):g}"
+    rounded = round(hours, 0 if hours >= WHOLE_HOURS_FROM else 1)
+    return write_decimal(rounded, 0 if rounded.is_integer() else 1)

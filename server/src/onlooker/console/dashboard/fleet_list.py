@@ -8,7 +8,10 @@ from typing import Any
 from urllib.parse import urlencode
 
 from django.db import connection, transaction
+from django.utils.translation import gettext_lazy as _lazy
+from django.utils.translation import pgettext_lazy
 
+from onlooker.console.languages.locale_text import write_percent
 from onlooker.console.streams.status import LIVE_S
 from onlooker.database import load_sql_parts
 from onlooker.metrics.changes import FEWEST_PEOPLE
@@ -23,14 +26,14 @@ LONGEST_WORDS = 100
 LARGEST_ID = 2**63 - 1
 PROBLEM, NAME = "problem", "name"
 COLUMNS = {
-    NAME: "Name",
-    "site": "Site",
-    "state": "State",
-    "watched": "Watched",
-    "passing_by": "Passing by",
-    "interested": "Interested",
-    "conversion": "Conversion",
-    "used": "Used this month",
+    NAME: _lazy("Name"),
+    "site": _lazy("Site"),
+    "state": _lazy("State"),
+    "watched": _lazy("Watched"),
+    "passing_by": _lazy("Passing by"),
+    "interested": _lazy("Interested"),
+    "conversion": _lazy("Conversion"),
+    "used": _lazy("Used this month"),
 }
 """What streams can be sorted by, besides their problems, in the order of the table."""
 _FROM_A = (NAME, "site", "state", PROBLEM)
@@ -48,14 +51,14 @@ _ORDERS = {
     "used": "used_s",
 }
 STATES = {
-    "offline": "Silent",
-    "blind": "Sees nothing",
-    "quota": "Monthly limit reached",
-    "old_agent": "Old agent",
-    "live": "Live",
-    "closed": "Closed",
-    "never": "Never seen",
-    "disabled": "Disabled",
+    "offline": pgettext_lazy("stream", "Silent"),
+    "blind": pgettext_lazy("stream", "Sees nothing"),
+    "quota": pgettext_lazy("stream", "Monthly limit reached"),
+    "old_agent": pgettext_lazy("stream", "Old agent"),
+    "live": pgettext_lazy("stream", "Live"),
+    "closed": pgettext_lazy("stream", "Closed"),
+    "never": pgettext_lazy("stream", "Never seen"),
+    "disabled": pgettext_lazy("stream", "Disabled"),
 }
 """Problems first."""
 PROBLEMS = ("offline", "blind", "quota", "old_agent")
@@ -147,7 +150,7 @@ class FleetSummary:
     def conversion(self) -> str:
         """Empty for fewer than 10 people."""
         is_told = self.passing_by >= FEWEST_PEOPLE
-        return f"{100 * self.interested / self.passing_by:.1f} %" if is_told else ""
+        return write_percent(self.interested / self.passing_by, 1) if is_told else ""
 
 
 @dataclass(frozen=True)

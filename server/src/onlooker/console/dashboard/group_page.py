@@ -9,18 +9,23 @@ from urllib.parse import urlencode
 from zoneinfo import ZoneInfo
 
 import msgspec
+from django.conf import settings
 from django.db.models import QuerySet
 from django.http import Http404, HttpResponse
 from django.shortcuts import render
 from django.utils import timezone
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy as _lazy
+from django.utils.translation import override
 
 from onlooker.console.accounts.page_access import PersonRequest, signed_in
 from onlooker.console.dashboard.figures import (
+    FIGURE_KINDS,
     HEADLINES,
     Figure,
+    compared_hours,
     explain_no_comparison,
     find_change,
-    format_compared,
     make_figure,
     number_of,
 )
@@ -28,6 +33,7 @@ from onlooker.console.dashboard.fleet_list import FleetFilter, FleetList, Order,
 from onlooker.console.dashboard.overview import offer_choices, read_listing
 from onlooker.console.dashboard.presentation import format_duration, format_share
 from onlooker.console.dashboard.recent_days import METRICS, count_people, draw_sparkline, list_days
+from onlooker.console.languages.locale_text import join_clauses, write_count
 from onlooker.console.notes.marks import as_json_note, draw_strip, read_group_notes
 from onlooker.console.notes.pages import group_notes_context
 from onlooker.console.numbers import read_numbers
@@ -38,9 +44,9 @@ from onlooker.metrics.fleet import FleetDay, FleetNumbers, FleetPeriod, add_up, 
 from onlooker.streams.models import Note, Site, Stream, Tag
 from onlooker.streams.organisations import MANAGERS
 
-PERIODS = {7: "7 days", 30: "30 days", 90: "90 days", 365: "365 days"}
+PERIODS = {7: _lazy("7 days"), 30: _lazy("30 days"), 90: _lazy("90 days"), 365: _lazy("365 days")}
 USUAL_DAYS = 30
-COLUMNS = {"name": "Name", "watched": "Watched", **{name: name.replace("_", " ").capitalize() for name in METRICS}}
+COLUMNS = ("name", "watched", *METRICS)
 _NAMED = ("site", "tag", "days", "sort", "after", "before")
 
 
@@ -136,7 +142,9 @@ def _find_sharing(request: PersonRequest, group: StreamGroup) -> dict[str, Any]:
 @signed_in("GET", "HEAD")
 def send_group(request: PersonRequest) -> HttpResponse:
     """The same as JSON: all metrics of the group, its days, and its streams, some at a time."""
-    group, now = find_group(request), timezone.now()
+    with override(settings.LANGUAGE_CODE):  # programs read it
+        group = find_group(request)
+    now = timezone.now()
     numbers = read_group_numbers(request, group, now=now)
     streams = _find_streams(numbers.listing)
     listed = [
@@ -172,10 +180,10 @@ def find_group(request: PersonRequest) -> StreamGroup:
         )
     days = int(given.get("days", "")) if given.get("days", "") in map(str, PERIODS) else USUAL_DAYS
     streams = visible_streams(request.user)
-    title, site = "All streams", None
+    title, site = _("All streams"), None
     if asked.site_id is not None:
         streams = streams.filter(site=asked.site_id or None)
-        title = "Streams without a site"
+        title = _("Streams without a site")
     if asked.tag_id is not None:
         streams = streams.filter(tag_links__tag=asked.tag_id)
     ids = list(streams.values_list("pk", flat=True))
@@ -223,13 +231,16 @@ def make_group_figures(numbers: FleetNumbers) -> list[Figure]:
 def describe_coverage(numbers: FleetNumbers) -> str:
     """Such as `93 % of 4,200 h watched; in 12 h cameras saw nothing; compared over 3,100 of 4,200 h`."""
     if numbers.share is None:
-        return "No time of these days was to be watched."
-    said = [f"{format_share(numbers.share)} of {numbers.open_s / 3600:,.0f} h watched"]
+        return _("No time of these days was to be watched.")
+    watched = _("{share} of {hours} h watched")
+    said = [watched.format(share=format_share(numbers.share), hours=write_count(numbers.open_s / 3600))]
     if numbers.blind_s >= 60:
-        said.append(f"in {format_duration(numbers.blind_s)} cameras saw nothing")
-    if not numbers.comparison.like.reason:
-        said.append(f"compared over {format_compared(numbers.comparison.like)}, by whole days")
-    return f"{'; '.join(said)}."
+        said.append(_("in {duration} cameras saw nothing").format(duration=format_duration(numbers.blind_s)))
+    like = numbers.comparison.like
+    if not like.reason:
+        compared = _("compared over {compared} of {length} h, by whole days")
+        said.append(compared.format(**compared_hours(like.compared_s, like.length_s)))
+    return f"{join_clauses(said)}."
 
 
 def _first_day(numbers: FleetNumbers, days: int, now: datetime) -> date:
@@ -252,11 +263,13 @@ def _make_headings(group: StreamGroup) -> list[dict[str, str]]:
     """Each link sorts by its column; that of the current column reverses the order."""
     order = group.asked.order
     found = []
-    for column, name in COLUMNS.items():
+    names = {"name": _("Name"), "watched": _("Watched")}
+    for column in COLUMNS:
         is_current = column == order.column
         turned = Order(column, is_reversed=is_current and not order.is_reversed)
         direction = "ascending" if order.is_ascending else "descending"
         address = group.address(sort=turned.value)
+        name = names.get(column) or str(FIGURE_KINDS[column].name)
         found.append({"name": name, "column": column, "address": address, "aria_sort": direction if is_current else ""})
     return found
 

@@ -19,11 +19,13 @@ from django.contrib.auth import get_user
 from django.contrib.sessions.backends.base import SessionBase
 from django.db import connection
 from django.http import Http404, HttpRequest, HttpResponse
-from django.utils.dateformat import format as format_date
+from django.utils.translation import get_language, ngettext, override, pgettext
+from django.utils.translation import gettext as _
 
 from onlooker.console.accounts.page_access import PersonRequest, signed_in
 from onlooker.console.accounts.reach import limit_to_session
 from onlooker.console.event_streams import CONTINUATION, Continuation
+from onlooker.console.languages.locale_text import write_short_date
 from onlooker.console.numbers import read_numbers
 from onlooker.console.streams.access import visible_stream
 from onlooker.console.streams.status import StatusLabel, StreamStatus, read_status
@@ -61,10 +63,6 @@ class LiveStrip(msgspec.Struct, frozen=True):
     words: str
 
 
-ON_GRID = "who is in view is not told: this stream is on the grid"
-UNKNOWN = LiveStrip(None, None, "unknown", "Unknown", "part of the server is unavailable; retrying")
-
-
 @dataclass(frozen=True)
 class StreamSnapshot:
     """What a live strip needs to know about its stream."""
@@ -81,7 +79,8 @@ def show_live(request: PersonRequest, client_id: UUID) -> HttpResponse:
     """The first events. The following ones are sent after Django has finished the request."""
     snapshot = find_snapshot(request, client_id)
     strip = read_numbers(request, partial(read_strip, snapshot=snapshot))
-    viewer = LiveViewer(request.session, client_id, settings.ONLOOKER.console_refresh_s)
+    language = get_language() or settings.LANGUAGE_CODE
+    viewer = LiveViewer(request.session, client_id, settings.ONLOOKER.console_refresh_s, language)
     scope = getattr(request, "scope", {})
     if request.method == "GET" and "app" in scope:
         events = partial(viewer.follow, scope["app"].state.numbers, snapshot=snapshot, shown=strip)
@@ -99,6 +98,8 @@ class LiveViewer:
     session: SessionBase
     client_id: UUID
     refresh_s: float
+    language: str = settings.LANGUAGE_CODE
+    """Events that come after Django's answer have no request that would say it."""
 
     def check(self) -> StreamSnapshot | None:
         """The stream as it is now; None once the account may not see it any more. Runs in a thread of its own."""
@@ -131,9 +132,9 @@ class LiveViewer:
                     if found is None:
                         return
                     snapshot, checked_at = found, now
-                shown = await read_strip(numbers.pool, snapshot) if now - checked_at <= TRUSTED_S else UNKNOWN
+                shown = await self._look(numbers.pool, snapshot if now - checked_at <= TRUSTED_S else None)
             except (*DATABASE_UNAVAILABLE, TimeoutError):
-                shown = UNKNOWN
+                shown = await self._look(numbers.pool, None)
             events = encode_event("view", shown) if shown != before else b""
             if now - refreshed_at >= self.refresh_s:
                 events, refreshed_at = events + self._announce_numbers(), now
@@ -142,6 +143,11 @@ class LiveViewer:
             if events:
                 told_at = now
                 yield events
+
+    async def _look(self, pool: Pool, snapshot: StreamSnapshot | None) -> LiveStrip:
+        """Without a snapshot nothing is known."""
+        with override(self.language):
+            return await read_strip(pool, snapshot) if snapshot else describe_unknown()
 
     def _announce_numbers(self) -> bytes:
         return encode_event("numbers", {"next_s": self.refresh_s})
@@ -154,36 +160,54 @@ def find_snapshot(request: HttpRequest, client_id: UUID) -> StreamSnapshot:
 
 
 async def read_strip(pool: Pool, snapshot: StreamSnapshot) -> LiveStrip:
-    is_live = snapshot.status.label is StatusLabel.LIVE
+    label = snapshot.status.label
+    is_live = label is StatusLabel.LIVE
     if is_live and snapshot.grid:
-        label = snapshot.status.label
-        return LiveStrip(None, None, label.css_class, label.value.capitalize(), ON_GRID)
+        words = _("who is in view is not told: this stream is on the grid")
+        return LiveStrip(None, None, label.css_class, _name(label), words)
     in_view = await read_in_view(pool, snapshot.stream_id) if is_live else _NOBODY
     return describe_strip(snapshot.status, in_view, snapshot.zone)
 
 
+def describe_unknown() -> LiveStrip:
+    words = _("part of the server is unavailable; retrying")
+    return LiveStrip(None, None, "unknown", _("Unknown"), words)
+
+
 def describe_strip(status: StreamStatus, in_view: InView, zone: ZoneInfo) -> LiveStrip:
-    label, text = status.label, status.label.value.capitalize()
+    label = status.label
     if label is StatusLabel.LIVE:
-        return LiveStrip(in_view.people, in_view.looking, label.css_class, text, _describe_people(in_view))
-    words = {
-        StatusLabel.NEVER_SEEN: "no frames received yet",
-        StatusLabel.QUOTA: f"resumes {_format_moment(status.goes_on_at, zone)}",
-    }
-    since = f"since {_format_moment(status.since, zone)}"
-    return LiveStrip(None, None, label.css_class, text, words.get(label, since))
+        return LiveStrip(in_view.people, in_view.looking, label.css_class, _name(label), _describe_people(in_view))
+    if label is StatusLabel.NEVER_SEEN:
+        words = _("no frames received yet")
+    elif label is StatusLabel.QUOTA:
+        words = _("resumes {moment}").format(moment=_format_moment(status.goes_on_at, zone))
+    else:
+        words = _("since {moment}").format(moment=_format_moment(status.since, zone))
+    return LiveStrip(None, None, label.css_class, _name(label), words)
+
+
+def _name(label: StatusLabel) -> str:
+    """As the list of streams calls it too."""
+    return pgettext("stream", label.value.capitalize())
 
 
 def _describe_people(in_view: InView) -> str:
-    if not in_view.people:
-        return "Nobody in view"
-    if in_view.looking is None:
-        return f"{in_view.people} in view"
-    return f"{in_view.people} in view, {in_view.looking or 'none'} looking"
+    people, looking = in_view.people, in_view.looking
+    if not people:
+        return _("Nobody in view")
+    if looking is None:
+        said = ngettext("{people} in view", "{people} in view", people)
+    elif not looking:
+        said = ngettext("{people} in view, none looking", "{people} in view, none looking", people)
+    else:
+        said = ngettext("{people} in view, {looking} looking", "{people} in view, {looking} looking", people)
+    return said.format(people=people, looking=looking)
 
 
 def _format_moment(at: datetime, zone: ZoneInfo) -> str:
-    return format_date(at.astimezone(zone), "j M Y, H:i:s")
+    local = at.astimezone(zone)
+    return f"{write_short_date(local)}, {local:%H:%M:%S}"
 
 
 def encode_event(name: str, data: object) -> bytes:

@@ -9,6 +9,7 @@ from django.db.models.functions import Lower
 from django.http import HttpResponse
 from django.shortcuts import render
 from django.utils import timezone
+from django.utils.translation import gettext as _
 
 from onlooker.console.accounts.page_access import PersonRequest, signed_in
 from onlooker.console.dashboard.fleet_list import (
@@ -61,7 +62,6 @@ class StateCount:
     """How many streams are in a state, and the address that lists them."""
 
     state: str
-    name: str
     streams: int
     address: str
     is_problem: bool
@@ -87,8 +87,10 @@ class OverviewRow:
     def problem(self) -> str:
         """What to do about it, where its badge does not say it."""
         if self.listed.problem == "blind":
-            return describe_reason(self.listed.fault) or STATES["blind"]
-        return f"Agent {self.listed.agent_version} is older than the server" if self.listed.agent_version else ""
+            return describe_reason(self.listed.fault) or str(STATES["blind"])
+        if not self.listed.agent_version:
+            return ""
+        return _("Agent {version} is older than the server").format(version=self.listed.agent_version)
 
     @property
     def tags(self) -> list[Tag]:
@@ -119,7 +121,6 @@ def show_streams(request: PersonRequest) -> HttpResponse:
         "by_slots": by_slots,
         "is_ranked": is_ranked,
         "may_change": any(row.is_managed for row in rows),
-        "ranked_by": COLUMNS[metric],
         "refresh_s": int(settings.ONLOOKER.console_refresh_s),
     }
     if request.htmx:
@@ -187,20 +188,19 @@ def count_states(summary: FleetSummary, asked: FleetFilter) -> list[StateCount]:
     return [
         StateCount(
             state=state,
-            name=name,
             streams=summary.states[state],
             address=asked.address(state="" if asked.state == state else state),
             is_problem=state in PROBLEMS,
             is_chosen=asked.state == state,
         )
-        for state, name in STATES.items()
+        for state in STATES
         if summary.states[state] or asked.state == state
     ]
 
 
 def make_headings(asked: FleetFilter) -> list[ColumnHeading]:
     """A heading's link sorts by its column; the link of the current column reverses the order."""
-    return [_make_heading(name, column, asked) for column, name in COLUMNS.items()]
+    return [_make_heading(str(name), column, asked) for column, name in COLUMNS.items()]
 
 
 def _make_heading(name: str, column: str, asked: FleetFilter) -> ColumnHeading:

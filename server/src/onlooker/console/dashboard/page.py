@@ -11,6 +11,8 @@ from django.http import HttpResponse
 from django.shortcuts import render
 
 from onlooker.console.accounts.page_access import PersonRequest, signed_in
+from onlooker.console.breakdowns.headlines import filter_headlines
+from onlooker.console.breakdowns.selection import parse_selection
 from onlooker.console.checks.comparison import describe_latest_check
 from onlooker.console.dashboard.figures import describe_untold, make_figures
 from onlooker.console.dashboard.period import PeriodError, keep_typed, make_picker, parse_period, present_period
@@ -41,6 +43,7 @@ def show_dashboard(request: PersonRequest, client_id: UUID) -> HttpResponse:
     try:
         period = parse_period(request.GET.dict(), zone=zone, now=now)
         source = find_source(request, stream, period, now=now)
+        selection = parse_selection(request.GET.dict())
     except PeriodError as error:
         picker = keep_typed(make_picker(None, zone=zone, now=now), request.GET.dict())
         return _render(request, context | {"trouble": str(error), "picker": picker}, 400)
@@ -60,6 +63,7 @@ def show_dashboard(request: PersonRequest, client_id: UUID) -> HttpResponse:
     context |= {"status": status, "report": report, "checked": describe_latest_check(stream)}
     reads = {"reads_expression": stream.reads_expression, "reads_faces": stream.reads_faces}
     context["figures"] = make_figures(report, **reads, groups_of=stream.groups_of)
+    context |= filter_headlines(request, source, selection, report, context["figures"])
     context["untold"] = describe_untold(report, stream.groups_of)
     context |= present_report(report, stream, ever_seen=ever_seen)
     chart = present_time_chart(context["data"], lines, source, as_suffix(kept))

@@ -8,20 +8,31 @@ from typing import Any
 from urllib.parse import urlencode
 from zoneinfo import ZoneInfo
 
+from django.utils.functional import Promise
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy as _lazy
+
+from onlooker.console.languages.locale_text import write_weekday
 from onlooker.metrics.like_time import TimeRange, previous_range
 from onlooker.metrics.query import Time
 
 LONGEST = timedelta(days=5 * 366)
 EARLIEST = datetime(1971, 1, 1, tzinfo=UTC)
-NAMES = {"today": "Today", "24h": "24 hours", "3d": "3 days", "7d": "7 days", "30d": "30 days"}
+NAMES = {
+    "today": _lazy("Today"),
+    "24h": _lazy("24 hours"),
+    "3d": _lazy("3 days"),
+    "7d": _lazy("7 days"),
+    "30d": _lazy("30 days"),
+}
 CALENDAR_NAMES = {
-    "yesterday": "Yesterday",
-    "week": "This week",
-    "last-week": "Last week",
-    "month": "This month",
-    "last-month": "Last month",
-    "year": "This year",
-    "last-year": "Last year",
+    "yesterday": _lazy("Yesterday"),
+    "week": _lazy("This week"),
+    "last-week": _lazy("Last week"),
+    "month": _lazy("This month"),
+    "last-month": _lazy("Last month"),
+    "year": _lazy("This year"),
+    "last-year": _lazy("Last year"),
 }
 ALL_NAMES = NAMES | CALENDAR_NAMES
 DEFAULT = "7d"
@@ -36,7 +47,9 @@ class Grain:
 
     name: str
     """In the address."""
-    label: str
+    label: Promise
+    heading: Promise
+    """Of a chart of what has a name."""
     time: Time
     from_over: timedelta
     """Only ranges that are longer have several."""
@@ -47,11 +60,51 @@ class Grain:
 
 
 GRAINS = (
-    Grain("quarter-hour", "Quarter hour", Time.BY_QUARTER_HOUR, timedelta(), 3 * DAY + HOUR, 6 * HOUR),
-    Grain("hour", "Hour", Time.BY_HOUR, HOUR, 14 * DAY + HOUR, 3 * DAY + HOUR),
-    Grain("day", "Day", Time.BY_DAY, DAY + HOUR, LONGEST + DAY, 100 * DAY),
-    Grain("week", "Week", Time.BY_WEEK, 7 * DAY + HOUR, LONGEST + DAY, 2 * 366 * DAY),
-    Grain("month", "Month", Time.BY_MONTH, 31 * DAY + HOUR, LONGEST + DAY, LONGEST + DAY),
+    Grain(
+        "quarter-hour",
+        _lazy("Quarter hour"),
+        _lazy("{name} by quarter hour"),
+        Time.BY_QUARTER_HOUR,
+        timedelta(),
+        3 * DAY + HOUR,
+        6 * HOUR,
+    ),
+    Grain(
+        "hour",
+        _lazy("Hour"),
+        _lazy("{name} by hour"),
+        Time.BY_HOUR,
+        HOUR,
+        14 * DAY + HOUR,
+        3 * DAY + HOUR,
+    ),
+    Grain(
+        "day",
+        _lazy("Day"),
+        _lazy("{name} by day"),
+        Time.BY_DAY,
+        DAY + HOUR,
+        LONGEST + DAY,
+        100 * DAY,
+    ),
+    Grain(
+        "week",
+        _lazy("Week"),
+        _lazy("{name} by week"),
+        Time.BY_WEEK,
+        7 * DAY + HOUR,
+        LONGEST + DAY,
+        2 * 366 * DAY,
+    ),
+    Grain(
+        "month",
+        _lazy("Month"),
+        _lazy("{name} by month"),
+        Time.BY_MONTH,
+        31 * DAY + HOUR,
+        LONGEST + DAY,
+        LONGEST + DAY,
+    ),
 )
 """The finest first. Whole days have an extra hour when clocks go back."""
 
@@ -106,7 +159,9 @@ def parse_period(parameters: Mapping[str, str], *, zone: ZoneInfo, now: datetime
     """
     by = parameters.get("by", "")
     if by and by not in (one.name for one in GRAINS):
-        raise PeriodError(f"Unknown buckets. Choose one of {', '.join(one.name for one in GRAINS)}.")
+        raise PeriodError(
+            _("Unknown buckets. Choose one of {names}.").format(names=", ".join(one.name for one in GRAINS))
+        )
     return replace(_parse_unsplit(parameters, zone=zone, now=now), by=by)
 
 
@@ -116,7 +171,7 @@ def _parse_unsplit(parameters: Mapping[str, str], *, zone: ZoneInfo, now: dateti
         return _parse_range(parameters.get("from", ""), parameters.get("to", ""), zone=zone, now=now)
     name = parameters.get("period", DEFAULT)
     if name not in ALL_NAMES:
-        raise PeriodError(f"Unknown period. Choose one of {', '.join(ALL_NAMES)}, or a range.")
+        raise PeriodError(_("Unknown period. Choose one of {names}, or a range.").format(names=", ".join(ALL_NAMES)))
     here = now.astimezone(zone)
     if name == "24h":
         begins, ends = ((at.astimezone(zone).replace(tzinfo=None)) for at in (now - DAY, now))
@@ -149,9 +204,9 @@ def _parse_range(from_text: str, to_text: str, *, zone: ZoneInfo, now: datetime)
     ends = _parse_local(to_text, zone, is_end=True) if to_text else now.astimezone(zone).replace(tzinfo=None)
     from_at, to_at = _to_utc(begins, zone), min(_to_utc(ends, zone), now)
     if from_at >= to_at:
-        raise PeriodError("Choose a start that is before the end and not in the future.")
+        raise PeriodError(_("Choose a start that is before the end and not in the future."))
     if ends - begins > LONGEST:  # as asked for: the ranges before and after it are as long
-        raise PeriodError(f"A range can have at most {LONGEST.days} days.")
+        raise PeriodError(_("A range can have at most {longest} days.").format(longest=LONGEST.days))
     return _make_period("", begins, ends, zone=zone, now=now)
 
 
@@ -172,7 +227,7 @@ def _count_days(begins: datetime, ends: datetime) -> int:
 def _parse_local(text: str, zone: ZoneInfo, *, is_end: bool = False) -> datetime:
     """The local time that a parameter stands for."""
     if not _LOCAL.fullmatch(text):
-        raise PeriodError("Write dates as 2026-11-01 or 2026-11-01T09:00.")
+        raise PeriodError(_("Write dates as 2026-11-01 or 2026-11-01T09:00."))
     try:
         clock = datetime.fromisoformat(text)
         if clock.tzinfo:
@@ -181,9 +236,9 @@ def _parse_local(text: str, zone: ZoneInfo, *, is_end: bool = False) -> datetime
             clock += DAY
         moment = _to_utc(clock, zone)
     except (ValueError, OverflowError):
-        raise PeriodError(f"{text} is not a valid date or time.") from None
+        raise PeriodError(_("{text} is not a valid date or time.").format(text=text)) from None
     if moment < EARLIEST:
-        raise PeriodError(f"Dates before {EARLIEST.year} are not supported.")
+        raise PeriodError(_("Dates before {year} are not supported.").format(year=EARLIEST.year))
     return clock
 
 
@@ -222,7 +277,7 @@ def make_picker(period: Period | None, *, zone: ZoneInfo, now: datetime) -> Peri
     """Without a period none is marked, and the form shows the default. A period that starts this minute is future."""
     shown = period or parse_period({}, zone=zone, now=now)
     choices = [
-        PeriodChoice(name, label, period is not None and name == period.name) for name, label in ALL_NAMES.items()
+        PeriodChoice(name, str(label), period is not None and name == period.name) for name, label in ALL_NAMES.items()
     ]
     from_local, to_local = (at.astimezone(zone).strftime("%Y-%m-%dT%H:%M") for at in (shown.from_at, shown.to_at))
     begins, step, minute = shown.begins, shown.days * DAY, now.replace(second=0, microsecond=0)
@@ -283,11 +338,15 @@ def format_range(from_at: datetime, to_at: datetime, zone: ZoneInfo, *, now: dat
     begins, ends = from_at.astimezone(zone), to_at.astimezone(zone)
     year = now.astimezone(zone).year if now else None
     if _is_midnight(from_at, zone) and _is_midnight(to_at, zone):
-        last = (ends - timedelta(hours=12)).date()
-        days = [_format_day(begins, year), _format_day(datetime(last.year, last.month, last.day, tzinfo=UTC), year)]
-        return " to ".join(dict.fromkeys(days))
-    until = f"{ends:%H:%M}" if begins.date() == ends.date() else f"{_format_day(ends, year)} {ends:%H:%M}"
-    return f"{_format_day(begins, year)} {begins:%H:%M} to {until}"
+        first, last = (_format_day(at, year) for at in (begins, ends - timedelta(hours=12)))
+        return first if first == last else _format_ends(first, last)
+    until = f"{ends:%H:%M}" if begins.date() == ends.date() else _format_time(ends, year)
+    return _format_ends(_format_time(begins, year), until)
+
+
+def _format_ends(begins: str, ends: str) -> str:
+    # Translators: the first and the last day of a period, or two times.
+    return _("{begins} to {ends}").format(begins=begins, ends=ends)
 
 
 def format_period(period: Period, *, now: datetime) -> str:
@@ -295,8 +354,8 @@ def format_period(period: Period, *, now: datetime) -> str:
     said = format_range(period.from_at, period.to_at, period.zone, now=now)
     if period.to_at < now.replace(microsecond=0):
         return said
-    begins = period.from_at.astimezone(period.zone)
-    return f"{_format_day(begins, now.astimezone(period.zone).year)} {begins:%H:%M} to now"
+    begins = _format_time(period.from_at.astimezone(period.zone), now.astimezone(period.zone).year)
+    return _("{begins} to now").format(begins=begins)
 
 
 def _is_midnight(at: datetime, zone: ZoneInfo) -> bool:
@@ -305,4 +364,8 @@ def _is_midnight(at: datetime, zone: ZoneInfo) -> bool:
 
 
 def _format_day(at: datetime, year: int | None) -> str:
-    return f"{at:%a} {at.day} {at:%b}" + ("" if at.year == year else f" {at.year}")
+    return write_weekday(at, with_year=at.year != year)
+
+
+def _format_time(at: datetime, year: int | None) -> str:
+    return f"{_format_day(at, year)} {at:%H:%M}"

@@ -8,6 +8,7 @@ from zoneinfo import ZoneInfo
 
 from django.utils.html import escape
 from django.utils.safestring import SafeString
+from django.utils.translation import gettext as _
 
 from onlooker.console.dashboard.figures import (
     OF_FACES,
@@ -21,6 +22,7 @@ from onlooker.console.dashboard.figures import (
 from onlooker.console.dashboard.period import Period, parse_period
 from onlooker.console.dashboard.presentation import describe_gap, format_share
 from onlooker.console.dashboard.report import COUNTS, all_buckets, describe_device, find_gap, make_query
+from onlooker.console.languages.locale_text import join_clauses, write_count, write_weekday
 from onlooker.database import Pool
 from onlooker.metrics.comparison import Comparison, read_comparison
 from onlooker.metrics.coverage import Absence, BucketCoverage, read_coverage
@@ -38,9 +40,6 @@ AT_A_TIME = 6
 """Streams read at once: fewer than the pool has connections, so that other pages find one too."""
 PERIOD, DAYS = "7d", 7
 METRICS = ("passing_by", "interested", "conversion")
-CLOSED = "closed"
-"""In place of a reason: no gap."""
-NOT_WATCHED = "not watched"
 SPARKLINE_STEP, SPARKLINE_HEIGHT = 14, 32
 """In the drawing's own units."""
 LEAST_HEIGHT = 1.5
@@ -57,6 +56,8 @@ class OverviewDay:
     passing_by: int
     gap: str
     """Why it is not a zero that nobody was seen; empty where it is, or where somebody was."""
+    is_closed: bool = False
+    """Whether that is because the stream was closed: no gap."""
 
 
 @dataclass(frozen=True)
@@ -155,39 +156,43 @@ async def _read_days(
 ) -> tuple[OverviewDay, ...]:
     """A day with people is no gap, so coverage is only read if some day has none."""
     passing_by = [int(day["passing_by"]["value"] or 0) for day in found.values()]
-    gaps = [""] * len(passing_by)
+    gaps = [("", False)] * len(passing_by)
     if not all(passing_by):
         covered = await read_coverage(pool, query, all_buckets(query), now=now)
         gaps = [
-            "" if people else _describe_day_gap(watched) for people, watched in zip(passing_by, covered, strict=True)
+            ("", False) if people else _describe_day_gap(watched)
+            for people, watched in zip(passing_by, covered, strict=True)
         ]
-    begins = map(datetime.fromisoformat, found)
-    return tuple(OverviewDay(*values) for values in zip(begins, passing_by, gaps, strict=True))
+    days = zip(map(datetime.fromisoformat, found), passing_by, gaps, strict=True)
+    return tuple(OverviewDay(begins_at, people, *gap) for begins_at, people, gap in days)
 
 
-def _describe_day_gap(watched: BucketCoverage) -> str:
+def _describe_day_gap(watched: BucketCoverage) -> tuple[str, bool]:
+    """And whether the stream was closed."""
     gap = find_gap(watched)
-    return CLOSED if gap is Absence.CLOSED else describe_gap(watched) if gap else ""
+    if gap is Absence.CLOSED:
+        return _("closed"), True
+    return describe_gap(watched) if gap else "", False
 
 
 def draw_sparkline(drawn: Sequence[OverviewDay]) -> Sparkline:
     most = max((day.passing_by for day in drawn), default=0) or 1
     bars = [_draw_day(day, SPARKLINE_STEP * number, most) for number, day in enumerate(drawn)]
-    words = "; ".join(map(_describe_day, drawn))
+    words = _("Passing by. {days}.").format(days=join_clauses([_describe_day(day) for day in drawn]))
     drawing = SafeString("".join(_BAR.format(*bar[:-1], escape(bar[-1])) for bar in bars))
-    return Sparkline(drawing, f"Passing by. {words}.", SPARKLINE_STEP * len(bars))
+    return Sparkline(drawing, words, SPARKLINE_STEP * len(bars))
 
 
 def _draw_day(day: OverviewDay, x: int, most: int) -> tuple[str, int, float, float, str]:
     """A day that was not watched is as high as the drawing; a day on which the stream was closed is no gap."""
     scaled = round(SPARKLINE_HEIGHT * day.passing_by / most, 1)
-    is_gap = bool(day.gap) and day.gap != CLOSED
+    is_gap = bool(day.gap) and not day.is_closed
     height = SPARKLINE_HEIGHT if is_gap else max(LEAST_HEIGHT, scaled)
     return "gap" if is_gap else "day", x, round(SPARKLINE_HEIGHT - height, 1), height, _describe_day(day)
 
 
 def _describe_day(day: OverviewDay) -> str:
-    return f"{day.begins_at:%a} {day.begins_at.day} {day.begins_at:%b}: {day.gap or f'{day.passing_by:,}'}"
+    return f"{write_weekday(day.begins_at)}: {day.gap or write_count(day.passing_by)}"
 
 
 def rank_streams(recent: Iterable[tuple[int, RecentDays]], metric: str) -> dict[int, int]:
@@ -222,11 +227,11 @@ def summarise_days(stream: Stream, numbers: FleetNumbers, *, now: datetime) -> R
 def list_days(numbers: FleetNumbers, first: date, count: int, zone: ZoneInfo) -> tuple[OverviewDay, ...]:
     """A day on which nothing was watched and nobody seen is a gap, also where the stream was closed."""
     known = {day.day: day for day in numbers.days}
-    found = []
+    found, not_watched = [], _("not watched")
     for day in (first + timedelta(days=number) for number in range(count)):
         passing_by = known[day].figures["passing_by"] if day in known else 0
         is_seen = passing_by or (day in known and known[day].watched_s)
-        found.append(OverviewDay(datetime.combine(day, time(), zone), passing_by, "" if is_seen else NOT_WATCHED))
+        found.append(OverviewDay(datetime.combine(day, time(), zone), passing_by, "" if is_seen else not_watched))
     return tuple(found)
 
 

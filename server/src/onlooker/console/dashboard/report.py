@@ -7,8 +7,13 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from itertools import pairwise
 
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy as _lazy
+from django.utils.translation import ngettext
+
 from onlooker.console.bucket_numbers import BucketReader, open_reader
 from onlooker.console.dashboard.period import Period
+from onlooker.console.languages.locale_text import join_clauses, write_count, write_percent
 from onlooker.database import Pool
 from onlooker.metrics.buckets import HOURS_A_WEEK, Buckets, all_hours, count_buckets, page_buckets
 from onlooker.metrics.changes import sum_figures
@@ -34,20 +39,20 @@ LATE_S = 3600.0
 """What arrives sooner is no news: a device collects for a while before it sends."""
 
 NOTHING_WATCHED = {
-    Absence.NOT_CREATED: "The stream did not exist for most of this time.",
-    Absence.OFFLINE: "The camera sent nothing.",
-    Absence.DISABLED: "The stream was disabled.",
-    Absence.QUOTA: "The stream had reached its monthly limit.",
-    Absence.REFUSED: "The frames that the camera sent were refused.",
-    Absence.BLACK: "The camera's picture was black.",
-    Absence.COVERED: "The camera's lens was covered.",
-    Absence.DARK: "It was too dark for the camera.",
-    Absence.OVEREXPOSED: "The camera's picture was overexposed.",
-    Absence.BLURRED: "The camera's picture was blurred.",
-    Absence.FROZEN: "The camera's picture was frozen.",
-    Absence.MOVED: "The camera was being moved.",
-    Absence.UNKNOWN: "The reason is no longer known.",
-    Absence.CLOSED: "The stream was closed.",
+    Absence.NOT_CREATED: _lazy("The stream did not exist for most of this time."),
+    Absence.OFFLINE: _lazy("The camera sent nothing."),
+    Absence.DISABLED: _lazy("The stream was disabled."),
+    Absence.QUOTA: _lazy("The stream had reached its monthly limit."),
+    Absence.REFUSED: _lazy("The frames that the camera sent were refused."),
+    Absence.BLACK: _lazy("The camera's picture was black."),
+    Absence.COVERED: _lazy("The camera's lens was covered."),
+    Absence.DARK: _lazy("It was too dark for the camera."),
+    Absence.OVEREXPOSED: _lazy("The camera's picture was overexposed."),
+    Absence.BLURRED: _lazy("The camera's picture was blurred."),
+    Absence.FROZEN: _lazy("The camera's picture was frozen."),
+    Absence.MOVED: _lazy("The camera was being moved."),
+    Absence.UNKNOWN: _lazy("The reason is no longer known."),
+    Absence.CLOSED: _lazy("The stream was closed."),
 }
 """Why nothing was watched, as sentences."""
 
@@ -102,7 +107,7 @@ class Report:
     told: int
     """How many interested people its means are of: the others are in no block yet."""
     computed: str = ""
-    """Where, if not on the server: a sentence."""
+    """Where, if not on the server."""
     in_hours: bool = False
     """Whether only visits that began in opening hours count, and only what was watched in them."""
 
@@ -155,7 +160,7 @@ async def read_report(
         quality=quality,
         exact=values_exact and is_exact,
         told=sum_figures(comparison.clusters["stop_time"])[-1],
-        computed=f" {computed}." if (computed := describe_device(device, watched.covered_s)) and not in_hours else "",
+        computed="" if in_hours else describe_device(device, watched.covered_s),
         in_hours=in_hours,
     )
 
@@ -179,12 +184,22 @@ def describe_device(device: DeviceShare, covered_s: float) -> str:
     if device.watched_s < 1 or not covered_s:
         return ""
     share = min(1.0, device.watched_s / covered_s)
-    computed = "Computed on the device" if share >= ALL_ON_DEVICE else f"{100 * share:.0f} % computed on the device"
-    if device.late_s < LATE_S:
-        return computed
-    hours = round(device.late_s / 3600)
-    amount, unit = (hours, "hour") if hours < 48 else (round(hours / 24), "day")
-    return f"{computed}; part of it arrived up to {amount} {unit}{'' if amount == 1 else 's'} later"
+    computed = _("Computed on the device")
+    if share < ALL_ON_DEVICE:
+        computed = _("{share} computed on the device").format(share=write_percent(share, 0))
+    return join_clauses((computed, _describe_lateness(device.late_s))) if device.late_s >= LATE_S else computed
+
+
+def _describe_lateness(late_s: float) -> str:
+    hours = round(late_s / 3600)
+    if hours < 48:
+        said = ngettext(
+            "part of it arrived up to {hours} hour later", "part of it arrived up to {hours} hours later", hours
+        )
+        return said.format(hours=hours)
+    days = round(hours / 24)
+    said = ngettext("part of it arrived up to {days} day later", "part of it arrived up to {days} days later", days)
+    return said.format(days=write_count(days))
 
 
 def make_query(

@@ -2,6 +2,7 @@
 
 from django.urls import path
 
+from onlooker.console.breakdowns.page import show_breakdowns
 from onlooker.console.dashboard.change_table import show_changes
 from onlooker.console.dashboard.group_page import send_group, show_group
 from onlooker.console.dashboard.live import show_live
@@ -17,5 +18,6 @@ urlpatterns = [
     path("<uuid:client_id>/dashboard/table.csv", show_table, name="dashboard-table"),
     path("<uuid:client_id>/dashboard/table.parquet", show_parquet, name="dashboard-parquet"),
     path("<uuid:client_id>/dashboard/changes.csv", show_changes, name="dashboard-changes"),
+    path("<uuid:client_id>/dashboard/breakdowns/", show_breakdowns, name="dashboard-breakdowns"),
     path("<uuid:client_id>/dashboard/live/", show_live, name="dashboard-live"),
 ]

@@ -9,6 +9,8 @@ from django.contrib import messages
 from django.http import HttpResponse
 from django.shortcuts import redirect, render
 from django.utils import timezone
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_noop
 
 from onlooker.audit.actor import account_actor
 from onlooker.console.accounts.page_access import PersonRequest, signed_in
@@ -16,11 +18,12 @@ from onlooker.console.dashboard.presentation import format_duration
 from onlooker.console.devices.access import any_device, managed_device
 from onlooker.console.devices.health_charts import as_data, make_charts
 from onlooker.console.devices.health_words import (
-    CONFIGURATION_STATES,
     condition_of,
     explain_configuration,
     explain_status,
+    name_camera_state,
     name_condition,
+    name_configuration,
     sign_of,
     sign_of_configuration,
 )
@@ -32,6 +35,7 @@ from onlooker.console.devices.settings_form import (
     show_setting,
     tell_versions,
 )
+from onlooker.console.languages.locale_text import translate
 from onlooker.console.streams.audit_log import name_actors
 from onlooker.devices.configuration import offer_again, set_device_settings
 from onlooker.devices.device_settings import Level
@@ -41,14 +45,14 @@ from onlooker.streams.business_hours import zone_of
 
 VERSIONS_SHOWN = 20
 LEVELS = {
-    "enrolment": "enrolment",
-    "template": "template",
-    "site": "site",
-    "device": "this device",
-    "stream": "stream",
-    "again": "offered again",
+    "enrolment": gettext_noop("enrolment"),
+    "template": gettext_noop("template"),
+    "site": gettext_noop("site"),
+    "device": gettext_noop("this device"),
+    "stream": gettext_noop("stream"),
+    "again": gettext_noop("offered again"),
 }
-OWN = "this device"
+"""Where a change was."""
 
 
 @dataclass(frozen=True)
@@ -88,6 +92,7 @@ def show_device(request: PersonRequest, device_id: UUID) -> HttpResponse:
         "device": device,
         "status": status,
         "uptime": format_duration(status.health.get("uptime_s") or 0) if status else "",
+        "camera_state": name_camera_state(status.camera_state) if status else "",
         "condition": name_condition(condition),
         "sign": "off" if device.revoked_at else sign_of(condition),
         "findings": [] if device.revoked_at else [*([refused] if refused else []), *found],
@@ -112,15 +117,16 @@ def status_of(device: Device) -> DeviceStatus | None:
 def inherited_settings(device: Device) -> dict[str, Inherited]:
     """What it has where it has no settings of its own: of its stream, its template, its site; the last one wins."""
     stream, template = device.stream, device.template
-    found = {"compute": Inherited(stream.compute, "the stream")}
+    found = {"compute": Inherited(stream.compute, Level.STREAM)}
     if stream.hours:
-        found["hours"] = Inherited(stream.hours, "the stream")
+        found["hours"] = Inherited(stream.hours, Level.STREAM)
     if template:
-        found |= {name: Inherited(value, f"template {template}") for name, value in template.device_settings.items()}
+        settings = template.device_settings.items()
+        found |= {name: Inherited(value, Level.TEMPLATE, template.name) for name, value in settings}
     if stream.site:
         row = SiteDeviceSettings.objects.filter(site=stream.site).first()
         at_site = row.settings if row else {}
-        found |= {name: Inherited(value, f"site {stream.site.name}") for name, value in at_site.items()}
+        found |= {name: Inherited(value, Level.SITE, stream.site.name) for name, value in at_site.items()}
     return found
 
 
@@ -131,7 +137,7 @@ def list_settings(device: Device) -> list[SettingRow]:
     rows = []
     for name in names:
         if name in own:
-            rows.append(SettingRow(label_setting(name), show_setting(name, own[name]), OWN, is_own=True))
+            rows.append(SettingRow(label_setting(name), show_setting(name, own[name]), _("this device"), is_own=True))
         elif name in inherited:
             value, whence = inherited[name].value, inherited[name].whence
             rows.append(SettingRow(label_setting(name), show_setting(name, value), whence, is_own=False))
@@ -150,9 +156,9 @@ def list_versions(device: Device) -> list[VersionRow]:
             VersionRow(
                 version=one,
                 by=people[one.by],
-                level=LEVELS.get(one.level, one.level),
+                level=translate(LEVELS.get(one.level, one.level)),
                 changes=changes,
-                state=CONFIGURATION_STATES.get(one.state, one.state),
+                state=name_configuration(one.state),
                 sign=sign_of_configuration(one.state),
             )
         )
@@ -177,7 +183,8 @@ def change_device(request: PersonRequest, device_id: UUID) -> HttpResponse:
     form = DeviceSettingsForm(Level.DEVICE, device.settings, inherited_settings(device), data)
     if form.is_valid():
         changed = set_device_settings(device, form.settings, by=account_actor(request.user.pk))
-        messages.success(request, f"{device} saved. {tell_versions(changed)}")
+        saved = _("{device} saved.").format(device=device)
+        messages.success(request, f"{saved} {tell_versions(changed)}")
         return redirect("device", device_id)
     return render(request, "devices/settings.html", {"device": device, "form": form})
 
@@ -187,5 +194,5 @@ def offer_version_again(request: PersonRequest, device_id: UUID) -> HttpResponse
     """The version that the device refused, as its next one: what stood in its way may be gone."""
     device = managed_device(request.user, device_id)
     if offer_again(device, by=account_actor(request.user.pk)):
-        messages.success(request, f"{device} is offered its newest settings again.")
+        messages.success(request, _("{device} is offered its newest settings again.").format(device=device))
     return redirect("device", device_id)

@@ -7,6 +7,7 @@ from importlib.metadata import version
 from django.db.models import Count, QuerySet
 from django.http import HttpResponse
 from django.shortcuts import render
+from django.utils.translation import gettext as _
 
 from onlooker.console.accounts.page_access import PersonRequest, signed_in
 from onlooker.console.dashboard.fleet_list import release_numbers
@@ -14,9 +15,9 @@ from onlooker.console.devices.access import managed_devices, managed_organisatio
 from onlooker.console.devices.device_filter import NO_VERSION, DeviceFilter, parse_number, with_judgement
 from onlooker.console.devices.health_words import (
     CONDITIONS,
-    CONFIGURATION_STATES,
     PROBLEMS,
     name_condition,
+    name_configuration,
     sign_of,
     sign_of_configuration,
 )
@@ -77,7 +78,7 @@ def count_versions(rows: QuerySet[Device], asked: DeviceFilter) -> list[DeviceCo
     found = []
     for value in [*([NO_VERSION] if NO_VERSION in counts else []), *known][:VERSIONS_AT_MOST]:
         is_old = value != NO_VERSION and release_numbers(value) < own
-        name = "Unknown" if value == NO_VERSION else value
+        name = _("Unknown") if value == NO_VERSION else value
         sign = "silent" if is_old else "never" if value == NO_VERSION else "live"
         found.append(DeviceCount(name, counts[value], asked.address(version=value), sign))
     return found
@@ -98,7 +99,7 @@ def count_configurations(rows: QuerySet[Device], asked: DeviceFilter) -> list[De
     names = in_order(counts, ("refused", "rolled_back", "trying", "new", "applied", NO_VERSION))
     return [
         DeviceCount(
-            CONFIGURATION_STATES.get(name, name),
+            name_configuration(name),
             counts[name],
             asked.address(configuration=name),
             sign_of_configuration(name),

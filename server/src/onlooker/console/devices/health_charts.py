@@ -9,7 +9,11 @@ from zoneinfo import ZoneInfo
 
 from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
+from django.utils.text import capfirst
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_noop
 
+from onlooker.console.languages.locale_text import translate, write_decimal
 from onlooker.console.streams.condition import DROP_TEXTS
 from onlooker.devices.health import HealthMinute
 
@@ -22,7 +26,7 @@ _MARKS = ("passing-by", "female", "heat-5", "senior-female")
 """Of the stylesheet's charts."""
 OTHER_MARK = "unknown"
 NO_VALUE = "\N{EN DASH}"
-NO_REPORT = "No report in the last 24 hours."
+NO_REPORT = gettext_noop("No report in the last 24 hours.")
 
 Pair = tuple[float, float]
 
@@ -55,7 +59,7 @@ class HealthChart:
 
     @property
     def columns(self) -> list[str]:
-        return ["Least", "Most"] if self.is_range else [one.name for one in self.series]
+        return [_("Least"), _("Most")] if self.is_range else [one.name for one in self.series]
 
 
 @dataclass(frozen=True)
@@ -73,36 +77,57 @@ class _Reading:
 
 _READINGS = (
     _Reading(
-        *("temperature", "Temperature", "°C; above 80 a small computer slows down", "°C"),
+        "temperature",
+        gettext_noop("Temperature"),
+        gettext_noop("°C; above 80 a small computer slows down"),
+        "°C",
         lambda minute: minute.temperature_c,
-        "The device has no thermometer that its agent can read.",
+        gettext_noop("The device has no thermometer that its agent can read."),
         from_zero=False,
     ),
     _Reading(
-        *("light", "Light", "mean brightness of the picture; 0 is black, 255 is white", ""),
+        "light",
+        # Translators: how bright a camera's picture is
+        gettext_noop("Light"),
+        gettext_noop("mean brightness of the picture; 0 is black, 255 is white"),
+        "",
         lambda minute: minute.light,
-        "No picture was measured.",
+        gettext_noop("No picture was measured."),
     ),
     _Reading(
-        *("disk", "Free disk", "GB", "GB"),
+        "disk",
+        gettext_noop("Free disk"),
+        gettext_noop("GB"),
+        gettext_noop("GB"),
         lambda minute: None if minute.disk_free_mb is None else minute.disk_free_mb / 1000,
-        "The device did not say how much is free.",
+        gettext_noop("The device did not say how much is free."),
     ),
     _Reading(
-        *("clock", "Clock", "seconds that it differs from the server's", "s"),
+        "clock",
+        gettext_noop("Clock"),
+        gettext_noop("seconds that it differs from the server's"),
+        "s",
         lambda minute: minute.clock_off_s,
-        "The device could not compare its clock.",
+        gettext_noop("The device could not compare its clock."),
         from_zero=False,
     ),
     _Reading(
-        *("line", "Line", "milliseconds until a frame is answered", "ms"),
+        "line",
+        # Translators: the connection between a device and the server
+        gettext_noop("Line"),
+        gettext_noop("milliseconds until a frame is answered"),
+        "ms",
         lambda minute: minute.latency_ms,
-        "No frame was answered.",
+        gettext_noop("No frame was answered."),
     ),
     _Reading(
-        *("journal", "Journal", "visits that wait for the server", ""),
+        "journal",
+        # Translators: where a device keeps visits until the server has them
+        gettext_noop("Journal"),
+        gettext_noop("visits that wait for the server"),
+        "",
         lambda minute: minute.journal_waiting,
-        "Only a device that computes by itself has a journal.",
+        gettext_noop("Only a device that computes by itself has a journal."),
     ),
 )
 
@@ -138,11 +163,13 @@ def as_data(keys: list[str], charts: Iterable[HealthChart]) -> dict[str, Any]:
 
 def _chart_frames(buckets: Sequence[list[HealthMinute]]) -> HealthChart:
     values = [_mean([minute.answered_s for minute in bucket]) for bucket in buckets]
-    trouble = "" if any(value is not None for value in values) else NO_REPORT
+    trouble = "" if any(value is not None for value in values) else _(NO_REPORT)
     if trouble and any(buckets):
-        trouble = "Frames are counted from the second report on."
-    series = [Series("Answered", _MARKS[0], values)]
-    return HealthChart("frames", "Frames a second", "answered ones", "a second", series, trouble=trouble)
+        trouble = _("Frames are counted from the second report on.")
+    series = [Series(_("Answered"), _MARKS[0], values)]
+    # Translators: a unit, written behind a number of frames
+    unit = _("a second")
+    return HealthChart("frames", _("Frames a second"), _("answered ones"), unit, series, trouble=trouble)
 
 
 def _chart_drops(buckets: Sequence[list[HealthMinute]]) -> HealthChart:
@@ -151,16 +178,17 @@ def _chart_drops(buckets: Sequence[list[HealthMinute]]) -> HealthChart:
     whole = sum(counted, Counter[str]())
     shown = [reason for reason, count in whole.most_common(DROPS_SHOWN) if count]
     series = [
-        Series(_capital(DROP_TEXTS.get(reason, reason)), mark, _amounts(counted, buckets, [reason]))
+        Series(capfirst(str(DROP_TEXTS.get(reason, reason))), mark, _amounts(counted, buckets, [reason]))
         for reason, mark in zip(shown, _MARKS, strict=False)
     ]
     others = [reason for reason in whole if reason not in shown]
     if others:
-        series.append(Series("Other reasons", OTHER_MARK, _amounts(counted, buckets, others)))
-    trouble = "" if whole.total() else "No frame was dropped."
+        series.append(Series(_("Other reasons"), OTHER_MARK, _amounts(counted, buckets, others)))
+    trouble = "" if whole.total() else _("No frame was dropped.")
     if not any(buckets):
-        trouble = NO_REPORT
-    return HealthChart("drops", "Dropped frames", "in a quarter of an hour, by reason", "", series, trouble=trouble)
+        trouble = _(NO_REPORT)
+    remark = _("in a quarter of an hour, by reason")
+    return HealthChart("drops", _("Dropped frames"), remark, "", series, trouble=trouble)
 
 
 def _amounts(
@@ -176,13 +204,13 @@ def _chart_reading(reading: _Reading, buckets: Sequence[list[HealthMinute]]) -> 
     values = [_ends([reading.read(minute) for minute in bucket]) for bucket in buckets]
     return HealthChart(
         reading.key,
-        reading.heading,
-        reading.remark,
-        reading.unit,
-        [Series(reading.heading, _MARKS[0], values)],
+        _(reading.heading),
+        _(reading.remark),
+        translate(reading.unit),
+        [Series(_(reading.heading), _MARKS[0], values)],
         is_range=True,
         from_zero=reading.from_zero,
-        trouble="" if any(values) else (reading.missing if any(buckets) else NO_REPORT),
+        trouble="" if any(values) else _(reading.missing if any(buckets) else NO_REPORT),
     )
 
 
@@ -194,10 +222,6 @@ def _mean(values: Iterable[float | None]) -> float | None:
 def _ends(values: Iterable[float | None]) -> Pair | None:
     known = [round(value, 2) for value in values if value is not None]
     return (min(known), max(known)) if known else None
-
-
-def _capital(words: str) -> str:
-    return words[:1].upper() + words[1:]
 
 
 def _with_table(chart: HealthChart, keys: Sequence[str]) -> HealthChart:
@@ -218,4 +242,7 @@ def _with_table(chart: HealthChart, keys: Sequence[str]) -> HealthChart:
 
 
 def _show(value: Any) -> str:
-    return NO_VALUE if value is None else f"{value:,.1f}".removesuffix(".0")
+    if value is None:
+        return NO_VALUE
+    tenths = round(value, 1)
+    return write_decimal(tenths, 0 if tenths == int(tenths) else 1)

@@ -10,6 +10,7 @@ from django.db.models import QuerySet
 from django.http import Http404, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
+from django.utils.translation import gettext as _
 
 from onlooker.audit.actor import account_actor, acting_as
 from onlooker.console.accounts.page_access import PersonRequest, signed_in
@@ -25,10 +26,12 @@ from onlooker.console.devices.health_words import (
     CONDITIONS,
     CONFIGURATION_STATES,
     name_condition,
+    name_configuration,
     sign_of,
     sign_of_configuration,
 )
 from onlooker.console.devices.instructions import describe_code
+from onlooker.console.languages.locale_text import translate
 from onlooker.devices.enrolment import revoke_device
 from onlooker.devices.enrolment_codes import (
     NewCode,
@@ -74,8 +77,8 @@ def list_devices(request: PersonRequest) -> HttpResponse:
         "sites": Site.objects.filter(organisation__in=organisations).order_by("name"),
         "asked": asked,
         "address": asked.address(),
-        "conditions": CONDITIONS,
-        "configurations": CONFIGURATION_STATES,
+        "conditions": {value: _(name) for value, name in CONDITIONS.items()},
+        "configurations": {value: _(name) for value, name in CONFIGURATION_STATES.items()},
         "codes": open_codes(organisations).select_related("site", "template", "stream"),
         "templates": DeviceTemplate.objects.filter(organisation__in=organisations).order_by("name"),
         "is_manager": may_enrol(request.user),
@@ -101,7 +104,7 @@ def _describe(device: Any) -> DeviceRow:
         max(seen),
         name_condition(device.device_condition),
         sign_of(device.device_condition),
-        CONFIGURATION_STATES.get(state, state),
+        name_configuration(state),
         sign_of_configuration(state),
     )
 
@@ -128,7 +131,7 @@ def create_device_code(request: PersonRequest) -> HttpResponse:
                 )
             return _show_code(request, made)
         except RefusedError as error:
-            form.add_error(None, str(error))
+            form.add_error(None, translate(error))
     return render(request, "devices/new_code.html", {"form": form})
 
 
@@ -144,7 +147,8 @@ def end_device_code(request: PersonRequest, code_id: int) -> HttpResponse:
     code = get_object_or_404(open_codes(managed_organisations(request.user)), pk=min(code_id, LARGEST_NUMBER - 1))
     with acting_as(account_actor(request.user.pk)):
         end_code(code)
-    messages.success(request, f"Code {code.beginning}… ended. Devices that enrolled with it go on.")
+    said = _("Code {beginning}… ended. Devices that enrolled with it go on.").format(beginning=code.beginning)
+    messages.success(request, said)
     return redirect("devices")
 
 
@@ -164,9 +168,10 @@ def create_device_template(request: PersonRequest) -> HttpResponse:
                     is_notice_given=given["notice_given"],
                 )
         except RefusedError as error:
-            form.add_error("name", str(error))
+            form.add_error("name", translate(error))
         else:
-            messages.success(request, f"Template {made.name} created. Now create a code.")
+            said = _("Template {template} created. Now create a code.").format(template=made.name)
+            messages.success(request, said)
             return redirect(f"{reverse('device-code-new')}?template={made.pk}")
     return render(request, "devices/new_template.html", {"form": form})
 
@@ -178,7 +183,8 @@ def remove_device_template(request: PersonRequest, template_id: int) -> HttpResp
     template = get_object_or_404(rows, pk=min(template_id, LARGEST_NUMBER - 1))
     with acting_as(account_actor(request.user.pk)):
         remove_template(template)
-    messages.success(request, f"Template {template.name} removed. Codes for it no longer work.")
+    said = _("Template {template} removed. Codes for it no longer work.").format(template=template.name)
+    messages.success(request, said)
     return redirect("devices")
 
 
@@ -190,7 +196,8 @@ def show_revocation(request: PersonRequest, device_id: UUID) -> HttpResponse:
         return render(request, "devices/revoke.html", {"device": device})
     with acting_as(account_actor(request.user.pk)):
         revoke_device(device)
-    messages.success(request, f"{device} is revoked. Its credential has ended; {device.stream.name} keeps its history.")
+    said = _("{device} is revoked. Its credential has ended; {stream} keeps its history.")
+    messages.success(request, said.format(device=device, stream=device.stream.name))
     return redirect("devices")
 
 
@@ -204,5 +211,5 @@ def show_replacement(request: PersonRequest, device_id: UUID) -> HttpResponse:
                 made = create_replacement(device.stream, by=request.user)
             return _show_code(request, made)
         except RefusedError as error:
-            messages.error(request, str(error))
+            messages.error(request, translate(error))
     return render(request, "devices/replace.html", {"device": device})

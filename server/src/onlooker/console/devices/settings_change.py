@@ -8,6 +8,8 @@ from django.contrib import messages
 from django.db.models import QuerySet
 from django.http import Http404, HttpResponse
 from django.shortcuts import redirect, render
+from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
 
 from onlooker.audit.actor import account_actor
 from onlooker.console.accounts.page_access import PersonRequest, signed_in
@@ -20,6 +22,7 @@ from onlooker.console.devices.settings_form import (
     show_setting,
     tell_versions,
 )
+from onlooker.console.languages.locale_text import write_count
 from onlooker.devices.bulk_configuration import (
     AT_MOST,
     PlannedConfiguration,
@@ -31,7 +34,6 @@ from onlooker.devices.models import Device
 
 SHOWN = 50
 """Devices that a preview lists; others are counted."""
-SO_ALREADY = "Nothing now: its template, its site or its stream says the same"
 
 
 @signed_in("GET", "HEAD", "POST")
@@ -56,7 +58,8 @@ def change_devices(request: PersonRequest) -> HttpResponse:
     digest = digest_plan(planned)
     if planned and request.POST.get("shown") == digest:
         changed = apply_configuration(planned, form.settings, by=account_actor(request.user.pk))
-        messages.success(request, f"{changed:,} device{'' if changed == 1 else 's'} changed. {tell_versions(changed)}")
+        done = ngettext("{count} device changed.", "{count} devices changed.", changed)
+        messages.success(request, f"{done.format(count=write_count(changed))} {tell_versions(changed)}")
         return redirect("devices")
     context |= {"planned": True, "digest": digest, "is_other": bool(request.POST.get("shown"))}
     return render(request, "devices/change.html", context | describe_plan(planned))
@@ -77,8 +80,9 @@ def find_chosen(request: PersonRequest) -> QuerySet[Device]:
 
 def _explain(devices: QuerySet[Device]) -> str:
     if not devices:
-        return "No device is selected. Tick some in the list of devices."
-    return f"At most {AT_MOST:,} devices can be changed at once. Choose fewer, such as those of one site."
+        return _("No device is selected. Tick some in the list of devices.")
+    said = _("At most {most} devices can be changed at once. Choose fewer, such as those of one site.")
+    return said.format(most=write_count(AT_MOST))
 
 
 def describe_plan(planned: Sequence[PlannedConfiguration]) -> dict[str, Any]:
@@ -96,7 +100,7 @@ def describe_plan(planned: Sequence[PlannedConfiguration]) -> dict[str, Any]:
 def _describe_change(one: PlannedConfiguration) -> list[str]:
     """A sentence for each setting that differs then."""
     if not one.settings:
-        return [SO_ALREADY]
+        return [_("Nothing now: its template, its site or its stream says the same")]
     return [
         f"{label_setting(name)}: {show_setting(name, before)} → {show_setting(name, after)}"
         for name, (before, after) in one.settings.items()

@@ -6,39 +6,57 @@ from typing import Any
 
 from django import forms
 from django.utils.html import escape
+from django.utils.text import capfirst
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_noop, ngettext
 
 from onlooker.console.forms import PlainForm
-from onlooker.devices.device_settings import SETTINGS, Level, check_settings
+from onlooker.console.languages.locale_text import translate, write_count, write_short_number
+from onlooker.devices.device_settings import SETTINGS, Level, SettingError, check_settings
 
 LABELS = {
-    "source": "Camera",
-    "fps": "Frames a second",
-    "idle_fps": "Frames a second while nobody is there",
-    "width": "Width of a frame (px)",
-    "height": "Height of a frame (px)",
-    "quality": "JPEG quality",
-    "max_kbytes": "Kilobytes a second at most",
-    "compute": "Where frames are computed",
-    "hours": "Opening hours",
-    "time_zone": "Time zone of the opening hours",
-    "log_level": "Log level",
+    "source": gettext_noop("Camera"),
+    "fps": gettext_noop("Frames a second"),
+    "idle_fps": gettext_noop("Frames a second while nobody is there"),
+    "width": gettext_noop("Width of a frame (px)"),
+    "height": gettext_noop("Height of a frame (px)"),
+    "quality": gettext_noop("JPEG quality"),
+    "max_kbytes": gettext_noop("Kilobytes a second at most"),
+    "compute": gettext_noop("Where frames are computed"),
+    "hours": gettext_noop("Opening hours"),
+    "time_zone": gettext_noop("Time zone of the opening hours"),
+    "log_level": gettext_noop("Log level"),
 }
 """In the order of forms and tables."""
 _HELP = {
-    "source": "A number such as 0, a path such as /dev/video0, or an address without a password.",
-    "fps": "0.2 to 30.",
-    "idle_fps": "0.2 to 30.",
-    "quality": "10 to 95.",
-    "max_kbytes": "What the device may send; 0 is no limit.",
-    "hours": "Such as mo-fr 09:00-18:30, sa 10:00-16:00.",
-    "log_level": "What the agent writes into its log on the device.",
+    "source": gettext_noop("A number such as 0, a path such as /dev/video0, or an address without a password."),
+    "fps": gettext_noop("0.2 to 30."),
+    "idle_fps": gettext_noop("0.2 to 30."),
+    "quality": gettext_noop("10 to 95."),
+    "max_kbytes": gettext_noop("What the device may send; 0 is no limit."),
+    "hours": gettext_noop("Such as mo-fr 09:00-18:30, sa 10:00-16:00."),
+    "log_level": gettext_noop("What the agent writes into its log on the device."),
 }
-COMPUTE_NAMES = {"server": "on the server", "device": "on the device"}
-LOG_LEVELS = {"debug": "all messages (debug)", "info": "usual messages (info)", "warning": "warnings alone (warning)"}
+COMPUTE_NAMES = {"server": gettext_noop("on the server"), "device": gettext_noop("on the device")}
+LOG_LEVELS = {
+    "debug": gettext_noop("all messages (debug)"),
+    "info": gettext_noop("usual messages (info)"),
+    "warning": gettext_noop("warnings alone (warning)"),
+}
 _CHOICES = {"compute": COMPUTE_NAMES, "log_level": LOG_LEVELS}
 _WHOLE = ("width", "height", "quality", "max_kbytes")
 _PARTS = ("fps", "idle_fps")
-AGENTS_OWN = "the agent's own"
+AGENTS_OWN = gettext_noop("the agent's own")
+_WHENCE = {
+    Level.STREAM: gettext_noop("the stream"),
+    Level.TEMPLATE: gettext_noop("template {name}"),
+    Level.SITE: gettext_noop("site {name}"),
+}
+_VALUE_FROM = {
+    Level.STREAM: gettext_noop("{value}, from the stream"),
+    Level.TEMPLATE: gettext_noop("{value}, from template {name}"),
+    Level.SITE: gettext_noop("{value}, from site {name}"),
+}
 LONGEST_TEXT = 500
 
 
@@ -47,23 +65,32 @@ class Inherited:
     """A setting that comes from elsewhere, unless a device, a site or a template has its own."""
 
     value: Any
-    whence: str
-    """Such as `the site Lyon`."""
+    level: Level
+    """The stream's, a template's or a site's."""
+    name: str = ""
+    """Of the template or the site."""
+
+    @property
+    def whence(self) -> str:
+        """`site Lyon`."""
+        return _(_WHENCE[self.level]).format(name=self.name)
 
 
 def label_setting(name: str) -> str:
     """A newer agent's settings are called by their own names."""
-    return LABELS.get(name, name)
+    return translate(LABELS.get(name, name))
 
 
 def show_setting(name: str, value: Any) -> str:
     if value is None:
-        return AGENTS_OWN
+        return _(AGENTS_OWN)
     if name == "hours" and value == "":
-        return "always open"
+        return _("always open")
     if name == "max_kbytes" and value == 0:
-        return "no limit"
-    return _CHOICES.get(name, {}).get(value) or (f"{value:g}" if isinstance(value, float) else str(value))
+        return _("no limit")
+    if chosen := _CHOICES.get(name, {}).get(value):
+        return _(chosen)
+    return write_short_number(value) if isinstance(value, float) else str(value)
 
 
 def settings_of(level: Level) -> list[str]:
@@ -74,8 +101,12 @@ def settings_of(level: Level) -> list[str]:
 def tell_versions(changed: int) -> str:
     """After a change: how many devices it is for."""
     if not changed:
-        return "No device changes by this."
-    return f"{changed:,} device{' applies' if changed == 1 else 's apply'} it within a minute, if online."
+        return _("No device changes by this.")
+    return ngettext(
+        "{count} device applies it within a minute, if online.",
+        "{count} devices apply it within a minute, if online.",
+        changed,
+    ).format(count=write_count(changed))
 
 
 class DeviceSettingsForm(PlainForm):
@@ -105,9 +136,8 @@ class DeviceSettingsForm(PlainForm):
     def _check(self, name: str, value: Any) -> None:
         try:
             self.cleaned_data[name] = check_settings(self.level, {name: value})[name]
-        except ValueError as error:
-            words = str(error).removeprefix(f"{name}: ")
-            self.add_error(name, words[:1].upper() + words[1:])
+        except SettingError as error:
+            self.add_error(name, capfirst(translate(error.complaint)))
 
     @property
     def settings(self) -> dict[str, Any]:
@@ -122,20 +152,20 @@ class BulkSettingsForm(DeviceSettingsForm):
     def __init__(self, data: Any = None) -> None:
         super().__init__(Level.DEVICE, {}, None, data)
         for name in self.names:
-            self.fields[name] = make_field(name, "Leave as it is")
+            self.fields[name] = make_field(name, _("leave as it is"))
         self.fields["forget"] = forms.MultipleChoiceField(
             required=False,
             widget=forms.CheckboxSelectMultiple,
-            choices=[(name, LABELS[name]) for name in self.names],
-            label="Take away",
-            help_text="What the devices have set by themselves; what their template, site and stream say is left.",
+            choices=[(name, label_setting(name)) for name in self.names],
+            label=_("Take away"),
+            help_text=_("What the devices have set by themselves; what their template, site and stream say is left."),
         )
 
     def clean(self) -> dict[str, Any]:
         given = super().clean()
         for name in given.get("forget", []):
             if given.get(name) not in (None, ""):
-                self.add_error(name, "Either set it or take it away.")
+                self.add_error(name, _("Either set it or take it away."))
         return given
 
     @property
@@ -147,17 +177,22 @@ class BulkSettingsForm(DeviceSettingsForm):
 
 def describe_empty(name: str, inherited: Inherited | None) -> str:
     """What holds while a field is empty."""
-    return f"{show_setting(name, inherited.value)}, from {inherited.whence}" if inherited else AGENTS_OWN
+    if not inherited:
+        return _(AGENTS_OWN)
+    shown = show_setting(name, inherited.value)
+    return _(_VALUE_FROM[inherited.level]).format(value=shown, name=inherited.name)
 
 
 def make_field(name: str, empty: str) -> forms.Field:
     """Its help, or its first choice, says what it means to leave it empty."""
-    options: dict[str, Any] = {"required": False, "label": LABELS[name]}
+    options: dict[str, Any] = {"required": False, "label": label_setting(name)}
+    explanation = translate(_HELP.get(name, ""))
     if name in _CHOICES:
-        choices = [("", f"{empty[:1].upper()}{empty[1:]}"), *_CHOICES[name].items()]
-        return forms.ChoiceField(choices=choices, help_text=_HELP.get(name, ""), **options)
-    help_text = f"{_HELP.get(name, '')} Empty: {empty[:1].lower()}{empty[1:]}."
-    options["help_text"] = escape(help_text.strip())  # it has names of sites in it
+        choices = [("", capfirst(empty)), *((value, _(words)) for value, words in _CHOICES[name].items())]
+        return forms.ChoiceField(choices=choices, help_text=explanation, **options)
+    # Translators: what holds while a field is empty, such as "Empty: always open, from site Lyon."
+    what_empty_means = _("Empty: {what}.").format(what=empty)
+    options["help_text"] = escape(f"{explanation} {what_empty_means}".strip())  # it has names of sites in it
     if name in _WHOLE:
         return forms.IntegerField(**options)
     if name in _PARTS:

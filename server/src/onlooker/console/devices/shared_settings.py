@@ -3,6 +3,7 @@
 from django.contrib import messages
 from django.http import HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
+from django.utils.translation import gettext as _
 
 from onlooker.audit.actor import account_actor
 from onlooker.console.accounts.page_access import PersonRequest, signed_in
@@ -27,7 +28,8 @@ def change_template_settings(request: PersonRequest, template_id: int) -> HttpRe
     form = DeviceSettingsForm(Level.TEMPLATE, template.device_settings, None, data)
     if form.is_valid():
         changed = set_template_settings(template, form.settings, by=account_actor(request.user.pk))
-        messages.success(request, f"Template {template.name} saved. {tell_versions(changed)}")
+        saved = _("Template {template} saved.").format(template=template.name)
+        messages.success(request, f"{saved} {tell_versions(changed)}")
         return redirect("devices")
     live = Device.objects.filter(template=template, revoked_at=None, stream__removed_at=None)
     context = {"template": template, "form": form, "devices": live.count()}
@@ -44,7 +46,8 @@ def change_site_settings(request: PersonRequest, organisation_id: int, site_id: 
     form = DeviceSettingsForm(Level.SITE, row.settings if row else {}, None, data)
     if form.is_valid():
         changed = set_site_settings(site, form.settings, by=account_actor(request.user.pk))
-        messages.success(request, f"Devices at {site.name} saved. {tell_versions(changed)}")
+        saved = _("Devices at {site} saved.").format(site=site.name)
+        messages.success(request, f"{saved} {tell_versions(changed)}")
         return redirect("site", organisation_id, site_id)
     live = Device.objects.filter(stream__site=site, revoked_at=None, stream__removed_at=None)
     context = {"organisation": organisation, "site": site, "form": form, "devices": live.count()}

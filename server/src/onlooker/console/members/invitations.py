@@ -12,10 +12,14 @@ from django.core.validators import validate_email
 from django.db.models import QuerySet
 from django.http import HttpRequest
 from django.utils import timezone
+from django.utils.translation import get_language
+from django.utils.translation import gettext as _
 
 from onlooker.audit.actor import CHORE, account_actor, acting_as
 from onlooker.console.accounts.models import Account
 from onlooker.console.accounts.rate_limit import take_within_limit
+from onlooker.console.languages.choice import write_to
+from onlooker.console.languages.locale_text import write_count
 from onlooker.console.members.models import Invitation, InvitationSite
 from onlooker.console.web.mail import SINGLE_MAIL_ERRORS, is_mail_on, send_mail
 from onlooker.streams.models import MemberRole, Membership, Organisation, Site
@@ -62,9 +66,9 @@ def check_addresses(given: Iterable[str]) -> list[str]:
     emails = list(dict.fromkeys(part.strip().lower() for part in given if part.strip()))
     wrong = [email for email in emails if not _is_address(email)]
     if wrong:
-        raise InvitationRefused(f"This is not an e-mail address: {wrong[0][:100]}")
+        raise InvitationRefused(_("This is not an e-mail address: {text}").format(text=wrong[0][:100]))
     if not emails or len(emails) > ADDRESSES_AT_ONCE:
-        raise InvitationRefused(f"Enter 1 to {ADDRESSES_AT_ONCE} addresses.")
+        raise InvitationRefused(_("Enter 1 to {most} addresses.").format(most=ADDRESSES_AT_ONCE))
     return emails
 
 
@@ -80,9 +84,10 @@ def count_mails(request: HttpRequest, new: NewInvitation, *, sender: str) -> Non
     """Raises InvitationRefused if these would be too many, of the sender or to one mailbox."""
     for email in new.emails:
         if not take_within_limit(request, "invite", rates=MAILS_OF_ONE_SENDER, key=sender):
-            raise InvitationRefused("You have sent too many invitations in the last hour. Try again later.")
+            raise InvitationRefused(_("You have sent too many invitations in the last hour. Try again later."))
         if not take_within_limit(request, "invited", rates=MAILS_TO_ONE_MAILBOX, key=email):
-            raise InvitationRefused(f"{email} has received too many invitations today. Try again tomorrow.")
+            text = _("{email} has received too many invitations today. Try again tomorrow.")
+            raise InvitationRefused(text.format(email=email))
 
 
 def check_invitation(new: NewInvitation) -> None:
@@ -90,16 +95,16 @@ def check_invitation(new: NewInvitation) -> None:
     members = Membership.objects.filter(organisation=new.organisation)
     known = set(members.filter(account__email__in=new.emails).values_list("account__email", flat=True))
     if known:
-        raise InvitationRefused(f"Already a member: {_listed(known)}. Change the role on the page of members.")
+        text = _("Already a member: {emails}. Change the role on the page of members.")
+        raise InvitationRefused(text.format(emails=_listed(known)))
     waiting = open_invitations_of(new.organisation)
     invited = set(waiting.filter(email__in=new.emails).values_list("email", flat=True))
     if invited:
-        raise InvitationRefused(f"Already invited: {_listed(invited)}. To send a new e-mail, revoke that invitation.")
+        text = _("Already invited: {emails}. To send a new e-mail, revoke that invitation.")
+        raise InvitationRefused(text.format(emails=_listed(invited)))
     if members.count() + waiting.count() + len(new.emails) > PEOPLE_PER_ORGANISATION:
-        raise InvitationRefused(
-            f"An organisation can have up to {PEOPLE_PER_ORGANISATION:,} members and open invitations. "
-            "Revoke some first."
-        )
+        text = _("An organisation can have up to {most} members and open invitations. Revoke some first.")
+        raise InvitationRefused(text.format(most=write_count(PEOPLE_PER_ORGANISATION)))
 
 
 def _listed(emails: Collection[str]) -> str:
@@ -124,12 +129,13 @@ def create_invitations(new: NewInvitation, *, invited_by: Account | None, actor:
 
 
 def _send_mails(made: list[Invitation], actor: str) -> SentInvitations:
-    """An invitation whose mail was not sent ends at once."""
+    """An invitation whose mail was not sent ends at once. Whoever has no account is written to as the inviter reads."""
     unsent, refused = list(made), []
     try:
         for invitation in made:
             try:
-                send_mail(MAIL, to=invitation.email, context={"invitation": invitation})
+                with write_to(invitation.email, otherwise=get_language() or ""):
+                    send_mail(MAIL, to=invitation.email, context={"invitation": invitation})
             except SINGLE_MAIL_ERRORS:
                 refused.append(invitation)
             unsent.remove(invitation)

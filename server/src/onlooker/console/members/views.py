@@ -5,12 +5,15 @@ from uuid import UUID
 from django.contrib import messages
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
+from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
 from django.views.decorators.http import require_http_methods
 
 from onlooker.audit.actor import account_actor, acting_as
 from onlooker.console.accounts.adapter import is_signup_open
 from onlooker.console.accounts.models import Account
 from onlooker.console.accounts.page_access import PersonRequest, signed_in
+from onlooker.console.languages.locale_text import write_count
 from onlooker.console.members.forms import InvitationForm
 from onlooker.console.members.invitations import (
     PEOPLE_PER_ORGANISATION,
@@ -46,7 +49,7 @@ def invite_members(request: PersonRequest, organisation_id: int) -> HttpResponse
     try:
         check_invitation(new)
         if "confirmed" not in request.POST:
-            context = {"organisation": own.organisation, "new": new, "role": new.role.label.lower()}
+            context = {"organisation": own.organisation, "new": new, "role": new.role.value}
             return render(request, "members/confirm.html", context)
         count_mails(request, new, sender=str(request.user.pk))
         actor = account_actor(request.user.pk)
@@ -55,7 +58,7 @@ def invite_members(request: PersonRequest, organisation_id: int) -> HttpResponse
         form.add_error("emails", str(reason))
         return _show_form(request, own, form)
     except OSError:
-        reason_text = "The mail server does not answer, so some were not invited. Try again in a few minutes."
+        reason_text = _("The mail server does not answer, so some were not invited. Try again in a few minutes.")
         form.add_error("emails", reason_text)
         return _show_form(request, own, form)
     return redirect("organisation", organisation_id)
@@ -68,15 +71,28 @@ def _show_form(request: PersonRequest, own: Membership, form: InvitationForm) ->
 
 def _say_sent(request: PersonRequest, sent: SentInvitations) -> None:
     if sent.refused:
-        messages.warning(request, f"The mail server refused these addresses: {', '.join(sent.refused)}.")
-    if not sent.invited:
-        return
-    who = sent.invited[0] if len(sent.invited) == 1 else f"{len(sent.invited)} people"
+        refused = _("The mail server refused these addresses: {emails}.").format(emails=", ".join(sent.refused))
+        messages.warning(request, refused)
+    if sent.invited:
+        messages.success(request, _describe_sent(sent.invited))
+
+
+def _describe_sent(emails: list[str]) -> str:
+    number = len(emails)
+    if is_mail_on() and number == 1:
+        return _("Invitation sent to {email}.").format(email=emails[0])
     if is_mail_on():
-        messages.success(request, f"Invitation sent to {who}.")
-    else:
-        text = f"Invited: {who}. This server sends no e-mail, so let them know that they find it after signing in."
-        messages.success(request, text)
+        text = ngettext("Invitation sent to {count} person.", "Invitation sent to {count} people.", number)
+        return text.format(count=write_count(number))
+    if number == 1:
+        text = _("Invited: {email}. This server sends no e-mail, so let them know that they find it after signing in.")
+        return text.format(email=emails[0])
+    text = ngettext(
+        "Invited: {count} person. This server sends no e-mail, so let them know that they find it after signing in.",
+        "Invited: {count} people. This server sends no e-mail, so let them know that they find it after signing in.",
+        number,
+    )
+    return text.format(count=write_count(number))
 
 
 @signed_in("POST")
@@ -85,7 +101,7 @@ def revoke_invitation(request: PersonRequest, organisation_id: int, invitation_i
     offered = open_invitations_of(own.organisation).filter(role__in=grantable_roles(own.role))
     invitation = get_object_or_404(offered, pk=invitation_id)
     _delete_as(request.user, invitation)
-    messages.success(request, f"Invitation for {invitation.email} revoked.")
+    messages.success(request, _("Invitation for {email} revoked.").format(email=invitation.email))
     return redirect("organisation", organisation_id)
 
 
@@ -108,10 +124,10 @@ def show_invitation(request: HttpRequest, invitation_id: UUID) -> HttpResponse:
         return _accept(request, request.user, invitation)
     if answer == "decline":
         _delete_as(request.user, invitation)
-        messages.success(request, "Invitation declined.")
+        messages.success(request, _("Invitation declined."))
         return redirect("streams")
     sites = invitation.site_links.order_by("site__name").values_list("site__name", flat=True)
-    context = {"invitation": invitation, "role": MemberRole(invitation.role).label.lower(), "sites": sites}
+    context = {"invitation": invitation, "role": invitation.role, "sites": sites}
     return render(request, "members/invitation.html", context)
 
 
@@ -135,5 +151,5 @@ def _accept(request: HttpRequest, account: Account, invitation: Invitation) -> H
         accept_invitation(invitation, account)
     except Invitation.DoesNotExist:
         return _show_missing(request, invitation.pk)
-    messages.success(request, f"You are now a member of {invitation.organisation.name}.")
+    messages.success(request, _("You are now a member of {name}.").format(name=invitation.organisation.name))
     return redirect("streams")

@@ -4,12 +4,16 @@ from datetime import date
 from typing import Any
 
 from django import forms
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy as _lazy
+from django.utils.translation import pgettext_lazy
 
 from onlooker.console.forms import PlainForm
+from onlooker.console.languages.locale_text import translate
 from onlooker.streams.models import LONGEST_NOTE, Note, Organisation, Site, Stream
 from onlooker.streams.notes import EARLIEST_DAY, LATEST_DAY, check_days, check_text
 
-_PERSONAL = "Anyone who sees these streams can read it: write no names of people."
+_PERSONAL = _lazy("Anyone who sees these streams can read it: write no names of people.")
 
 
 class DayInput(forms.DateInput):
@@ -21,16 +25,16 @@ class DayInput(forms.DateInput):
         super().__init__(format="%Y-%m-%d", attrs={"min": EARLIEST_DAY.isoformat(), "max": LATEST_DAY.isoformat()})
 
 
-def _day_field(label: str, **options: Any) -> forms.DateField:
-    return forms.DateField(label=label, widget=DayInput(), input_formats=["%Y-%m-%d"], **options)
+def _day_field(**options: Any) -> forms.DateField:
+    return forms.DateField(widget=DayInput(), input_formats=["%Y-%m-%d"], **options)
 
 
 class NoteForm(PlainForm):
     """Days, a text and, for a new one, what it is about."""
 
-    first_day = _day_field("Day")
-    last_day = _day_field("Last day, if there are several", required=False)
-    text = forms.CharField(label="Note", max_length=LONGEST_NOTE, help_text=_PERSONAL)
+    first_day = _day_field(label=_lazy("Day"))
+    last_day = _day_field(label=_lazy("Last day, if there are several"), required=False)
+    text = forms.CharField(label=_lazy("Note"), max_length=LONGEST_NOTE, help_text=_PERSONAL)
 
     def __init__(self, data: Any = None, *, note: Note | None = None, today: date | None = None) -> None:
         initial: dict[str, Any] = {"first_day": today}
@@ -44,7 +48,7 @@ class NoteForm(PlainForm):
         try:
             return check_text(self.cleaned_data["text"])
         except ValueError as error:
-            raise forms.ValidationError(str(error)) from None
+            raise forms.ValidationError(translate(error)) from None
 
     def clean(self) -> dict[str, Any]:
         given: dict[str, Any] = self.cleaned_data
@@ -53,14 +57,14 @@ class NoteForm(PlainForm):
             try:
                 check_days(given["first_day"], given["last_day"])
             except ValueError as error:
-                self.add_error("last_day", str(error))
+                self.add_error("last_day", translate(error))
         return given
 
 
 class NewNoteForm(NoteForm):
     """A note that does not exist yet: also what it is about, the nearest first."""
 
-    about = forms.ChoiceField(label="For", required=False)
+    about = forms.ChoiceField(label=pgettext_lazy("which streams", "For"), required=False)
 
     def __init__(self, organisation: Organisation, *nearer: Site | Stream | None, **options: Any) -> None:
         super().__init__(**options)
@@ -69,9 +73,9 @@ class NewNoteForm(NoteForm):
         }
         self._offered["organisation"] = None
         names = {
-            "stream": "This stream",
-            "site": " ".join(f"All streams of {one.name}" for one in nearer if isinstance(one, Site)),
-            "organisation": f"All streams of {organisation.name}",
+            "stream": _("This stream"),
+            "site": "".join(_all_streams_of(one) for one in nearer if isinstance(one, Site)),
+            "organisation": _all_streams_of(organisation),
         }
         choice = self.fields["about"]
         assert isinstance(choice, forms.ChoiceField)
@@ -81,3 +85,7 @@ class NewNoteForm(NoteForm):
     def about_what(self) -> Site | Stream | None:
         """None: the whole organisation."""
         return self._offered[self.cleaned_data["about"] or next(iter(self._offered))]
+
+
+def _all_streams_of(whole: Site | Organisation) -> str:
+    return _("All streams of {name}").format(name=whole.name)

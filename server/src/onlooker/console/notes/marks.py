@@ -6,9 +6,14 @@ from datetime import date, datetime
 from itertools import pairwise
 from typing import Any
 
+from django.conf import settings
 from django.db.models import Q, QuerySet
+from django.utils import translation
+from django.utils.formats import date_format
 from django.utils.html import format_html_join
 from django.utils.safestring import SafeString
+from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
 
 from onlooker.console.dashboard.period import Period
 from onlooker.console.dashboard.recent_days import SPARKLINE_STEP
@@ -67,8 +72,9 @@ def with_notes(report: Report, notes: Sequence[Note]) -> Report:
 
 
 def note_cells(notes: Sequence[Note], edges: Sequence[datetime], period: Period) -> list[str]:
-    """Of a table whose buckets have these edges."""
-    return [as_cell(texts) for texts in _texts_of(notes, pairwise(edges), period)]
+    """Of a table whose buckets have these edges. Files are the same in all languages."""
+    with translation.override(settings.LANGUAGE_CODE):
+        return [as_cell(texts) for texts in _texts_of(notes, pairwise(edges), period)]
 
 
 def _texts_of(
@@ -83,7 +89,9 @@ def _texts_of(
 
 def _shorten(texts: tuple[str, ...]) -> tuple[str, ...]:
     more = len(texts) - TEXTS_AT_MOST
-    return (*texts[:TEXTS_AT_MOST], f"and {more} more") if more > 0 else texts
+    if more <= 0:
+        return texts
+    return (*texts[:TEXTS_AT_MOST], ngettext("and {count} more", "and {count} more", more).format(count=more))
 
 
 def list_notes(notes: Sequence[Note], roles: Mapping[int, str], *, own: Stream | None = None) -> list[ShownNote]:
@@ -96,14 +104,14 @@ def list_notes(notes: Sequence[Note], roles: Mapping[int, str], *, own: Stream |
 
 def describe_days(note: Note) -> str:
     """`Mon 9 Nov 2026 to Fri 13 Nov 2026`."""
-    days = dict.fromkeys((note.first_day, note.last_day))
-    return " to ".join(f"{day:%a} {day.day} {day:%b} {day.year}" for day in days)
+    first, last = (date_format(day, "WEEKDAY_DATE_FORMAT") for day in (note.first_day, note.last_day))
+    return first if first == last else _("{first} to {last}").format(first=first, last=last)
 
 
 def _describe_reach(note: Note, own: Stream | None) -> str:
     if note.stream_id:
         return "" if own else note.stream.name if note.stream else ""
-    return f"all of {note.site.name if note.site else note.organisation.name}"
+    return _("all of {name}").format(name=note.site.name if note.site else note.organisation.name)
 
 
 def draw_strip(notes: Sequence[Note], first: date, count: int) -> SafeString:
@@ -113,7 +121,8 @@ def draw_strip(notes: Sequence[Note], first: date, count: int) -> SafeString:
         day = date.fromordinal(first.toordinal() + place)
         texts = [note.text for note in notes if note.first_day <= day <= note.last_day]
         if texts:
-            marks.append((SPARKLINE_STEP * place, f"{day.day} {day:%b}: {BETWEEN.join(_shorten(tuple(texts)))}"))
+            said = f"{date_format(day, 'SHORT_DAY_FORMAT')}: {BETWEEN.join(_shorten(tuple(texts)))}"
+            marks.append((SPARKLINE_STEP * place, said))
     return format_html_join("", _MARK, marks)
 
 

@@ -8,9 +8,11 @@ from django.http import Http404, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render, resolve_url
 from django.utils import timezone
 from django.utils.http import url_has_allowed_host_and_scheme
+from django.utils.translation import gettext as _
 
 from onlooker.audit.actor import account_actor, acting_as
 from onlooker.console.accounts.page_access import PersonRequest, signed_in
+from onlooker.console.languages.locale_text import translate
 from onlooker.console.notes.forms import NewNoteForm, NoteForm
 from onlooker.console.notes.marks import describe_days, list_notes
 from onlooker.console.streams.access import own_membership, roles_of, visible_stream
@@ -99,9 +101,9 @@ def _create(
                     by=request.user,
                 )
         except RefusedError as refusal:
-            form.add_error(None, str(refusal))
+            form.add_error(None, translate(refusal))
         else:
-            messages.success(request, "Note added.")
+            messages.success(request, _("Note added."))
             return redirect(back)
     return render(request, "notes/note.html", {"organisation": organisation, "form": form, "back": back})
 
@@ -145,7 +147,7 @@ def change_note(request: PersonRequest, organisation_id: int, note_id: int) -> H
     if form.is_valid():
         with acting_as(account_actor(request.user.pk)):
             notes.change_note(note, form.cleaned_data)
-        messages.success(request, "Note saved.")
+        messages.success(request, _("Note saved."))
         return redirect(back)
     context = {"organisation": note.organisation, "note": note, "days": describe_days(note), "form": form, "back": back}
     return render(request, "notes/note.html", context)
@@ -156,5 +158,5 @@ def remove_note(request: PersonRequest, organisation_id: int, note_id: int) -> H
     note = _note(request, organisation_id, note_id)
     with acting_as(account_actor(request.user.pk)):
         notes.remove_note(note)
-    messages.success(request, "Note removed.")
+    messages.success(request, _("Note removed."))
     return redirect(_way_back(request, resolve_url("notes", note.organisation_id)))

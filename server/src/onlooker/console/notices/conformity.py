@@ -1,7 +1,7 @@
 """The conformity sheet of each model that a stream computes with: what it was measured at, and where it fails.
 
 Figures come from the model cards and the pages of measured accuracy. `docs/generate.py` writes them into
-`model_sheets.json`; none is typed here.
+`model_sheets.json`; none is typed here. Like those pages, sheets are in English.
 """
 
 from dataclasses import dataclass
@@ -11,12 +11,6 @@ from importlib.resources import files
 import msgspec
 
 from onlooker.console.notices.facts import ComputedFacts
-
-NO_GROUPS = "It was not measured by group of people."
-OWN_NET = (
-    "This server's operator may have replaced this net (ONLOOKER_PERSON_MODEL). These figures are of the net that "
-    "comes with the product."
-)
 
 
 @dataclass(frozen=True)

@@ -8,6 +8,7 @@ from zoneinfo import ZoneInfo
 import msgspec
 from django.http import Http404
 
+from onlooker.console.notices.languages import base_language
 from onlooker.console.notices.models import NoticeDetails, NoticeVersion
 from onlooker.streams.models import ComputePlace, Stream
 
@@ -76,10 +77,22 @@ class ControllerFacts:
     purpose_en: str = ""
     purpose_fr: str = ""
     purpose_de: str = ""
+    purpose_es: str = ""
     legal_basis: str = ""
 
-    def purpose(self, language: str) -> str:
-        return {"en": self.purpose_en, "fr": self.purpose_fr, "de": self.purpose_de}[language]
+    @property
+    def purpose(self) -> str:
+        """In the active language."""
+        return self._purposes[base_language()]
+
+    @property
+    def any_purpose(self) -> str:
+        """In the active language if it was entered in it, else in another one."""
+        return self.purpose or next(filter(None, self._purposes.values()), "")
+
+    @property
+    def _purposes(self) -> dict[str, str]:
+        return {"en": self.purpose_en, "fr": self.purpose_fr, "de": self.purpose_de, "es": self.purpose_es}
 
 
 @dataclass(frozen=True)
@@ -118,6 +131,7 @@ def controller_facts(details: NoticeDetails | None) -> ControllerFacts:
         purpose_en=details.purpose_en,
         purpose_fr=details.purpose_fr,
         purpose_de=details.purpose_de,
+        purpose_es=details.purpose_es,
         legal_basis=details.legal_basis,
     )
 

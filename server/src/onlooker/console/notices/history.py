@@ -5,35 +5,54 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
+from django.utils.functional import Promise
+from django.utils.translation import gettext_lazy as _
+from django.utils.translation import pgettext, pgettext_lazy
+
 from onlooker.console.notices.facts import DETAILS, SETTINGS
-from onlooker.console.notices.models import NoticeVersion
-from onlooker.streams.models import Stream
+from onlooker.console.notices.models import LegalBasis, NoticeVersion
+from onlooker.streams.models import ComputePlace, Stream
 
 VERSIONS_SHOWN = 200
 SETTING_NAMES = {
-    "enabled": "Enabled",
-    "reads_age": "Age",
-    "reads_gender": "Gender",
-    "reads_expression": "Expression",
-    "compute": "Computed on the",
-    "retention_days": "Days that visits are kept",
-    "reads_faces": "Faces",
-    "groups_of": "Groups of at least",
-    "hours": "Opening hours",
+    "enabled": _("Enabled"),
+    "reads_age": _("Age"),
+    "reads_gender": _("Gender"),
+    "reads_expression": _("Expression"),
+    # Translators: followed by a colon and "server" or "device".
+    "compute": _("Computed on the"),
+    "retention_days": _("Days that visits are kept"),
+    "reads_faces": _("Faces"),
+    # Translators: followed by a colon and a number of people.
+    "groups_of": _("Groups of at least"),
+    "hours": _("Opening hours"),
 }
 DETAIL_NAMES = {
-    "controller": "Controller",
-    "address": "Address",
-    "contact": "Contact",
-    "officer": "Data protection officer",
-    "recipients": "Recipients",
-    "place": "Place",
-    "purpose_en": "Purpose in English",
-    "purpose_fr": "Purpose in French",
-    "purpose_de": "Purpose in German",
-    "legal_basis": "Legal basis",
+    "controller": _("Controller"),
+    "address": _("Address"),
+    "contact": _("Contact"),
+    "officer": _("Data protection officer"),
+    "recipients": _("Recipients"),
+    "place": _("Place"),
+    "purpose_en": _("Purpose in English"),
+    "purpose_fr": _("Purpose in French"),
+    "purpose_de": _("Purpose in German"),
+    "purpose_es": _("Purpose in Spanish"),
+    "legal_basis": _("Legal basis"),
 }
-NAMES = {SETTINGS: SETTING_NAMES, DETAILS: DETAIL_NAMES}
+NAMES: Mapping[str, Mapping[str, str | Promise]] = {SETTINGS: SETTING_NAMES, DETAILS: DETAIL_NAMES}
+VALUE_NAMES: Mapping[str, Mapping[str, str | Promise]] = {
+    "compute": {
+        ComputePlace.SERVER: pgettext_lazy("computed on the", "server"),
+        ComputePlace.DEVICE: pgettext_lazy("computed on the", "device"),
+    },
+    "legal_basis": {
+        LegalBasis.INTERESTS: pgettext_lazy("legal basis", "interests"),
+        LegalBasis.TASK: pgettext_lazy("legal basis", "task"),
+        LegalBasis.CONSENT: pgettext_lazy("legal basis", "consent"),
+    },
+}
+"""What columns of keys say."""
 
 
 @dataclass(frozen=True)
@@ -75,15 +94,19 @@ def _describe(versions: list[NoticeVersion]) -> Iterator[ShownVersion]:
         before[version.subject] = version.held
 
 
-def _changes(names: Mapping[str, str], before: Mapping[str, Any], after: Mapping[str, Any]) -> Iterator[FactChange]:
+def _changes(
+    names: Mapping[str, str | Promise], before: Mapping[str, Any], after: Mapping[str, Any]
+) -> Iterator[FactChange]:
     for column, name in names.items():
-        if before.get(column) != after.get(column) and (before or after.get(column) != ""):
-            yield FactChange(name, _word(before.get(column)), _word(after.get(column)))
+        was, now = _word(column, before.get(column)), _word(column, after.get(column))
+        if was != now:
+            yield FactChange(str(name), was, now)
 
 
-def _word(value: object) -> str:
+def _word(column: str, value: object) -> str:
+    """Empty for what was not entered, or not kept by the release of that time."""
     if value is None:
         return ""
     if isinstance(value, bool):
-        return "on" if value else "off"
-    return str(value)
+        return pgettext("setting", "on") if value else pgettext("setting", "off")
+    return str(VALUE_NAMES.get(column, {}).get(str(value), value))

@@ -2,6 +2,7 @@
 
 from django.db import models
 from django.db.models.functions import Now
+from django.utils.translation import gettext_lazy
 
 from onlooker.streams.models import Stream
 
@@ -14,10 +15,10 @@ LONGEST_PURPOSE = 200
 class LegalBasis(models.TextChoices):
     """Of article 6(1) GDPR, as far as a camera may have one."""
 
-    UNDECIDED = "", "Not decided yet"
-    INTERESTS = "interests", "Legitimate interests, article 6(1)(f)"
-    TASK = "task", "A task in the public interest, article 6(1)(e)"
-    CONSENT = "consent", "Consent, article 6(1)(a)"
+    UNDECIDED = "", gettext_lazy("Not decided yet")
+    INTERESTS = "interests", gettext_lazy("Legitimate interests, article 6(1)(f)")
+    TASK = "task", gettext_lazy("A task in the public interest, article 6(1)(e)")
+    CONSENT = "consent", gettext_lazy("Consent, article 6(1)(a)")
 
 
 class NoticeDetails(models.Model):
@@ -36,6 +37,7 @@ class NoticeDetails(models.Model):
     purpose_en = models.CharField(max_length=LONGEST_PURPOSE, blank=True, default="", db_default="")
     purpose_fr = models.CharField(max_length=LONGEST_PURPOSE, blank=True, default="", db_default="")
     purpose_de = models.CharField(max_length=LONGEST_PURPOSE, blank=True, default="", db_default="")
+    purpose_es = models.CharField(max_length=LONGEST_PURPOSE, blank=True, default="", db_default="")
     legal_basis = models.CharField(
         max_length=20, choices=LegalBasis.choices, blank=True, default=LegalBasis.UNDECIDED, db_default=""
     )

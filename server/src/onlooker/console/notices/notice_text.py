@@ -1,12 +1,13 @@
-"""The text of a notice to hang up and of the public page: which sentences hold for a stream. Pure."""
+"""The text of a notice to hang up and of the public page in the active language: which sentences hold. Pure."""
 
 from collections.abc import Iterator
 from enum import StrEnum
 
+from onlooker.console.languages.locale_text import write_date
 from onlooker.console.notices.facts import ComputedFacts, ControllerFacts, NoticeFacts
-from onlooker.console.notices.languages import Language, say, write_date, write_hours
 from onlooker.console.notices.models import LegalBasis
 from onlooker.console.notices.paper import Paper, PaperItem, PaperSection, sentences
+from onlooker.console.notices.sentences import say, say_when_deleted, write_hours
 
 
 class NoticeForm(StrEnum):
@@ -18,38 +19,38 @@ class NoticeForm(StrEnum):
     PAGE = "page"
 
 
-def write_notice(facts: NoticeFacts, language: Language, form: NoticeForm) -> Paper:
+def write_notice(facts: NoticeFacts, form: NoticeForm) -> Paper:
     computed, controller = facts.computed, facts.controller
     is_short = form is NoticeForm.A6
     sections = [
         PaperSection(
-            say(language, "heading_computed"),
+            say("heading_computed"),
             sentences(
-                *(say(language, key) for key in computed_keys(computed)),
-                *(() if is_short else _bounds(computed, language)),
+                *(say(key) for key in computed_keys(computed)),
+                *(() if is_short else _bounds(computed)),
             ),
             is_list=True,
         ),
         PaperSection(
-            say(language, "heading_not_done"),
-            sentences(say(language, "not_recognised"), say(language, picture_key(computed))),
+            say("heading_not_done"),
+            sentences(say("not_recognised"), say(picture_key(computed))),
             is_list=True,
         ),
-        PaperSection(say(language, "heading_kept"), (PaperItem(_kept(computed, language)),)),
-        PaperSection(say(language, "heading_purpose"), tuple(_purpose(controller, language))),
-        PaperSection(say(language, "heading_controller"), tuple(_controller(controller, language, is_short=is_short))),
-        _section(language, "heading_rights", short_right_keys(controller) if is_short else right_keys(controller)),
+        PaperSection(say("heading_kept"), (PaperItem(_kept(computed)),)),
+        PaperSection(say("heading_purpose"), tuple(_purpose(controller))),
+        PaperSection(say("heading_controller"), tuple(_controller(controller, is_short=is_short))),
+        _section("heading_rights", short_right_keys(controller) if is_short else right_keys(controller)),
     ]
     is_page = form is NoticeForm.PAGE
-    lead = say(language, "lead")
+    lead = say("lead")
     if controller.place and not is_short:
-        lead = f"{lead} {say(language, 'place', place=controller.place)}"
+        lead = f"{lead} {say('place', place=controller.place)}"
     dated = "in_force_since" if is_page else "as_of"
     return Paper(
-        title=say(language, "page_title" if is_page else "title"),
+        title=say("page_title" if is_page else "title"),
         lead=lead,
         sections=tuple(sections),
-        closing=say(language, dated, date=write_date(language, facts.since.date())),
+        closing=say(dated, date=write_date(facts.since.date())),
     )
 
 
@@ -69,12 +70,12 @@ def computed_keys(computed: ComputedFacts) -> tuple[str, ...]:
     return tuple(key for key, is_so in holds.items() if is_so)
 
 
-def _bounds(computed: ComputedFacts, language: Language) -> Iterator[str]:
+def _bounds(computed: ComputedFacts) -> Iterator[str]:
     """Whom numbers are told of, and when nothing is computed."""
     if computed.groups_of > 1 and computed.estimates_attributes:
-        yield say(language, "told_in_groups", groups=computed.groups_of)
+        yield say("told_in_groups", groups=computed.groups_of)
     if computed.hours:
-        yield say(language, "open_hours", hours=write_hours(language, computed.hours))
+        yield say("open_hours", hours=write_hours(computed.hours))
 
 
 def picture_key(computed: ComputedFacts) -> str:
@@ -90,31 +91,29 @@ def right_keys(controller: ControllerFacts) -> tuple[str, ...]:
     return ("rights", by_basis, "rights_limit")
 
 
-def _section(language: Language, heading: str, keys: tuple[str, ...], *, is_list: bool = False) -> PaperSection:
-    return PaperSection(say(language, heading), sentences(*(say(language, key) for key in keys)), is_list=is_list)
+def _section(heading: str, keys: tuple[str, ...], *, is_list: bool = False) -> PaperSection:
+    return PaperSection(say(heading), sentences(*(say(key) for key in keys)), is_list=is_list)
 
 
-def _kept(computed: ComputedFacts, language: Language) -> str:
-    key = "kept_one_day" if computed.retention_days == 1 else "kept_days"
-    deleted = say(language, key, days=computed.retention_days)
-    return " ".join([say(language, "kept_entry"), deleted, say(language, "kept_totals")])
+def _kept(computed: ComputedFacts) -> str:
+    return " ".join([say("kept_entry"), say_when_deleted(computed.retention_days), say("kept_totals")])
 
 
-def _purpose(controller: ControllerFacts, language: Language) -> Iterator[PaperItem]:
+def _purpose(controller: ControllerFacts) -> Iterator[PaperItem]:
     basis = controller.legal_basis
-    yield PaperItem(controller.purpose(language), say(language, "label_purpose"), remark=say(language, "blank_purpose"))
+    yield PaperItem(controller.purpose, say("label_purpose"), remark=say("blank_purpose"))
     yield PaperItem(
-        say(language, f"basis_{basis}") if basis else "",
-        say(language, "label_basis"),
-        remark=say(language, "blank_basis"),
+        say(f"basis_{basis}") if basis else "",
+        say("label_basis"),
+        remark=say("blank_basis"),
     )
 
 
-def _controller(controller: ControllerFacts, language: Language, *, is_short: bool) -> Iterator[PaperItem]:
-    yield PaperItem(controller.controller, remark=say(language, "blank_controller"))
-    yield PaperItem(controller.address, remark=say(language, "blank_address"))
-    yield PaperItem(controller.contact, say(language, "label_contact"), remark=say(language, "blank_contact"))
+def _controller(controller: ControllerFacts, *, is_short: bool) -> Iterator[PaperItem]:
+    yield PaperItem(controller.controller, remark=say("blank_controller"))
+    yield PaperItem(controller.address, remark=say("blank_address"))
+    yield PaperItem(controller.contact, say("label_contact"), remark=say("blank_contact"))
     if controller.officer and not is_short:
-        yield PaperItem(controller.officer, say(language, "label_officer"))
+        yield PaperItem(controller.officer, say("label_officer"))
     if controller.recipients and not is_short:
-        yield PaperItem(controller.recipients, say(language, "label_recipients"))
+        yield PaperItem(controller.recipients, say("label_recipients"))

@@ -6,12 +6,16 @@ from zoneinfo import ZoneInfo
 
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import render
+from django.utils import translation
+from django.utils.translation import get_language_from_request, ngettext
 from django.views.decorators.http import require_safe
 
+from onlooker.console.languages.locale_text import write_count
 from onlooker.console.notices.facts import current_facts
-from onlooker.console.notices.languages import LANGUAGE_NAMES, Language, choose_language, say, write_number
+from onlooker.console.notices.languages import named_language
 from onlooker.console.notices.models import NoticeDetails
 from onlooker.console.notices.notice_text import NoticeForm, write_notice
+from onlooker.console.notices.sentences import say
 from onlooker.console.numbers import read_numbers
 from onlooker.console.streams.status import is_closed_now
 from onlooker.database import Pool
@@ -50,28 +54,20 @@ def show_public_page(request: HttpRequest, key: str) -> HttpResponse:
     )
     if details is None:
         raise Http404
-    language = choose_language(request.GET.get("lang", ""), request.headers.get("Accept-Language", ""))
     facts = current_facts(details.stream, details)
     state = _state_key(details.stream)
-    context = {
-        "language": language.value,
-        "paper": write_notice(facts, language, NoticeForm.PAGE),
-        "is_on": state == "state_on",
-        "state": say(language, state),
-        "today": say(language, "heading_today"),
-        "count": describe_count(count_today(request, details.stream, now=datetime.now(UTC)), language),
-        "count_note": say(language, "count_note"),
-        "not_stated": say(language, "not_stated"),
-        "written_by": say(language, "written_by_product"),
-        "languages_label": say(language, "languages"),
-        "languages": [(code.value, LANGUAGE_NAMES[code], code is language) for code in Language],
-    }
-    page = render(request, "notices/public.html", context)
-    for name, value in {
-        "Content-Language": language.value,
-        "Vary": "Accept-Language",
-        "X-Robots-Tag": "noindex",
-    }.items():
+    count = count_today(request, details.stream, now=datetime.now(UTC))
+    language = named_language(request, otherwise=get_language_from_request(request))
+    with translation.override(language):
+        context = {
+            "is_public_page": True,
+            "paper": write_notice(facts, NoticeForm.PAGE),
+            "is_on": state == "state_on",
+            "state": say(state),
+            "count": describe_count(count),
+        }
+        page = render(request, "notices/public.html", context)
+    for name, value in {"Content-Language": language, "X-Robots-Tag": "noindex"}.items():
         page[name] = value
     return page
 
@@ -93,9 +89,13 @@ def count_today(request: HttpRequest, stream: Stream, *, now: datetime) -> Today
     return TodayCount(until.astimezone(zone), read_numbers(request, read))
 
 
-def describe_count(count: TodayCount, language: Language) -> str:
+def describe_count(count: TodayCount) -> str:
     at = f"{count.until:%H:%M}"
-    if count.people is None:
-        return say(language, "count_early", time=at)
-    key = {0: "count_none", 1: "count_one"}.get(count.people, "count_many")
-    return say(language, key, time=at, count=write_number(language, count.people))
+    if not count.people:
+        return say("count_early" if count.people is None else "count_none", time=at)
+    counted = ngettext(
+        "One person has been counted between midnight and {time}.",
+        "{count} people have been counted between midnight and {time}.",
+        count.people,
+    )
+    return counted.format(time=at, count=write_count(count.people))

@@ -7,10 +7,12 @@ from django.conf import settings
 from django.contrib import messages
 from django.http import Http404, HttpResponse
 from django.shortcuts import redirect, render
+from django.utils import translation
+from django.utils.translation import gettext as _
 
 from onlooker.console.accounts.page_access import PersonRequest, signed_in
 from onlooker.console.notices.assessment import write_assessment
-from onlooker.console.notices.conformity import NO_GROUPS, OWN_NET, sheets_of
+from onlooker.console.notices.conformity import sheets_of
 from onlooker.console.notices.facts import (
     ControllerFacts,
     NoticeFacts,
@@ -21,19 +23,18 @@ from onlooker.console.notices.facts import (
 )
 from onlooker.console.notices.forms import DetailsForm
 from onlooker.console.notices.history import read_history
-from onlooker.console.notices.languages import LANGUAGE_NAMES, Language, choose_language, say
+from onlooker.console.notices.languages import active_language, base_language, named_language
 from onlooker.console.notices.models import NoticeDetails
 from onlooker.console.notices.notice_text import NoticeForm, write_notice
 from onlooker.console.notices.public_address import draw_code, public_url, switch_public_page
 from onlooker.console.notices.record import write_record
+from onlooker.console.notices.sentences import say
 from onlooker.console.streams.access import managed_stream
 from onlooker.streams.models import Stream
 
 SIGN_SIZES = (NoticeForm.A4, NoticeForm.A6)
 DENSE_FROM = {NoticeForm.A4: 2300, NoticeForm.A6: 1800}
 """Characters from which on a sheet is set smaller, so that it stays one sheet."""
-NEEDED = ("controller", "address", "contact", "purpose_en", "legal_basis")
-"""Without these a notice in English has blanks."""
 
 
 @signed_in("GET", "HEAD")
@@ -44,13 +45,18 @@ def show_notices(request: PersonRequest, client_id: UUID) -> HttpResponse:
     context = {
         "stream": stream,
         "is_own": True,
-        "missing": [DetailsForm.base_fields[name].label for name in NEEDED if not getattr(entered, name)],
-        "languages": [(code.value, name) for code, name in LANGUAGE_NAMES.items()],
+        "missing": _missing(entered),
         "public_url": url,
         "code": draw_code(url) if url else "",
         "history": read_history(stream),
     }
     return render(request, "notices/notices.html", context)
+
+
+def _missing(entered: ControllerFacts) -> list[str]:
+    """Labels of what a notice in the reader's language has blanks for."""
+    needed = ("controller", "address", "contact", f"purpose_{base_language()}", "legal_basis")
+    return [str(DetailsForm.base_fields[name].label) for name in needed if not getattr(entered, name)]
 
 
 @signed_in("GET", "HEAD", "POST")
@@ -63,7 +69,7 @@ def edit_details(request: PersonRequest, client_id: UUID) -> HttpResponse:
     if not form.is_valid():
         return render(request, "notices/details.html", {"stream": stream, "form": form})
     NoticeDetails.objects.update_or_create(stream=stream, defaults=form.cleaned_data)
-    messages.success(request, "Details saved. Notices that you printed before still say what held then.")
+    messages.success(request, _("Details saved. Notices that you printed before still say what held then."))
     return redirect("notices", client_id)
 
 
@@ -80,7 +86,7 @@ def switch_page(request: PersonRequest, client_id: UUID) -> HttpResponse:
     stream = managed_stream(request.user, client_id)
     is_on = request.POST.get("is_public") == "on"
     switch_public_page(stream, is_on=is_on)
-    messages.success(request, "The public page is on." if is_on else "The public page is off.")
+    messages.success(request, _("The public page is on.") if is_on else _("The public page is off."))
     return redirect("notices", client_id)
 
 
@@ -88,21 +94,22 @@ def switch_page(request: PersonRequest, client_id: UUID) -> HttpResponse:
 def show_sign(request: PersonRequest, client_id: UUID) -> HttpResponse:
     stream = managed_stream(request.user, client_id)
     details, facts = _facts_of(request, stream)
-    size, language = request.GET.get("size", NoticeForm.A4), choose_language(request.GET.get("lang", ""), "")
+    size, language = request.GET.get("size", NoticeForm.A4), named_language(request, otherwise=active_language())
     if size not in SIGN_SIZES:
         raise Http404
     url = public_url(details)
-    paper = write_notice(facts, language, NoticeForm(size))
+    with translation.override(language):
+        paper = write_notice(facts, NoticeForm(size))
+        more = say("more_by_code" if url else "more_by_contact")
     context = _context(request, stream, facts) | {
         "paper": paper,
         "size": size,
         "is_dense": paper.characters > DENSE_FROM[NoticeForm(size)],
         "sizes": [(one.value, one.name, one.value == size) for one in SIGN_SIZES],
-        "language": language.value,
-        "languages": [(code.value, LANGUAGE_NAMES[code], code is language) for code in Language],
+        "language": language,
         "public_url": url,
         "code": draw_code(url) if url else "",
-        "more": say(language, "more_by_code" if url else "more_by_contact"),
+        "more": more,
     }
     return render(request, "notices/sign.html", context)
 
@@ -110,7 +117,7 @@ def show_sign(request: PersonRequest, client_id: UUID) -> HttpResponse:
 @signed_in("GET", "HEAD")
 def show_record(request: PersonRequest, client_id: UUID) -> HttpResponse:
     stream = managed_stream(request.user, client_id)
-    _, facts = _facts_of(request, stream)
+    facts = _facts_of(request, stream)[1]
     paper = write_record(facts, stream.name, is_https=_uses_https())
     return render(request, "notices/paper.html", _context(request, stream, facts) | {"paper": paper})
 
@@ -127,9 +134,9 @@ def show_assessment(request: PersonRequest, client_id: UUID) -> HttpResponse:
 @signed_in("GET", "HEAD")
 def show_models(request: PersonRequest, client_id: UUID) -> HttpResponse:
     stream = managed_stream(request.user, client_id)
-    _, facts = _facts_of(request, stream)
-    context = {"sheets": sheets_of(facts.computed), "no_groups": NO_GROUPS, "own_net": OWN_NET}
-    return render(request, "notices/models.html", _context(request, stream, facts) | context)
+    facts = _facts_of(request, stream)[1]
+    context = _context(request, stream, facts) | {"sheets": sheets_of(facts.computed)}
+    return render(request, "notices/models.html", context)
 
 
 def _facts_of(request: PersonRequest, stream: Stream) -> tuple[NoticeDetails | None, NoticeFacts]:

@@ -8,7 +8,7 @@ from onlooker.audit.export import csv_lines, json_lines
 from onlooker.audit.models import KEPT_DAYS, OrganisationEntry
 from onlooker.console.accounts.page_access import PersonRequest, signed_in
 from onlooker.console.streams.access import own_membership
-from onlooker.console.streams.audit_log import ROWS, describe_entries
+from onlooker.console.streams.audit_log import ROWS, describe_entries, say_fault
 from onlooker.streams.organisations import MANAGERS
 
 
@@ -26,7 +26,7 @@ def show_organisation_log(request: PersonRequest, organisation_id: int) -> HttpR
         "next": found[ROWS - 1].number if len(found) > ROWS else None,
         "is_newest": not before,
         "days": KEPT_DAYS,
-        "checked": check_organisation_log(organisation.pk) if "check" in request.GET else None,
+        "checked": say_fault(check_organisation_log(organisation.pk)) if "check" in request.GET else None,
     }
     return render(request, "organisations/audit_log.html", context)
 

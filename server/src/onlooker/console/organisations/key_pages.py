@@ -10,10 +10,14 @@ from django import forms
 from django.contrib import messages
 from django.http import HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy as _lazy
+from django.utils.translation import ngettext, pgettext_lazy
 
 from onlooker.audit.actor import account_actor, acting_as
 from onlooker.console.accounts.page_access import PersonRequest, signed_in
 from onlooker.console.forms import PlainForm
+from onlooker.console.languages.locale_text import translate, write_count
 from onlooker.console.streams.access import own_membership
 from onlooker.console.streams.forms import NameField
 from onlooker.keys.keys import (
@@ -38,17 +42,22 @@ NAMES_LISTED = 5
 CHOICES_OFFERED = 200
 """Streams to choose from; with more, their Logins are asked for."""
 LARGEST_NUMBER = 2**63
-LIVES = {"30": "30 days", "90": "90 days", "365": "A year", "": "No end: until it is revoked"}
-SCOPE_TEXTS = {
-    Scope.NUMBERS: "Read numbers: at the data endpoint, without a stream's Password",
-    Scope.MANAGE: "Manage: streams, sites, devices and people, at the management interface",
-    Scope.ENROL: "Enrol devices: create enrolment codes, and follow the devices that come with them",
-    Scope.FRAMES: "Send frames: a Password of each stream that the key reaches",
+LIVES = {
+    "30": _lazy("30 days"),
+    "90": _lazy("90 days"),
+    "365": _lazy("A year"),
+    "": _lazy("No end: until it is revoked"),
 }
-REACHES = {"all": "All streams, also those that come later", "some": "Only the sites and streams below"}
+SCOPE_TEXTS = {
+    Scope.NUMBERS: _lazy("Read numbers: at the data endpoint, without a stream's Password"),
+    Scope.MANAGE: _lazy("Manage: streams, sites, devices and people, at the management interface"),
+    Scope.ENROL: _lazy("Enrol devices: create enrolment codes, and follow the devices that come with them"),
+    Scope.FRAMES: _lazy("Send frames: a Password of each stream that the key reaches"),
+}
+REACHES = {"all": _lazy("All streams, also those that come later"), "some": _lazy("Only the sites and streams below")}
 ROLE_TEXTS = {
-    MemberRole.MANAGER: "Manager: streams, sites, analysts and viewers",
-    MemberRole.OWNER: "Owner: all of that, owners and the organisation itself",
+    MemberRole.MANAGER: _lazy("Manager: streams, sites, analysts and viewers"),
+    MemberRole.OWNER: _lazy("Owner: all of that, owners and the organisation itself"),
 }
 
 
@@ -57,17 +66,18 @@ class LoginsField(forms.CharField):
 
     def __init__(self, organisation: Organisation) -> None:
         super().__init__(required=False, max_length=40 * REACH_AT_MOST, widget=forms.Textarea(attrs={"rows": 4}))
-        self.help_text = "By their Logins, each on a line of its own."
+        self.label = _("Streams")
+        self.help_text = _("By their Logins, each on a line of its own.")
         self._organisation = organisation
 
     def clean(self, value: Any) -> list[Stream]:
         try:
             wanted = {UUID(one) for one in super().clean(value).split()}
         except ValueError:
-            raise forms.ValidationError("This is not a Login. The settings of a stream show it.") from None
+            raise forms.ValidationError(_("This is not a Login. The settings of a stream show it.")) from None
         found = Stream.objects.filter(organisation=self._organisation, removed_at=None, client_id__in=wanted)
         if len(found) < len(wanted):
-            raise forms.ValidationError("A stream with one of these Logins is not in this organisation.")
+            raise forms.ValidationError(_("A stream with one of these Logins is not in this organisation."))
         return list(found)
 
 
@@ -78,25 +88,37 @@ class KeyForm(PlainForm):
     scopes = forms.MultipleChoiceField(
         widget=forms.CheckboxSelectMultiple,
         choices=[(scope.value, text) for scope, text in SCOPE_TEXTS.items()],
-        label="What it may do",
+        label=_lazy("What it may do"),
     )
-    reach = forms.ChoiceField(widget=forms.RadioSelect, choices=list(REACHES.items()), initial="all", label="For")
+    reach = forms.ChoiceField(
+        widget=forms.RadioSelect,
+        choices=list(REACHES.items()),
+        initial="all",
+        label=pgettext_lazy("which streams", "For"),
+    )
     sites = forms.ModelMultipleChoiceField(Site.objects.none(), required=False)
     days = forms.ChoiceField(
-        widget=forms.RadioSelect, choices=list(LIVES.items()), initial="365", required=False, label="It ends after"
+        widget=forms.RadioSelect,
+        choices=list(LIVES.items()),
+        initial="365",
+        required=False,
+        label=_lazy("It ends after"),
     )
 
     field_order = ("name", "scopes", "role", "reach", "sites", "streams", "days")
 
     def __init__(self, own: Membership, data: Any = None) -> None:
         super().__init__(data)
-        self.fields["name"].help_text = "What will use it, for example Dashboard of the head office."
+        self.fields["name"].label = _("Name")
+        self.fields["name"].help_text = _("What will use it, for example Dashboard of the head office.")
         sites, streams = own.organisation.sites.order_by("name", "id"), own.organisation.streams.filter(removed_at=None)
-        self.fields["sites"] = _chosen_of(sites, "All streams that stand there, also those that come later.")
+        self.fields["sites"] = _chosen_of(
+            sites, _("Sites"), _("All streams that stand there, also those that come later.")
+        )
         if streams.count() > CHOICES_OFFERED:
             self.fields["streams"] = LoginsField(own.organisation)
         else:
-            self.fields["streams"] = _chosen_of(streams.order_by("name", "id"), "Wherever they stand.")
+            self.fields["streams"] = _chosen_of(streams.order_by("name", "id"), _("Streams"), _("Wherever they stand."))
         roles = key_roles(own.role)
         if len(roles) > 1:
             self.fields["role"] = forms.ChoiceField(
@@ -104,7 +126,7 @@ class KeyForm(PlainForm):
                 choices=[(role.value, ROLE_TEXTS[role]) for role in roles],
                 initial=roles[0],
                 required=False,
-                label="A key that manages acts as",
+                label=_("A key that manages acts as"),
             )
         self.order_fields(self.field_order)
 
@@ -112,9 +134,9 @@ class KeyForm(PlainForm):
         given: dict[str, Any] = self.cleaned_data
         has_named = bool(given.get("sites") or given.get("streams"))
         if given.get("reach") == "some" and not has_named and not self.errors:
-            self.add_error("sites", "Choose at least one site or stream, or let the key reach all.")
+            self.add_error("sites", _("Choose at least one site or stream, or let the key reach all."))
         if given.get("reach") == "all" and has_named:
-            self.add_error("reach", "You chose sites or streams below. Choose them alone, or none of them.")
+            self.add_error("reach", _("You chose sites or streams below. Choose them alone, or none of them."))
         return given
 
     @property
@@ -128,9 +150,9 @@ class KeyForm(PlainForm):
         }
 
 
-def _chosen_of(rows: Any, help_text: str) -> Any:
+def _chosen_of(rows: Any, label: str, help_text: str) -> Any:
     widget = forms.SelectMultiple(attrs={"size": min(max(rows.count(), 2), 12)})
-    return forms.ModelMultipleChoiceField(rows, required=False, widget=widget, help_text=help_text)
+    return forms.ModelMultipleChoiceField(rows, required=False, widget=widget, label=label, help_text=help_text)
 
 
 @dataclass(frozen=True)
@@ -175,14 +197,17 @@ def _describe(keys: Iterable[OrganisationKey], own: Membership) -> list[ListedKe
 
 def _reach(key: OrganisationKey) -> str:
     if key.reaches_all:
-        return "all streams"
+        return _("all streams")
     sites = key.site_links.order_by("site__name").values_list("site__name", flat=True)
     streams = key.stream_links.filter(stream__removed_at=None).order_by("stream__name")
     names = [*sites, *streams.values_list("stream__name", flat=True)]
     if not names:
-        return "nothing: its sites and streams are gone"
+        return _("nothing: its sites and streams are gone")
     shown, more = ", ".join(names[:NAMES_LISTED]), len(names) - NAMES_LISTED
-    return f"{shown} and {more} more" if more > 0 else shown
+    if more <= 0:
+        return shown
+    text = ngettext("{names} and {more} more", "{names} and {more} more", more)
+    return text.format(names=shown, more=write_count(more))
 
 
 @signed_in("GET", "HEAD", "POST")
@@ -196,7 +221,7 @@ def create_organisation_key(request: PersonRequest, organisation_id: int) -> Htt
                 made = create_key(own.organisation, given["name"], given["scopes"], **form.chosen, by=request.user)
             return _show_key(request, made)
         except RefusedError as error:
-            form.add_error(None, str(error))
+            form.add_error(None, translate(error))
     return render(request, "organisations/new_key.html", {"organisation": own.organisation, "form": form})
 
 
@@ -219,5 +244,5 @@ def revoke_organisation_key(request: PersonRequest, organisation_id: int, key_id
         return render(request, "organisations/revoke_key.html", context)
     with acting_as(account_actor(request.user.pk)):
         revoke_key(key)
-    messages.success(request, f"Key {key.name} is revoked.")
+    messages.success(request, _("Key {name} is revoked.").format(name=key.name))
     return redirect("organisation-keys", organisation_id)

@@ -8,6 +8,8 @@ from django.contrib import messages
 from django.db.models import Count, Q, QuerySet
 from django.http import HttpResponse
 from django.shortcuts import redirect, render
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy as _lazy
 
 from onlooker.audit.actor import account_actor, acting_as
 from onlooker.console.accounts.page_access import PersonRequest, signed_in
@@ -22,7 +24,7 @@ from onlooker.streams.organisations import MANAGERS, grantable_roles, remove_org
 
 LISTED = 100
 """Members, invitations and sites on a page."""
-OWN_FACTOR_FIRST = "Set up your own second factor first, under Account: without one you would lock yourself out."
+OWN_FACTOR_FIRST = _lazy("Set up your own second factor first, under Account: without one you would lock yourself out.")
 
 
 class OrganisationForm(PlainForm):
@@ -31,20 +33,23 @@ class OrganisationForm(PlainForm):
     name = NameField()
     requires_second_factor = forms.BooleanField(
         required=False,
-        label="Members need a second factor",
-        help_text="Members without one see nothing of the organisation until they have set one up.",
+        label=_lazy("Members need a second factor"),
+        help_text=_lazy("Members without one see nothing of the organisation until they have set one up."),
     )
 
     def __init__(self, organisation: Organisation, data: Any = None) -> None:
         initial = {"name": organisation.name, "requires_second_factor": organisation.requires_second_factor}
         super().__init__(data, initial=initial)
-        self.fields["name"].help_text = "For example, that of the company."
+        self.fields["name"].label = _("Name")
+        self.fields["name"].help_text = _("For example, that of the company.")
 
 
 class OrganisationRemovalForm(PlainForm):
     """The organisation's name, typed."""
 
-    name = forms.CharField(label="Name of the organisation", widget=forms.TextInput(attrs={"autocomplete": "off"}))
+    name = forms.CharField(
+        label=_lazy("Name of the organisation"), widget=forms.TextInput(attrs={"autocomplete": "off"})
+    )
 
     def __init__(self, organisation: Organisation, data: Any = None) -> None:
         super().__init__(data)
@@ -53,7 +58,7 @@ class OrganisationRemovalForm(PlainForm):
     def clean_name(self) -> str:
         typed: str = self.cleaned_data["name"]
         if not is_same_name(typed, self._organisation.name):
-            raise forms.ValidationError("That is not the organisation's name. Nothing was deleted.")
+            raise forms.ValidationError(_("That is not the organisation's name. Nothing was deleted."))
         return typed
 
 
@@ -71,7 +76,7 @@ def show_organisations(request: PersonRequest) -> HttpResponse:
 def show_organisation(request: PersonRequest, organisation_id: int) -> HttpResponse:
     """For those who manage it; analysts and viewers see their own part."""
     own = own_membership(request.user, organisation_id)
-    context: dict[str, Any] = {"organisation": own.organisation, "own": own, "role": own.get_role_display().lower()}
+    context: dict[str, Any] = {"organisation": own.organisation, "own": own, "role": own.role}
     if own.role not in MANAGERS:
         context["sites"] = own.site_links.order_by("site__name").values_list("site__name", flat=True)
         return render(request, "organisations/membership.html", context)
@@ -121,7 +126,7 @@ def change_organisation(request: PersonRequest, organisation_id: int) -> HttpRes
         return render(request, "organisations/settings.html", {"organisation": organisation, "form": form})
     with acting_as(account_actor(request.user.pk)):
         set_organisation(organisation, form.cleaned_data)
-    messages.success(request, "Settings saved.")
+    messages.success(request, _("Settings saved."))
     return redirect("organisation", organisation_id)
 
 
@@ -140,5 +145,6 @@ def show_organisation_removal(request: PersonRequest, organisation_id: int) -> H
     name = organisation.name
     with acting_as(account_actor(request.user.pk)):
         remove_organisation(organisation)
-    messages.success(request, f"{name} was deleted. The visits and blobs of its streams are being deleted now.")
+    text = _("{name} was deleted. The visits and blobs of its streams are being deleted now.")
+    messages.success(request, text.format(name=name))
     return redirect("streams")

@@ -5,15 +5,25 @@ from typing import Any
 from django.contrib import messages
 from django.http import HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy as _lazy
 
 from onlooker.audit.actor import account_actor, acting_as
 from onlooker.console.accounts.models import Account
 from onlooker.console.accounts.page_access import PersonRequest, signed_in
 from onlooker.console.billing.subscriptions import check_payer
+from onlooker.console.languages.locale_text import translate
 from onlooker.console.members.forms import RoleForm
 from onlooker.console.streams.access import own_membership
 from onlooker.streams.models import MemberRole, Membership
 from onlooker.streams.organisations import MANAGERS, RefusedError, change_member, grantable_roles, remove_member
+
+NEW_ROLES = {
+    MemberRole.OWNER: _lazy("{email} is now an owner."),
+    MemberRole.MANAGER: _lazy("{email} is now a manager."),
+    MemberRole.ANALYST: _lazy("{email} is now an analyst."),
+    MemberRole.VIEWER: _lazy("{email} is now a viewer."),
+}
 
 
 def _changeable(own: Membership, membership_id: int) -> Membership:
@@ -29,7 +39,7 @@ def change_membership(request: PersonRequest, organisation_id: int, membership_i
     initial = {"role": member.role, "sites": list(member.site_links.values_list("site", flat=True))}
     form = RoleForm(own.organisation, own.role, request.POST or None, initial=initial)
     if form.is_valid() and _change(form, member, request.user):
-        messages.success(request, f"{member.account.email} is now {_with_article(member.get_role_display())}.")
+        messages.success(request, NEW_ROLES[MemberRole(member.role)].format(email=member.account.email))
         return redirect("organisation", organisation_id)
     return render(
         request, "organisations/member.html", {"organisation": own.organisation, "member": member, "form": form}
@@ -44,13 +54,9 @@ def _change(form: RoleForm, member: Membership, by: Account) -> bool:
         with acting_as(account_actor(by.pk)):
             change_member(member, role, list(form.cleaned_data["sites"]))
     except RefusedError as error:
-        form.add_error("role", str(error))
+        form.add_error("role", translate(error))
         return False
     return True
-
-
-def _with_article(role: str) -> str:
-    return f"{'an' if role[0] in 'OA' else 'a'} {role.lower()}"
 
 
 @signed_in("POST")
@@ -58,7 +64,7 @@ def remove_membership(request: PersonRequest, organisation_id: int, membership_i
     own = own_membership(request.user, organisation_id, *MANAGERS)
     member = _changeable(own, membership_id)
     if _remove(request, member):
-        messages.success(request, f"{member.account.email} is no longer a member.")
+        messages.success(request, _("{email} is no longer a member.").format(email=member.account.email))
     return redirect("organisation", organisation_id)
 
 
@@ -69,7 +75,7 @@ def leave_organisation(request: PersonRequest, organisation_id: int) -> HttpResp
         return render(request, "organisations/leave.html", {"organisation": own.organisation})
     if not _remove(request, own):
         return redirect("organisation", organisation_id)
-    messages.success(request, f"You have left {own.organisation.name}.")
+    messages.success(request, _("You have left {name}.").format(name=own.organisation.name))
     return redirect("streams")
 
 
@@ -79,6 +85,6 @@ def _remove(request: PersonRequest, member: Membership) -> bool:
         with acting_as(account_actor(request.user.pk)):
             remove_member(member)
     except RefusedError as error:
-        messages.error(request, str(error))
+        messages.error(request, translate(error))
         return False
     return True

@@ -7,11 +7,14 @@ from django.contrib import messages
 from django.db.models import Q, QuerySet
 from django.http import HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy as _lazy
 
 from onlooker.audit.actor import account_actor, acting_as
 from onlooker.console.accounts.models import Account
 from onlooker.console.accounts.page_access import PersonRequest, signed_in
 from onlooker.console.forms import PlainForm
+from onlooker.console.languages.locale_text import translate
 from onlooker.console.streams.access import own_membership
 from onlooker.console.streams.forms import HoursField, NameField, TimeZoneField
 from onlooker.streams import sites
@@ -27,15 +30,15 @@ class SiteForm(PlainForm):
     """A site, and which streams stand there."""
 
     name = NameField()
-    address = forms.CharField(required=False, max_length=LONGEST_SITE_ADDRESS)
+    address = forms.CharField(label=_lazy("Address"), required=False, max_length=LONGEST_SITE_ADDRESS)
     time_zone = TimeZoneField(initial="UTC")
     hours = HoursField()
     streams = forms.ModelMultipleChoiceField(
         Stream.objects.none(),
         required=False,
         widget=forms.CheckboxSelectMultiple,
-        label="Streams at this site",
-        help_text="Streams of other sites are not listed: their settings say where they stand.",
+        label=_lazy("Streams at this site"),
+        help_text=_lazy("Streams of other sites are not listed: their settings say where they stand."),
     )
 
     def __init__(self, organisation: Organisation, site: Site | None = None, data: Any = None) -> None:
@@ -43,10 +46,12 @@ class SiteForm(PlainForm):
         initial: dict[str, Any] = {name: getattr(site, name) for name in fields} if site else {}
         super().__init__(data, initial=initial)
         self._organisation, self._site = organisation, site
-        self.fields["name"].help_text = "For example, a shop or a branch."
+        self.fields["name"].label = _("Name")
+        self.fields["name"].help_text = _("For example, a shop or a branch.")
         self.fields["time_zone"] = TimeZoneField(current=site.time_zone if site else "", initial="UTC")
-        self.fields["time_zone"].help_text = "Streams have their own, which starts with this one."
-        self.fields["hours"].help_text = "A stream that is created here without opening hours starts with these."
+        self.fields["time_zone"].label = _("Time zone")
+        self.fields["time_zone"].help_text = _("Streams have their own, which starts with this one.")
+        self.fields["hours"].help_text = _("A stream that is created here without opening hours starts with these.")
         if site is None:
             self.fields["time_zone"].widget.attrs["data-browser-time-zone"] = ""
         offered = self._offered()
@@ -67,7 +72,7 @@ class SiteForm(PlainForm):
     def clean_name(self) -> str:
         name: str = self.cleaned_data["name"]
         if is_name_taken(self._organisation, name, besides=self._site):
-            raise forms.ValidationError(NAME_TAKEN)
+            raise forms.ValidationError(translate(NAME_TAKEN))
         return name
 
     def save(self) -> Site:
@@ -92,7 +97,7 @@ def _save(form: SiteForm, account: Account) -> Site | None:
         with acting_as(account_actor(account.pk)):
             return form.save()
     except RefusedError as refusal:
-        form.add_error(None, str(refusal))
+        form.add_error(None, translate(refusal))
         return None
 
 
@@ -103,7 +108,7 @@ def create_site(request: PersonRequest, organisation_id: int) -> HttpResponse:
     site = _save(form, request.user)
     if site is None:
         return render(request, "organisations/site.html", {"organisation": organisation, "form": form})
-    messages.success(request, f"Site {site.name} created.")
+    messages.success(request, _("Site {name} created.").format(name=site.name))
     return redirect("organisation", organisation_id)
 
 
@@ -114,7 +119,7 @@ def change_site(request: PersonRequest, organisation_id: int, site_id: int) -> H
     form = SiteForm(organisation, site, request.POST or None)
     if _save(form, request.user) is None:
         return render(request, "organisations/site.html", {"organisation": organisation, "site": site, "form": form})
-    messages.success(request, f"Site {site.name} saved.")
+    messages.success(request, _("Site {name} saved.").format(name=site.name))
     return redirect("organisation", organisation_id)
 
 
@@ -125,5 +130,6 @@ def remove_site(request: PersonRequest, organisation_id: int, site_id: int) -> H
     site = get_object_or_404(Site, organisation=organisation, pk=site_id)
     with acting_as(account_actor(request.user.pk)):
         sites.remove_site(site)
-    messages.success(request, f"Site {site.name} deleted. Its streams stay, and stand at no site.")
+    text = _("Site {name} deleted. Its streams stay, and stand at no site.")
+    messages.success(request, text.format(name=site.name))
     return redirect("organisation", organisation_id)

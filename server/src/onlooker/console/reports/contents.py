@@ -7,6 +7,8 @@ from zoneinfo import ZoneInfo
 
 from django.conf import settings
 from django.http import HttpRequest
+from django.utils.formats import date_format
+from django.utils.translation import gettext as _
 
 from onlooker.console.dashboard.figures import describe_untold, make_figures
 from onlooker.console.dashboard.group_page import describe_coverage, make_group_figures
@@ -79,4 +81,6 @@ def present_group(numbers: FleetNumbers) -> dict[str, Any]:
 
 def describe_days(first: date, last: date) -> str:
     """`Mon 2 Nov 2026 to Sun 8 Nov 2026`."""
-    return " to ".join(f"{day:%a} {day.day} {day:%b} {day.year}" for day in (first, last))
+    days = {"first": date_format(first, "WEEKDAY_DATE_FORMAT"), "last": date_format(last, "WEEKDAY_DATE_FORMAT")}
+    # Translators: days
+    return _("{first} to {last}").format(**days)

@@ -6,9 +6,12 @@ from typing import Any
 
 from django import forms
 from django.contrib.auth.password_validation import validate_password
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
 
 from onlooker.console.accounts.passwords import LONGEST_PASSWORD
 from onlooker.console.forms import PlainForm
+from onlooker.console.languages.locale_text import translate
 from onlooker.console.reports.links import LONGEST_LIFE, ORIGINS_AT_MOST, USUAL_LIFE, LinkChoices, check_origin
 from onlooker.console.reports.models import LONGEST_LABEL, LONGEST_ORIGIN
 from onlooker.console.reports.saved_views import DAY, Subject
@@ -40,7 +43,7 @@ class OriginsField(forms.CharField):
             for origin in found:
                 check_origin(origin)
         except RefusedError as error:
-            raise forms.ValidationError(str(error)) from None
+            raise forms.ValidationError(translate(error)) from None
         return found
 
 
@@ -48,31 +51,39 @@ class LinkForm(PlainForm):
     """For whom a link is, what it shows, and until when."""
 
     label = forms.CharField(
-        max_length=LONGEST_LABEL, help_text="For whom it is, such as Landlord. Only owners and managers see this."
+        max_length=LONGEST_LABEL,
+        label=gettext_lazy("Label"),
+        help_text=gettext_lazy("For whom it is, such as Landlord. Only owners and managers see this."),
     )
-    period = forms.ChoiceField(help_text="A period that moves always shows the newest numbers.")
-    first_day = DayField(required=False, label="First day, if the days are fixed")
-    last_day = DayField(required=False, label="Last day")
-    ends_on = DayField(label="The link works until the end of", help_text="A year from now at most.")
+    period = forms.ChoiceField(
+        label=gettext_lazy("Period"), help_text=gettext_lazy("A period that moves always shows the newest numbers.")
+    )
+    first_day = DayField(required=False, label=gettext_lazy("First day, if the days are fixed"))
+    last_day = DayField(required=False, label=gettext_lazy("Last day"))
+    ends_on = DayField(
+        label=gettext_lazy("The link works until the end of"), help_text=gettext_lazy("A year from now at most.")
+    )
     password = forms.CharField(
         required=False,
         max_length=LONGEST_PASSWORD,
         strip=False,
         widget=forms.PasswordInput(attrs={"autocomplete": "new-password"}),
-        label="Password, if one is to be asked for",
-        help_text="Tell it to those who open the link by another way than the link itself.",
+        label=gettext_lazy("Password, if one is to be asked for"),
+        help_text=gettext_lazy("Tell it to those who open the link by another way than the link itself."),
     )
     origins = OriginsField(
-        label="Websites that may embed it",
-        help_text="Each on a line of its own, such as https://www.example.org. Without one, no page may show it in a "
-        "frame. A link with a password can't be embedded.",
+        label=gettext_lazy("Websites that may embed it"),
+        help_text=gettext_lazy(
+            "Each on a line of its own, such as https://www.example.org. Without one, no page may show it in a frame. "
+            "A link with a password can't be embedded."
+        ),
     )
 
     def __init__(self, subject: Subject, *, asked: Mapping[str, str], now: datetime, data: Any = None) -> None:
         self._subject = subject
         self._today = now.astimezone(subject.zone).date()
         super().__init__(data, initial=_initial(subject, asked, self._today), auto_id="link-%s")
-        fixed = {FIXED: "Fixed days"} if subject.stream else {}
+        fixed = {FIXED: _("Fixed days")} if subject.stream else {}
         self.fields["period"].choices = list((subject.periods | fixed).items())  # type: ignore[attr-defined]
         if not subject.stream:
             del self.fields["first_day"], self.fields["last_day"]
@@ -89,11 +100,11 @@ class LinkForm(PlainForm):
         given: dict[str, Any] = self.cleaned_data
         is_fixed = given.get("period") == FIXED
         if is_fixed and not self.errors and not (given["first_day"] and given["last_day"]):
-            self.add_error("first_day", "Enter the first and the last day.")
+            self.add_error("first_day", _("Enter the first and the last day."))
         if given.get("password") and given.get("origins"):
-            self.add_error("password", "A link with a password can't be embedded. Leave out one of the two.")
+            self.add_error("password", _("A link with a password can't be embedded. Leave out one of the two."))
         if not self.errors and not self._today <= given["ends_on"] <= self._today + LONGEST_LIFE - 2 * DAY:
-            self.add_error("ends_on", "Choose a day from today on, within a year.")
+            self.add_error("ends_on", _("Choose a day from today on, within a year."))
         return given
 
     @property

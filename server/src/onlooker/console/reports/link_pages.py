@@ -9,9 +9,11 @@ from django.contrib import messages
 from django.http import Http404, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render, resolve_url
 from django.utils import timezone
+from django.utils.translation import gettext as _
 
 from onlooker.audit.actor import account_actor, acting_as
 from onlooker.console.accounts.page_access import PersonRequest, signed_in
+from onlooker.console.languages.locale_text import translate
 from onlooker.console.reports.link_forms import LinkForm
 from onlooker.console.reports.links import (
     KEPT,
@@ -103,7 +105,7 @@ def _create(request: PersonRequest, subject: Subject, back: str) -> HttpResponse
                 made = create_link(subject, form.choices, by=request.user)
             return _show_address(request, made)
         except RefusedError as error:
-            form.add_error(None, str(error))
+            form.add_error(None, translate(error))
     context = {"organisation": subject.organisation, "subject": subject, "form": form, "back": back}
     return render(request, "reports/new_link.html", context)
 
@@ -127,5 +129,6 @@ def revoke_shared_link(request: PersonRequest, organisation_id: int, link_id: in
     link = get_object_or_404(SharedLink, organisation=organisation, pk=min(link_id, LARGEST_NUMBER))
     with acting_as(account_actor(request.user.pk)):
         revoke_link(link)
-    messages.success(request, f"Link {link.label} is revoked. It shows nothing any more.")
+    said = _("Link {label} is revoked. It shows nothing any more.")
+    messages.success(request, said.format(label=link.label))
     return redirect("shared-links", organisation_id)

@@ -14,8 +14,11 @@ from django.db import transaction
 from django.db.models import Q, QuerySet
 from django.urls import reverse
 from django.utils import timezone
+from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
 
 from onlooker.console.dashboard.period import PeriodError
+from onlooker.console.languages.locale_text import translate
 from onlooker.console.reports.models import LONGEST_LABEL, LONGEST_ORIGIN, SharedLink
 from onlooker.console.reports.saved_views import Subject, check_subject, is_open, stream_period, subject_of
 from onlooker.streams.models import Organisation
@@ -78,7 +81,12 @@ def create_link(subject: Subject, chosen: LinkChoices, *, by: "AbstractBaseUser 
     _check_choices(subject, chosen, now=timezone.now())
     organisation = Organisation.objects.select_for_update(no_key=True).get(pk=subject.organisation.pk)
     if live_links().filter(organisation=organisation).count() >= LIVE_AT_MOST:
-        raise RefusedError(f"An organisation has at most {LIVE_AT_MOST} links. Revoke one that is no longer used.")
+        said = ngettext(
+            "An organisation has at most {count} link. Revoke one that is no longer used.",
+            "An organisation has at most {count} links. Revoke one that is no longer used.",
+            LIVE_AT_MOST,
+        )
+        raise RefusedError(said.format(count=LIVE_AT_MOST))
     token = secrets.token_urlsafe(TOKEN_BYTES)
     first_day, last_day = chosen.days or (None, None)
     link = SharedLink.objects.create(
@@ -101,37 +109,40 @@ def create_link(subject: Subject, chosen: LinkChoices, *, by: "AbstractBaseUser 
 
 def _check_choices(subject: Subject, chosen: LinkChoices, *, now: datetime) -> None:
     if not 1 <= len(chosen.label.strip()) <= LONGEST_LABEL or "\0" in chosen.label:
-        raise RefusedError(f"A link needs a label of 1 to {LONGEST_LABEL} characters.")
+        raise RefusedError(_("A link needs a label of 1 to {longest} characters.").format(longest=LONGEST_LABEL))
     if not now < chosen.expires_at <= now + LONGEST_LIFE:
-        raise RefusedError("A link ends after today, and within a year.")
+        raise RefusedError(_("A link ends after today, and within a year."))
     if chosen.days is None and chosen.period not in subject.periods:
-        raise RefusedError(f"Unknown period. Choose one of {', '.join(subject.periods)}.")
+        raise RefusedError(_("Unknown period. Choose one of {names}.").format(names=", ".join(subject.periods)))
     if chosen.days is not None:
         _check_days(subject, chosen, now)
     if chosen.password and chosen.origins:
         raise RefusedError(
-            "A link with a password can't be embedded: browsers keep no cookie for a page inside another site's page. "
-            "Leave out the password or the origins."
+            _(
+                "A link with a password can't be embedded: browsers keep no cookie for a page inside another site's "
+                "page. Leave out the password or the origins."
+            )
         )
     if len(chosen.origins) > ORIGINS_AT_MOST:
-        raise RefusedError(f"A link has at most {ORIGINS_AT_MOST} origins.")
+        raise RefusedError(_("A link has at most {count} origins.").format(count=ORIGINS_AT_MOST))
     for origin in chosen.origins:
         check_origin(origin)
 
 
 def _check_days(subject: Subject, chosen: LinkChoices, now: datetime) -> None:
     if subject.stream is None or chosen.period:
-        raise RefusedError("Fixed days are for a link to one stream. Choose a period that moves.")
+        raise RefusedError(_("Fixed days are for a link to one stream. Choose a period that moves."))
     try:
         stream_period(subject, "", days=chosen.days, now=now)
     except PeriodError as error:
-        raise RefusedError(str(error)) from None
+        raise RefusedError(translate(error)) from None
 
 
 def check_origin(origin: str) -> None:
     """It becomes part of a header. Raises RefusedError."""
     if len(origin) > LONGEST_ORIGIN or not _ORIGIN.fullmatch(origin):
-        raise RefusedError(f"{origin[:60]!r} is not an origin. Write it as https://www.example.org, without a path.")
+        said = _("{origin} is not an origin. Write it as https://www.example.org, without a path.")
+        raise RefusedError(said.format(origin=repr(origin[:60])))
 
 
 def revoke_link(link: SharedLink) -> None:

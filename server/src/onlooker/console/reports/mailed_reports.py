@@ -6,12 +6,15 @@ from datetime import datetime
 from typing import TYPE_CHECKING
 
 from allauth.account.models import EmailAddress
+from django.conf import settings
 from django.core import signing
 from django.core.exceptions import ValidationError
 from django.core.validators import validate_email
 from django.db import transaction
 from django.db.models import QuerySet
 from django.utils import timezone
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy, ngettext
 
 from onlooker.console.accounts.models import Account
 from onlooker.console.reports.models import LONGEST_LABEL, MailedReport, ReportPolicy, ReportRecipient
@@ -28,7 +31,7 @@ REPORTS_AT_MOST = 50
 """Of an organisation."""
 RECIPIENTS_AT_MOST = 20
 """Of a report."""
-REPORT_PERIODS = {"last-week": "Last week", "last-month": "Last month"}
+REPORT_PERIODS = {"last-week": gettext_lazy("Last week"), "last-month": gettext_lazy("Last month")}
 """Those that are over: the same numbers however late the mail is."""
 _SALT = "onlooker.unsubscribe"
 
@@ -45,6 +48,8 @@ class ReportChoices:
     """Numbers of accounts."""
     outside: Sequence[str] = ()
     """Addresses."""
+    language: str = settings.LANGUAGE_CODE
+    """Of the mails to those who have chosen none."""
 
 
 def allows_outside(organisation: Organisation) -> bool:
@@ -62,7 +67,12 @@ def create_report(subject: Subject, chosen: ReportChoices, *, by: "AbstractBaseU
     check_subject(subject)
     organisation = Organisation.objects.select_for_update(no_key=True).get(pk=subject.organisation.pk)
     if MailedReport.objects.filter(organisation=organisation).count() >= REPORTS_AT_MOST:
-        raise RefusedError(f"An organisation has at most {REPORTS_AT_MOST} reports. Delete one that nobody reads.")
+        said = ngettext(
+            "An organisation has at most {count} report. Delete one that nobody reads.",
+            "An organisation has at most {count} reports. Delete one that nobody reads.",
+            REPORTS_AT_MOST,
+        )
+        raise RefusedError(said.format(count=REPORTS_AT_MOST))
     report = MailedReport(
         organisation=organisation,
         stream=subject.stream,
@@ -85,6 +95,7 @@ def _save(report: MailedReport, chosen: ReportChoices) -> MailedReport:
     timing = (report.weekday, report.hour) if report.pk else None
     report.name, report.period = chosen.name, chosen.period
     report.weekday, report.hour = chosen.weekday, chosen.hour
+    report.language = chosen.language
     if timing != (chosen.weekday, chosen.hour):  # else one that is due would be skipped
         zone = subject_of(report).zone
         report.due_at = next_due(report.weekday, report.hour, zone, after=timezone.now())
@@ -95,16 +106,19 @@ def _save(report: MailedReport, chosen: ReportChoices) -> MailedReport:
 
 def _check_choices(organisation: Organisation, chosen: ReportChoices) -> None:
     if not 1 <= len(chosen.name.strip()) <= LONGEST_LABEL or any(sign in chosen.name for sign in "\0\r\n"):
-        raise RefusedError(f"A report needs a name of 1 to {LONGEST_LABEL} characters.")
+        raise RefusedError(_("A report needs a name of 1 to {longest} characters.").format(longest=LONGEST_LABEL))
     if chosen.period not in REPORT_PERIODS:
-        raise RefusedError(f"Unknown period. Choose one of {', '.join(REPORT_PERIODS)}.")
+        raise RefusedError(_("Unknown period. Choose one of {names}.").format(names=", ".join(REPORT_PERIODS)))
+    if chosen.language not in dict(settings.LANGUAGES):
+        raise RefusedError(_("Unknown language."))
     if not 0 <= chosen.hour <= 23 or chosen.weekday not in (None, *range(7)):
-        raise RefusedError("Choose a day and an hour.")
+        raise RefusedError(_("Choose a day and an hour."))
     if not 1 <= len(chosen.members) + len(chosen.outside) <= RECIPIENTS_AT_MOST:
-        raise RefusedError(f"A report goes to at least one and at most {RECIPIENTS_AT_MOST} addresses.")
+        said = _("A report goes to at least one and at most {count} addresses.")
+        raise RefusedError(said.format(count=RECIPIENTS_AT_MOST))
     known = Membership.objects.filter(organisation=organisation, account__in=chosen.members).count()
     if known < len(set(chosen.members)):
-        raise RefusedError("One of these is no longer a member. Reload the page.")
+        raise RefusedError(_("One of these is no longer a member. Reload the page."))
     for address in chosen.outside:
         check_address(address)
 
@@ -114,18 +128,19 @@ def check_address(address: str) -> None:
     try:
         validate_email(address)
     except ValidationError:
-        raise RefusedError(f"{address[:60]!r} is not an e-mail address.") from None
+        raise RefusedError(_("{address} is not an e-mail address.").format(address=repr(address[:60]))) from None
 
 
 def _set_recipients(report: MailedReport, chosen: ReportChoices) -> None:
     known, outside = report.recipients.all(), {address.lower() for address in chosen.outside}
     stopped = set(known.exclude(stopped_at=None).values_list("email", flat=True))
     if again := sorted(outside & stopped):
-        raise RefusedError(f"{again[0]} unsubscribed from this report, and can't be added to it again.")
+        said = _("{address} unsubscribed from this report, and can't be added to it again.")
+        raise RefusedError(said.format(address=again[0]))
     present = known.filter(stopped_at=None)
     added = outside - set(present.values_list("email", flat=True))
     if added and not allows_outside(report.organisation):
-        raise RefusedError("Only members may get reports. An owner of the organisation can allow other addresses.")
+        raise RefusedError(_("Only members may get reports. An owner of the organisation can allow other addresses."))
     present.filter(account=None).exclude(email__in=outside).delete()
     present.exclude(account=None).exclude(account__in=chosen.members).delete()
     members = set(chosen.members) - set(present.exclude(account=None).values_list("account_id", flat=True))

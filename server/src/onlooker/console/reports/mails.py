@@ -17,14 +17,16 @@ from django.db.models import F
 from django.http import HttpRequest
 from django.urls import reverse
 from django.utils import timezone
+from django.utils.translation import get_language
 
 from onlooker.console.alerts.owner_mails import SERVER_DOWN_PAUSE
 from onlooker.console.dashboard.period import format_range
+from onlooker.console.languages.choice import write_to
 from onlooker.console.reports.contents import present_group, present_stream, read_group_numbers, read_stream_report
 from onlooker.console.reports.mailed_reports import find_address, set_next_due, unsubscribe_token
 from onlooker.console.reports.models import MailedReport, ReportMail, ReportRecipient
 from onlooker.console.reports.saved_views import DAY, Subject, group_period, is_open, stream_period, subject_of
-from onlooker.console.web.mail import SINGLE_MAIL_ERRORS, is_mail_on, send_mail
+from onlooker.console.web.mail import SINGLE_MAIL_ERRORS, deliver_mail, is_mail_on, write_mail
 from onlooker.logs import fields
 
 log = logging.getLogger(__name__)
@@ -73,10 +75,10 @@ def _write_mails(report: MailedReport, now: datetime) -> None:
 
 @dataclass
 class _MailRound:
-    """The mails that are sent at once; contents are read once for all recipients of a report."""
+    """The mails that are sent at once; contents are read once for all recipients of a report with the same language."""
 
     now: datetime
-    contents: dict[tuple[int, datetime], Contents] = field(default_factory=dict)
+    contents: dict[tuple[int, datetime, str | None], Contents] = field(default_factory=dict)
 
     def send(self) -> int:
         sent, give_up_at = 0, time.monotonic() + ROUND_LIMIT_S
@@ -113,20 +115,22 @@ class _MailRound:
         subject = subject_of(report)
         address = find_address(mail.recipient, subject) if is_open(subject) else ""
         if address:
-            headers, context = _head(mail), self._read(report, subject, mail.due_at) | _about(mail)
-            send_mail("reports/mails/report", to=address, context=context, headers=headers)
+            with write_to(address, otherwise=report.language):
+                context = self._read(report, subject, mail.due_at) | _about(mail)
+                written = write_mail("reports/mails/report", to=address, context=context, headers=_head(mail))
+            deliver_mail(written, kind="report")
         ReportMail.objects.filter(pk=mail.pk).update(sent_at=timezone.now())
         return bool(address)
 
     def _read(self, report: MailedReport, subject: Subject, due_at: datetime) -> Contents:
-        key = (report.pk, due_at)
+        key = (report.pk, due_at, get_language())
         if key not in self.contents:
             self.contents[key] = read_contents(report, subject, due_at)
         return self.contents[key]
 
 
 def read_contents(report: MailedReport, subject: Subject, due_at: datetime) -> Contents:
-    """Of the period as it was when the report was due, however late it is read."""
+    """Of the period as it was when the report was due, however late it is read; in the active language."""
     request, now = HttpRequest(), timezone.now()
     shown: Contents = {"report_name": report.name, "subject": subject}
     if subject.stream:
@@ -134,7 +138,8 @@ def read_contents(report: MailedReport, subject: Subject, due_at: datetime) -> C
         read = read_stream_report(request, subject.stream, period, now=max(now, due_at))
         shown |= present_stream(read, subject.stream, now=due_at)
         first, last = (at.astimezone(period.zone).date() for at in (period.from_at, period.to_at - DAY / 2))
-        shown |= {"first_day": first.isoformat(), "last_day": last.isoformat()}
+        dashboard = settings.ONLOOKER.console_url + reverse("dashboard", args=[subject.stream.client_id])
+        shown["dashboard_url"] = f"{dashboard}?from={first}&to={last}"
         shown["range"] = format_range(period.from_at, period.to_at, period.zone)
         shown["watched_words"] = shown["explanation"].zero or shown["explanation"].watched
     else:

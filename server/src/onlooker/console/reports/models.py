@@ -81,6 +81,8 @@ class MailedReport(SavedView):
     """0 is Monday. NULL: on the first day of each month."""
     hour = models.SmallIntegerField()
     """By the clock of what it shows."""
+    language = models.CharField(max_length=5, default="en-gb", db_default="en-gb")
+    """Of the mails to those who have chosen none."""
     due_at = models.DateTimeField()
     """When it is sent next."""
     created_by = models.ForeignKey(

@@ -6,9 +6,12 @@ from uuid import UUID
 from django.contrib import messages
 from django.http import Http404, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
+from django.utils.formats import date_format
+from django.utils.translation import gettext as _
 
 from onlooker.audit.actor import account_actor, acting_as
 from onlooker.console.accounts.page_access import PersonRequest, signed_in
+from onlooker.console.languages.locale_text import translate, write_short_date
 from onlooker.console.reports.mailed_reports import (
     REPORT_PERIODS,
     allows_outside,
@@ -79,9 +82,9 @@ def _describe(report: MailedReport) -> ListedReport:
     return ListedReport(
         report,
         subject,
-        REPORT_PERIODS[report.period],
-        DAYS[MONTHLY if report.weekday is None else str(report.weekday)],
-        f"{due_at.day} {due_at:%b %Y, %H:%M}",
+        str(REPORT_PERIODS[report.period]),
+        str(DAYS[MONTHLY if report.weekday is None else str(report.weekday)]),
+        f"{write_short_date(due_at)}, {date_format(due_at, 'TIME_FORMAT')}",
         [_describe_recipient(one, subject) for one in report.recipients.all()],
     )
 
@@ -91,8 +94,8 @@ def _describe_recipient(recipient: ReportRecipient, subject: Subject) -> ListedR
     if find_address(recipient, subject):
         return ListedRecipient(address, "")
     if recipient.stopped_at:
-        return ListedRecipient(address, "unsubscribed")
-    return ListedRecipient(address, "sees not all of it" if recipient.account else "not allowed")
+        return ListedRecipient(address, _("unsubscribed"))
+    return ListedRecipient(address, _("sees not all of it") if recipient.account else _("not allowed"))
 
 
 @signed_in("GET", "HEAD", "POST")
@@ -126,9 +129,9 @@ def _edit(request: PersonRequest, subject: Subject, report: MailedReport | None 
                 else:
                     create_report(subject, form.choices, by=request.user)
         except RefusedError as error:
-            form.add_error(None, str(error))
+            form.add_error(None, translate(error))
         else:
-            messages.success(request, "Report saved.")
+            messages.success(request, _("Report saved."))
             return redirect("mailed-reports", subject.organisation.pk)
     context = {"organisation": subject.organisation, "subject": subject, "report": report, "form": form}
     return render(request, "reports/report_form.html", context)
@@ -139,7 +142,7 @@ def remove_report(request: PersonRequest, organisation_id: int, report_id: int) 
     report = _report(request, organisation_id, report_id)
     with acting_as(account_actor(request.user.pk)):
         report.delete()
-    messages.success(request, f"Report {report.name} deleted.")
+    messages.success(request, _("Report {name} deleted.").format(name=report.name))
     return redirect("mailed-reports", organisation_id)
 
 
@@ -150,7 +153,6 @@ def allow_outside(request: PersonRequest, organisation_id: int) -> HttpResponse:
     is_allowed = request.POST.get("allowed") == "yes"
     with acting_as(account_actor(request.user.pk)):
         set_outside(organisation, is_allowed=is_allowed)
-    messages.success(
-        request, "Reports may go to other addresses." if is_allowed else "Reports go to members alone from now on."
-    )
+    allowed, forbidden = _("Reports may go to other addresses."), _("Reports go to members alone from now on.")
+    messages.success(request, allowed if is_allowed else forbidden)
     return redirect("mailed-reports", organisation_id)

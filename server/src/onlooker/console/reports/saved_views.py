@@ -8,8 +8,11 @@ from zoneinfo import ZoneInfo
 from django.db.models import Count, QuerySet
 from django.http import Http404
 from django.shortcuts import get_object_or_404
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_noop
 
 from onlooker.console.dashboard.period import ALL_NAMES, Period, parse_period
+from onlooker.console.languages.locale_text import translate, write_short_date
 from onlooker.console.reports.models import SavedView
 from onlooker.metrics.fleet import FleetPeriod
 from onlooker.streams.business_hours import zone_of
@@ -18,12 +21,12 @@ from onlooker.streams.organisations import RefusedError
 
 GROUP_DAYS = {"7d": 7, "30d": 30, "90d": 90, "365d": 365}
 GROUP_PERIODS = {
-    "7d": "7 days",
-    "30d": "30 days",
-    "90d": "90 days",
-    "365d": "365 days",
-    "last-week": "Last week",
-    "last-month": "Last month",
+    "7d": gettext_noop("7 days"),
+    "30d": gettext_noop("30 days"),
+    "90d": gettext_noop("90 days"),
+    "365d": gettext_noop("365 days"),
+    "last-week": gettext_noop("Last week"),
+    "last-month": gettext_noop("Last month"),
 }
 """Numbers of several streams are of whole days."""
 STREAM_PERIODS = ALL_NAMES
@@ -41,7 +44,8 @@ class Subject:
 
     @property
     def periods(self) -> dict[str, str]:
-        return dict(STREAM_PERIODS if self.stream else GROUP_PERIODS)
+        names = STREAM_PERIODS if self.stream else GROUP_PERIODS
+        return {name: translate(str(words)) for name, words in names.items()}
 
     @property
     def title(self) -> str:
@@ -49,16 +53,16 @@ class Subject:
         if self.stream:
             return self.stream.name
         names = [part.name for part in (self.site, self.tag) if part]
-        return ", ".join(names) or "All streams"
+        return ", ".join(names) or _("All streams")
 
     @property
     def kind(self) -> str:
         """What the title is the name of."""
         if self.stream:
-            return "stream"
+            return _("stream")
         if self.site and self.tag:
-            return "site and tag"
-        return "site" if self.site else "tag" if self.tag else "organisation"
+            return _("site and tag")
+        return _("site") if self.site else _("tag") if self.tag else _("organisation")
 
     def streams(self) -> QuerySet[Stream]:
         """Those that are shown: of its organisation alone, wherever they have moved."""
@@ -107,7 +111,7 @@ def check_subject(subject: Subject) -> None:
     """Raises RefusedError."""
     parts = [part.organisation_id for part in (subject.stream, subject.site, subject.tag) if part]
     if any(owner != subject.organisation.pk for owner in parts):
-        raise RefusedError("This is of another organisation.")
+        raise RefusedError(_("This is of another organisation."))
 
 
 def is_open(subject: Subject) -> bool:
@@ -122,7 +126,8 @@ def describe_period(subject: Subject, name: str, days: tuple[date, date] | None 
     """As people choose it; fixed days as dates."""
     if days is None:
         return subject.periods[name]
-    return " to ".join(dict.fromkeys(f"{day.day} {day:%b} {day.year}" for day in days))
+    first, last = (write_short_date(day) for day in days)
+    return first if first == last else _("{first} to {last}").format(first=first, last=last)
 
 
 def stream_period(

@@ -11,6 +11,7 @@ from allauth.socialaccount.models import SocialAccount, SocialLogin
 from django.db import IntegrityError, transaction
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
+from django.utils.translation import gettext as _
 
 from onlooker.audit.actor import account_actor, acting_as
 from onlooker.console.accounts.models import Account
@@ -39,7 +40,7 @@ class SignInRefusedError(Exception):
 def admit(request: HttpRequest, provider: IdentityProvider, login: SocialLogin) -> HttpResponse | None:
     """An answer, or None where allauth signs in the account that belongs to the subject."""
     if login.state.get("nonce") is None or login.claims.get("nonce") != login.state["nonce"]:
-        raise SignInRefusedError("The provider's answer is not for this sign-in. Start again from the sign-in page.")
+        raise SignInRefusedError(_("The provider's answer is not for this sign-in. Start again from the sign-in page."))
     role = find_role(provider, login.claims)
     if isinstance(request.user, Account):
         return _connect(request, request.user, login, role)
@@ -62,10 +63,11 @@ def find_role(provider: IdentityProvider, claims: dict[str, Any]) -> MemberRole 
     found = next((role for role in STRONGEST_FIRST if role in given), provider.default_role)
     if not found:
         _end_membership(provider, str(claims["sub"]))
-        raise SignInRefusedError(
-            f"None of your groups has access to {provider.organisation.name}. Ask the administrator of your "
-            "organisation's sign-in to add you to a group that has."
+        said = _(
+            "None of your groups has access to {organisation}. Ask the administrator of your organisation's sign-in to "
+            "add you to a group that has."
         )
+        raise SignInRefusedError(said.format(organisation=provider.organisation.name))
     return MemberRole(found)
 
 
@@ -87,9 +89,8 @@ def _follow_groups(provider: IdentityProvider, identity: ProviderIdentity, role:
     account_id = identity.social_account.user_id
     membership = Membership.objects.filter(organisation=provider.organisation_id, account=account_id).first()
     if membership is None and (identity.is_admitted or role is None):
-        raise SignInRefusedError(
-            f"You are no longer a member of {provider.organisation.name}. Ask one of its owners to invite you again."
-        )
+        said = _("You are no longer a member of {organisation}. Ask one of its owners to invite you again.")
+        raise SignInRefusedError(said.format(organisation=provider.organisation.name))
     identity.role = role or ""
     if membership is not None:
         identity.is_admitted = True
@@ -137,17 +138,19 @@ def _connect(request: HttpRequest, account: Account, login: SocialLogin, role: M
     provider = find_provider(login.account.provider)
     organisation = provider.organisation
     if account.reaches_only is not None or not did_recently_reauthenticate(request):
-        raise SignInRefusedError("Confirm who you are on the sign-in page first, then connect your account again.")
+        raise SignInRefusedError(_("Confirm who you are on the sign-in page first, then connect your account again."))
     if login.is_existing and login.user.pk != account.pk:
-        raise SignInRefusedError(
-            f"Your sign-in at {organisation.name} belongs to another account. Sign out, then sign in with it."
-        )
+        said = _("Your sign-in at {organisation} belongs to another account. Sign out, then sign in with it.")
+        raise SignInRefusedError(said.format(organisation=organisation.name))
     known = SocialAccount.objects.filter(provider=provider.provider_id, user=account).exclude(uid=login.account.uid)
     if known.exists():
-        raise SignInRefusedError("Your account is connected with somebody else's sign-in. Ask that person to sign out.")
+        raise SignInRefusedError(
+            _("Your account is connected with somebody else's sign-in. Ask that person to sign out.")
+        )
     is_member = Membership.objects.filter(organisation=organisation, account=account).exists()
     if not is_member and role is None:
-        raise SignInRefusedError(f"You are not a member of {organisation.name}. Ask one of its owners to invite you.")
+        said = _("You are not a member of {organisation}. Ask one of its owners to invite you.")
+        raise SignInRefusedError(said.format(organisation=organisation.name))
     if not login.is_existing:
         login.connect(request, account)
         note_event(request, account, "provider.connected", organisation.name)
@@ -163,20 +166,24 @@ def _create_account(
     """A new one, for an address that no account has. Unless its domain is proven, a mail must confirm the address."""
     email = login.user.email
     if not email:
-        raise SignInRefusedError("Your provider did not tell your e-mail address. Ask its administrator to share it.")
-    if role is None:
         raise SignInRefusedError(
-            f"Ask an owner of {provider.organisation.name} to invite {email}. Then accept the invitation, "
-            "and connect your account on this page."
+            _("Your provider did not tell your e-mail address. Ask its administrator to share it.")
         )
+    if role is None:
+        said = _(
+            "Ask an owner of {organisation} to invite {email}. Then accept the invitation, and connect your account on "
+            "this page."
+        )
+        raise SignInRefusedError(said.format(organisation=provider.organisation.name, email=email))
     if Account.objects.filter(email=email).exists():
         raise _taken(email)
     is_proven = is_address_proven(provider, login.claims)
     if not is_proven and not is_mail_on():
-        raise SignInRefusedError(
-            f"This server can't send the e-mail that would confirm {email}. Ask its administrator to set up e-mail, or "
+        said = _(
+            "This server can't send the e-mail that would confirm {email}. Ask its administrator to set up e-mail, or "
             "to confirm the domain with `onlooker sign-in domain`."
         )
+        raise SignInRefusedError(said.format(email=email))
     try:
         with transaction.atomic():
             login.user.set_unusable_password()
@@ -193,10 +200,11 @@ def _create_account(
 
 
 def _taken(email: str) -> SignInRefusedError:
-    return SignInRefusedError(
-        f"There is already an account for {email}. Sign in to it with its password or passkey, then open this sign-in "
+    said = _(
+        "There is already an account for {email}. Sign in to it with its password or passkey, then open this sign-in "
         "page again to connect it."
     )
+    return SignInRefusedError(said.format(email=email))
 
 
 def is_address_proven(provider: IdentityProvider, claims: dict[str, Any]) -> bool:

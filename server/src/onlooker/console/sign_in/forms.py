@@ -5,7 +5,10 @@ from typing import Any
 
 from django import forms
 from django.core.exceptions import ValidationError
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy as _lazy
 
+from onlooker.console.languages.locale_text import translate
 from onlooker.console.sign_in.models import LONGEST_GROUP, GroupRole, IdentityProvider
 from onlooker.console.sign_in.openid import discover, open_session
 from onlooker.console.sign_in.outbound import ProviderTroubleError
@@ -21,39 +24,47 @@ class ProviderForm(forms.ModelForm):  # type: ignore[type-arg]
     """The provider's settings. Saving reads the provider's own document, so a wrong issuer is noticed at once."""
 
     secret = forms.CharField(
-        label="Client secret",
+        label=_lazy("Client secret"),
         required=False,
         max_length=LONGEST_SECRET,
         strip=True,
         widget=forms.PasswordInput(attrs={"autocomplete": "off"}),
-        help_text="Stored encrypted, and never shown again. Leave it empty to keep the present one.",
+        help_text=_lazy("Stored encrypted, and never shown again. Leave it empty to keep the present one."),
     )
     groups = forms.CharField(
-        label="Roles by group",
+        label=_lazy("Roles by group"),
         required=False,
         max_length=MOST_GROUP_ROLES * (LONGEST_GROUP + 20),
-        widget=forms.Textarea(attrs={"rows": 4, "spellcheck": "false", "placeholder": "Screens team = manager"}),
-        help_text="A line for each group: its name, =, and owner, manager, analyst or viewer. The strongest counts.",
+        widget=forms.Textarea(
+            # Translators: "manager" is typed as it is, in every language.
+            attrs={"rows": 4, "spellcheck": "false", "placeholder": _lazy("Screens team = manager")}
+        ),
+        # Translators: owner, manager, analyst and viewer are typed as they are, in every language.
+        help_text=_lazy(
+            "A line for each group: its name, =, and owner, manager, analyst or viewer. The strongest counts."
+        ),
     )
 
     class Meta:
         model = IdentityProvider
         fields = ("is_on", "address", "issuer", "client_id", "scopes", "groups_claim", "default_role", "further_hosts")
         labels = {
-            "is_on": "Sign-in with this provider is on",
-            "address": "Address of your sign-in page",
-            "issuer": "Issuer",
-            "client_id": "Client id",
-            "scopes": "Scopes",
-            "groups_claim": "Claim with the groups",
-            "default_role": "Role for everyone else at the provider",
-            "further_hosts": "Further hosts of the provider",
+            "is_on": _lazy("Sign-in with this provider is on"),
+            "address": _lazy("Address of your sign-in page"),
+            "issuer": _lazy("Issuer"),
+            "client_id": _lazy("Client id"),
+            "scopes": _lazy("Scopes"),
+            "groups_claim": _lazy("Claim with the groups"),
+            "default_role": _lazy("Role for everyone else at the provider"),
+            "further_hosts": _lazy("Further hosts of the provider"),
         }
         help_texts = {
-            "address": "Such as acme, for /sign-in/acme/.",
-            "issuer": "The provider's own address, such as https://login.example.org/realms/acme.",
-            "default_role": "Empty: people with none of the groups are refused.",
-            "further_hosts": "Where the provider's tokens or keys are at other hosts, such as oauth2.googleapis.com.",
+            "address": _lazy("Such as acme, for /sign-in/acme/."),
+            "issuer": _lazy("The provider's own address, such as https://login.example.org/realms/acme."),
+            "default_role": _lazy("Empty: people with none of the groups are refused."),
+            "further_hosts": _lazy(
+                "Where the provider's tokens or keys are at other hosts, such as oauth2.googleapis.com."
+            ),
         }
         widgets = {"further_hosts": forms.TextInput()}
 
@@ -74,7 +85,7 @@ class ProviderForm(forms.ModelForm):  # type: ignore[type-arg]
     def clean_secret(self) -> str:
         secret = str(self.cleaned_data["secret"])
         if not secret and not self.instance.sealed_secret:
-            raise ValidationError("Enter the secret that the provider gave you for this client.")
+            raise ValidationError(_("Enter the secret that the provider gave you for this client."))
         return secret
 
     def clean_scopes(self) -> str:
@@ -84,7 +95,7 @@ class ProviderForm(forms.ModelForm):  # type: ignore[type-arg]
     def clean_further_hosts(self) -> str:
         hosts = str(self.cleaned_data["further_hosts"]).lower().replace(",", " ").split()
         if any("/" in host for host in hosts):
-            raise ValidationError("Enter names of hosts, without https:// and without a path.")
+            raise ValidationError(_("Enter names of hosts, without https:// and without a path."))
         return " ".join(hosts)
 
     def clean_groups(self) -> dict[str, str]:
@@ -93,12 +104,12 @@ class ProviderForm(forms.ModelForm):  # type: ignore[type-arg]
         for line in filter(None, map(str.strip, str(self.cleaned_data["groups"]).splitlines())):
             match = _LINE.match(line)
             if match is None or match["role"].lower() not in MemberRole.values or len(match["group"]) > LONGEST_GROUP:
-                raise ValidationError(
-                    f"“{line[:60]}” is not a group and a role. Write it like this: Screens team = manager"
-                )
+                said = _("“{line}” is not a group and a role. Write it like this: Screens team = manager")
+                raise ValidationError(said.format(line=line[:60]))
             found[match["group"]] = match["role"].lower()
         if len(found) > MOST_GROUP_ROLES:
-            raise ValidationError(f"At most {MOST_GROUP_ROLES} groups can have a role. Remove some.")
+            said = _("At most {most} groups can have a role. Remove some.")
+            raise ValidationError(said.format(most=MOST_GROUP_ROLES))
         return found
 
     def clean(self) -> dict[str, Any]:
@@ -107,7 +118,7 @@ class ProviderForm(forms.ModelForm):  # type: ignore[type-arg]
             try:
                 discover(open_session(cleaned["issuer"], cleaned["further_hosts"]), cleaned["issuer"])
             except ProviderTroubleError as trouble:
-                self.add_error("issuer", str(trouble))
+                self.add_error("issuer", translate(trouble))
         return cleaned
 
     @property

@@ -2,6 +2,7 @@
 
 from django.core.validators import RegexValidator
 from django.db import models
+from django.utils.translation import gettext_lazy as _lazy
 
 from onlooker.streams.models import MemberRole, Organisation
 
@@ -10,7 +11,7 @@ LONGEST_GROUP = 200
 LONGEST_SUBJECT = 191
 """As in django-allauth's table of accounts at providers."""
 SCOPES = "openid email profile"
-_ADDRESS = RegexValidator(r"^[a-z0-9](?:[a-z0-9-]*[a-z0-9])?$", "Use lower-case letters, digits and hyphens.")
+_ADDRESS = RegexValidator(r"^[a-z0-9](?:[a-z0-9-]*[a-z0-9])?$", _lazy("Use lower-case letters, digits and hyphens."))
 
 
 class IdentityProvider(models.Model):

@@ -18,6 +18,7 @@ from requests.auth import HTTPBasicAuth
 from onlooker.console.accounts.adapter import console_link
 from onlooker.console.sign_in.models import LONGEST_SUBJECT
 from onlooker.console.sign_in.outbound import ProviderSession, ProviderTroubleError, place_of, read_object
+from onlooker.sentences import Sentence
 
 WELL_KNOWN = "/.well-known/openid-configuration"
 ENDPOINTS = ("authorization_endpoint", "token_endpoint", "jwks_uri")
@@ -50,13 +51,19 @@ def discover(session: ProviderSession, issuer: str) -> Discovery:
     found = read_object(session.get(issuer.rstrip("/") + WELL_KNOWN))
     if found.get("issuer") != issuer:
         raise ProviderTroubleError(
-            f"The provider calls itself {str(found.get('issuer'))[:200]!r}, and the sign-in settings have {issuer!r}. "
-            "Both must be the same, to the letter."
+            Sentence(
+                "The provider calls itself {found}, and the sign-in settings have {wanted}. Both must be the same, to "
+                "the letter.",
+                found=repr(str(found.get("issuer"))[:200]),
+                wanted=repr(issuer),
+            )
         )
     urls = {name: found.get(name) for name in ENDPOINTS} | {"userinfo_endpoint": found.get("userinfo_endpoint") or ""}
     for name, url in urls.items():
         if not isinstance(url, str) or (not url and name in ENDPOINTS):
-            raise ProviderTroubleError(f"The provider's document has no {name}. Ask the provider's administrator.")
+            raise ProviderTroubleError(
+                Sentence("The provider's document has no {name}. Ask the provider's administrator.", name=name)
+            )
         if url:
             session.require_place(url)
     methods = found.get("token_endpoint_auth_methods_supported")

@@ -10,6 +10,8 @@ import requests
 from django.conf import settings
 from urllib3.exceptions import HTTPError
 
+from onlooker.sentences import Sentence
+
 CONNECT_LIMIT_S, READ_LIMIT_S, TOTAL_LIMIT_S = 3.0, 5.0, 10.0
 LARGEST_ANSWER = 256 * 1024
 LOOPBACK = ("localhost", "127.0.0.1", "[::1]")
@@ -17,7 +19,7 @@ _CHUNK = 8192
 
 
 class ProviderTroubleError(requests.RequestException):
-    """The provider could not be asked. The text is for people, and names the remedy."""
+    """The provider could not be asked. The sentence is for people, and names the remedy."""
 
 
 def place_of(url: str) -> str:
@@ -26,14 +28,17 @@ def place_of(url: str) -> str:
         parts = urlsplit(url)
         _ = parts.port
     except ValueError:
-        raise ProviderTroubleError(f"{url[:200]!r} is not a URL. Correct it in the sign-in settings.") from None
+        said = Sentence("{url} is not a URL. Correct it in the sign-in settings.", url=repr(url[:200]))
+        raise ProviderTroubleError(said) from None
     place = parts.netloc.lower()
     is_loopback = place.rpartition(":")[0] in LOOPBACK or place in LOOPBACK
     is_allowed = parts.scheme == "https" or (
         parts.scheme == "http" and is_loopback and settings.SIGN_IN_ALLOWS_LOOPBACK
     )
     if not is_allowed or not parts.hostname or "@" in place:
-        raise ProviderTroubleError(f"{url[:200]!r} is not an HTTPS URL. Use one that begins with https://.")
+        raise ProviderTroubleError(
+            Sentence("{url} is not an HTTPS URL. Use one that begins with https://.", url=repr(url[:200]))
+        )
     return place
 
 
@@ -57,12 +62,18 @@ class ProviderSession(requests.Session):
         except ProviderTroubleError:
             raise
         except (requests.RequestException, HTTPError) as error:
-            raise ProviderTroubleError(
-                f"{place_of(str(url))} did not answer ({type(error).__name__}). Try again in a few minutes."
-            ) from None
+            said = Sentence(
+                "{host} did not answer ({error}). Try again in a few minutes.",
+                host=place_of(str(url)),
+                error=type(error).__name__,
+            )
+            raise ProviderTroubleError(said) from None
         if response.is_redirect or response.is_permanent_redirect:
             raise ProviderTroubleError(
-                f"{place_of(str(url))} redirects elsewhere. Use the address that it redirects to in the settings."
+                Sentence(
+                    "{host} redirects elsewhere. Use the address that it redirects to in the settings.",
+                    host=place_of(str(url)),
+                )
             )
         return response
 
@@ -70,8 +81,11 @@ class ProviderSession(requests.Session):
         place = place_of(url)
         if place not in self._places:
             raise ProviderTroubleError(
-                f"The provider refers to {place}, which is not among its hosts. "
-                "If it belongs to the provider, add it to the further hosts in the sign-in settings."
+                Sentence(
+                    "The provider refers to {host}, which is not among its hosts. If it belongs to the provider, add "
+                    "it to the further hosts in the sign-in settings.",
+                    host=place,
+                )
             )
 
 
@@ -81,9 +95,11 @@ def _read(response: requests.Response, *, ends_at: float) -> bytes:
     while chunk := response.raw.read1(_CHUNK, decode_content=True):
         content += chunk
         if len(content) > LARGEST_ANSWER:
-            raise ProviderTroubleError("The provider's answer is too large. Check the issuer in the sign-in settings.")
+            raise ProviderTroubleError(
+                Sentence("The provider's answer is too large. Check the issuer in the sign-in settings.")
+            )
         if time.monotonic() > ends_at:
-            raise ProviderTroubleError("The provider's answer takes too long. Try again in a few minutes.")
+            raise ProviderTroubleError(Sentence("The provider's answer takes too long. Try again in a few minutes."))
     return bytes(content)
 
 
@@ -95,7 +111,11 @@ def read_object(response: requests.Response) -> dict[str, Any]:
         found = None
     if not isinstance(found, dict):
         raise ProviderTroubleError(
-            f"{place_of(response.url)} answered with status {response.status_code} and no JSON object. "
-            "Check the issuer, the client id and the secret in the sign-in settings."
+            Sentence(
+                "{host} answered with status {status} and no JSON object. Check the issuer, the client id and the "
+                "secret in the sign-in settings.",
+                host=place_of(response.url),
+                status=response.status_code,
+            )
         )
     return found

@@ -10,6 +10,7 @@ from django.contrib import messages
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
+from django.utils.translation import gettext as _
 
 from onlooker.audit.actor import account_actor, acting_as
 from onlooker.console.accounts.adapter import console_link
@@ -73,7 +74,7 @@ def _save_provider(request: PersonRequest, organisation: Organisation, form: Pro
         if form.is_another_provider:
             SocialAccount.objects.filter(provider=provider.provider_id).delete()
     _tell_owners(request, organisation, "organisation.provider_changed")
-    messages.success(request, "Saved. The provider answered as it should.")
+    messages.success(request, _("Saved. The provider answered as it should."))
     return redirect("organisation-sign-in", organisation.pk)
 
 
@@ -85,7 +86,7 @@ def _remove_provider(
             SocialAccount.objects.filter(provider=provider.provider_id).delete()
             provider.delete()
         _tell_owners(request, organisation, "organisation.provider_removed")
-        messages.success(request, "Provider removed. Nobody can sign in with it any more.")
+        messages.success(request, _("Provider removed. Nobody can sign in with it any more."))
     return redirect("organisation-sign-in", organisation.pk)
 
 

@@ -9,7 +9,9 @@ from allauth.socialaccount.models import SocialApp, SocialLogin
 from allauth.socialaccount.providers.base.constants import AuthError
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
+from django.utils.translation import gettext_lazy as _lazy
 
+from onlooker.console.languages.locale_text import translate
 from onlooker.console.sign_in import counters
 from onlooker.console.sign_in.admission import SignInRefusedError, admit
 from onlooker.console.sign_in.lookup import find_provider
@@ -18,11 +20,12 @@ from onlooker.console.sign_in.openid import OrganisationProvider
 from onlooker.console.sign_in.outbound import ProviderSession, ProviderTroubleError
 from onlooker.console.web.secret_key import EARLIER_KEY_REMEDY, InvalidToken, unseal
 from onlooker.logs import fields
+from onlooker.sentences import Sentence
 
 log = logging.getLogger(__name__)
 
-START_AGAIN = "The sign-in was not completed. Start again from the sign-in page."
-NOT_ACCEPTED = (
+START_AGAIN = _lazy("The sign-in was not completed. Start again from the sign-in page.")
+NOT_ACCEPTED = _lazy(
     "What the provider answered could not be verified, so nobody was signed in. Start again; if that does not help, "
     "ask the provider's administrator to check its keys, its clock and the client's id."
 )
@@ -40,7 +43,8 @@ def app_of(provider: IdentityProvider) -> SocialApp:
         secret = unseal(provider.sealed_secret)
     except InvalidToken:
         log.error("client secret not readable: the secret key has changed", extra=fields(remedy=EARLIER_KEY_REMEDY))
-        raise ProviderTroubleError("This server can't read its secret for the provider. Enter it again.") from None
+        said = Sentence("This server can't read its secret for the provider. Enter it again.")
+        raise ProviderTroubleError(said) from None
     known = {"issuer": provider.issuer, "further_hosts": provider.further_hosts, "address": provider.address}
     return SocialApp(
         provider=OrganisationProvider.id,
@@ -90,9 +94,9 @@ class SocialAdapter(DefaultSocialAccountAdapter):  # type: ignore[misc]
     ) -> None:
         counters.provider_sign_ins("failed").inc()
         if isinstance(exception, ProviderTroubleError):
-            text = str(exception)
+            text = translate(exception)
         else:
-            text = START_AGAIN if exception is None or error == AuthError.CANCELLED else NOT_ACCEPTED
+            text = str(START_AGAIN if exception is None or error == AuthError.CANCELLED else NOT_ACCEPTED)
         row = find_provider(provider.app.provider_id)
         reason = type(exception).__name__ if exception else ""
         log.warning(

@@ -14,6 +14,7 @@ from onlooker.console.accounts.models import Account
 from onlooker.console.accounts.page_access import PersonRequest, signed_in
 from onlooker.console.accounts.rate_limit import client_address, show_rate_limited, take_within_limit
 from onlooker.console.accounts.reach import organisations_that_wait
+from onlooker.console.languages.locale_text import translate
 from onlooker.console.sign_in.models import IdentityProvider
 from onlooker.console.sign_in.openid import OrganisationOAuth2Adapter, OrganisationProvider
 from onlooker.console.sign_in.outbound import ProviderTroubleError, place_of
@@ -66,7 +67,7 @@ def _begin(request: HttpRequest, provider: IdentityProvider, account: Account | 
     try:
         target = OrganisationProvider(request, app=app_of(provider)).begin(request, get_next_redirect_url(request))
     except ProviderTroubleError as trouble:
-        return show_refusal(request, provider, str(trouble))
+        return show_refusal(request, provider, translate(trouble))
     context = {"target": target, "organisation": provider.organisation, "host": place_of(target)}
     return render(request, "sign_in/leading.html", context)
 
@@ -78,12 +79,12 @@ def take_answer(request: HttpRequest, address: str) -> HttpResponse:
     if not _may_ask(request):
         return show_rate_limited(request)
     if request.GET.get("iss", provider.issuer) != provider.issuer:
-        return show_refusal(request, provider, START_AGAIN)
+        return show_refusal(request, provider, str(START_AGAIN))
     try:
         view = OAuth2CallbackView.adapter_view(OrganisationOAuth2Adapter(request, provider.provider_id))
         answer: HttpResponse = view(request)
     except ProviderTroubleError as trouble:
-        return show_refusal(request, provider, str(trouble))
+        return show_refusal(request, provider, translate(trouble))
     return answer
 
 

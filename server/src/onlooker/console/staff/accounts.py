@@ -9,6 +9,8 @@ from django.contrib import admin, messages
 from django.db import transaction
 from django.db.models import QuerySet
 from django.http import HttpRequest
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
 
 from onlooker.audit.actor import acting_as, staff_actor
 from onlooker.console.accounts.models import Account
@@ -29,7 +31,7 @@ class NewAccountForm(forms.ModelForm):  # type: ignore[type-arg]
     def clean_email(self) -> str:
         email = str(self.cleaned_data["email"]).lower()
         if Account.objects.filter(email=email).exists():
-            raise forms.ValidationError("An account with this address already exists.")
+            raise forms.ValidationError(_("An account with this address already exists."))
         return email
 
 
@@ -37,7 +39,7 @@ class AccountAdmin(StaffModelAdmin):
     list_display = ("email", "is_active", "is_staff", "created_at", "last_login")
     list_filter = ("is_active", "is_staff")
     search_fields = ("email",)
-    search_help_text = "Beginning of an e-mail address."
+    search_help_text = gettext_lazy("Beginning of an e-mail address.")
     ordering = ("-id",)
     readonly_fields = (*ABOUT, "is_staff", "is_superuser")
 
@@ -65,7 +67,7 @@ class AccountAdmin(StaffModelAdmin):
         return super().get_form(request, obj, change, **values)
 
     def about(self, obj: Account) -> str:
-        return (
+        return _(
             "While an account is inactive, nobody can sign in with it. Streams refuse all frames while no owner of "
             "their organisation is active."
         )
@@ -81,20 +83,26 @@ class AccountAdmin(StaffModelAdmin):
         obj.set_unusable_password()
         super().save_model(request, obj, form, change)
         EmailAddress.objects.create(user=obj, email=obj.email, primary=True)
-        messages.info(request, f"{obj.email} can now set a password with 'Forgot your password?' on the sign-in page.")
+        told = _("{email} can now set a password with 'Forgot your password?' on the sign-in page.")
+        messages.info(request, told.format(email=obj.email))
 
-    @admin.display(description="addresses")
+    @admin.display(description=gettext_lazy("addresses"))
     def addresses(self, account: Account) -> str:
         found = EmailAddress.objects.filter(user=account).order_by("-primary", "email")
-        return ", ".join(f"{one.email} ({'verified' if one.verified else 'not verified'})" for one in found) or "-"
+        return ", ".join(_describe_address(one) for one in found) or "-"
 
-    @admin.display(description="second factor", boolean=True)
+    @admin.display(description=gettext_lazy("second factor"), boolean=True)
     def has_second_factor(self, account: Account) -> bool:
         return bool(Authenticator.objects.filter(user=account).exists())
 
-    @admin.display(description="streams")
+    @admin.display(description=gettext_lazy("streams"))
     def stream_count(self, account: Account) -> int:
         return visible_streams(account).count()
+
+
+def _describe_address(address: EmailAddress) -> str:
+    said = _("{email} (verified)") if address.verified else _("{email} (not verified)")
+    return said.format(email=address.email)
 
 
 @transaction.atomic

@@ -6,9 +6,21 @@ from django.contrib import admin
 from django.db.models import Q, QuerySet
 from django.http import HttpRequest
 from django.utils import timezone
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy, pgettext_lazy
 
+from onlooker.console.languages.locale_text import write_count
 from onlooker.console.staff.model_admin import ROWS_COUNTED, StaffModelAdmin, parse_uuid
 from onlooker.gateway.models import Job
+
+STATE_NAMES = {
+    # Translators: its time is over, and nothing has computed it.
+    "overdue": pgettext_lazy("job", "overdue"),
+    # Translators: a worker has it.
+    "leased": pgettext_lazy("job", "leased"),
+    "waiting": pgettext_lazy("job", "waiting"),
+    "finished": pgettext_lazy("job", "finished"),
+}
 
 
 def job_states() -> dict[str, Q]:
@@ -27,12 +39,12 @@ def job_states() -> dict[str, Q]:
 class JobStateFilter(admin.SimpleListFilter):
     """With the number of jobs in each state."""
 
-    title = "state"
+    title = pgettext_lazy("job", "state")
     parameter_name = "state"
 
     def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, str]]:
         counts = {name: Job.objects.filter(rows)[:ROWS_COUNTED].count() for name, rows in job_states().items()}
-        return [(name, f"{name} ({_format_count(count)})") for name, count in counts.items()]
+        return [(name, f"{STATE_NAMES[name]} ({_format_count(count)})") for name, count in counts.items()]
 
     def queryset(self, request: HttpRequest, queryset: QuerySet[Job]) -> QuerySet[Job]:
         rows = job_states().get(self.value() or "")
@@ -40,7 +52,7 @@ class JobStateFilter(admin.SimpleListFilter):
 
 
 def _format_count(count: int) -> str:
-    return f"{count:,}" if count < ROWS_COUNTED else f"{count:,} or more"
+    return write_count(count) if count < ROWS_COUNTED else _("{count} or more").format(count=write_count(count))
 
 
 class JobAdmin(StaffModelAdmin):
@@ -48,7 +60,7 @@ class JobAdmin(StaffModelAdmin):
     list_filter = (JobStateFilter,)
     list_select_related = ("stream",)
     search_fields = ("job_id",)
-    search_help_text = "Complete job id."
+    search_help_text = gettext_lazy("Complete job id.")
     ordering = ("-number",)
     fields = (
         *("job_id", "state", "service", "version", "stream", "request_id", "worker_deaths"),
@@ -62,11 +74,15 @@ class JobAdmin(StaffModelAdmin):
         job_id = parse_uuid(term)
         return rows.filter(job_id=job_id) if job_id else rows.none()
 
-    @admin.display(description="state")
+    @admin.display(description=pgettext_lazy("job", "state"))
     def state(self, job: Job) -> str:
-        now = timezone.now()
-        if job.finished_at:
-            return "finished"
-        if job.deadline_at < now:
-            return "overdue"
-        return "leased" if job.leased_until and job.leased_until > now else "waiting"
+        return str(STATE_NAMES[_state_of(job)])
+
+
+def _state_of(job: Job) -> str:
+    now = timezone.now()
+    if job.finished_at:
+        return "finished"
+    if job.deadline_at < now:
+        return "overdue"
+    return "leased" if job.leased_until and job.leased_until > now else "waiting"

@@ -6,12 +6,15 @@ from django.contrib import admin, messages
 from django.contrib.auth.views import redirect_to_login
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
 
 from onlooker.console.accounts.models import Account
 from onlooker.console.accounts.second_factor import has_second_factor
 from onlooker.console.members.models import Invitation
 from onlooker.console.staff.accounts import AccountAdmin
 from onlooker.console.staff.jobs import JobAdmin
+from onlooker.console.staff.names import translate_names
 from onlooker.console.staff.streams import (
     InvitationAdmin,
     MembershipAdmin,
@@ -38,9 +41,9 @@ MODEL_ADMINS = {
 class StaffSite(admin.AdminSite):
     """Staff see all of it; there are no finer permissions. Sign-in and passwords are handled by the account pages."""
 
-    site_header = "Onlooker: staff"
-    site_title = "Onlooker: staff"
-    index_title = "Accounts, streams, jobs and workers"
+    site_header = gettext_lazy("Onlooker: staff")
+    site_title = gettext_lazy("Onlooker: staff")
+    index_title = gettext_lazy("Accounts, streams, jobs and workers")
     site_url = "/streams/"
 
     def has_permission(self, request: HttpRequest) -> bool:
@@ -60,7 +63,8 @@ class StaffSite(admin.AdminSite):
             return redirect("admin:index")
         if account.reaches_only is not None:
             return redirect("sign-in-closed")
-        messages.warning(request, "The staff pages require a second factor. Set one up here, then open them again.")
+        warning = _("The staff pages require a second factor. Set one up here, then open them again.")
+        messages.warning(request, warning)
         return redirect("mfa_activate_totp")
 
     def index(self, request: HttpRequest, extra_context: dict[str, Any] | None = None) -> Any:
@@ -80,4 +84,5 @@ def register_models() -> None:
     for model in list(admin.site._registry):
         admin.site.unregister(model)  # second factors, sessions, groups: secrets, or of no use here
     for model, model_admin in MODEL_ADMINS.items():
+        translate_names(model)
         admin.site.register(model, model_admin)

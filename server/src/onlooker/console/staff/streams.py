@@ -7,10 +7,13 @@ from django.conf import settings
 from django.contrib import admin
 from django.db.models import FloatField, OuterRef, QuerySet, Subquery
 from django.http import HttpRequest
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
 
 from onlooker.audit.actor import acting_as, staff_actor
 from onlooker.console.accounts.models import Account
 from onlooker.console.billing.subscriptions import has_subscription
+from onlooker.console.languages.locale_text import write_decimal
 from onlooker.console.members.models import Invitation
 from onlooker.console.staff.model_admin import StaffModelAdmin, parse_uuid
 from onlooker.streams.administration import set_stream
@@ -34,7 +37,9 @@ class StreamAdmin(StaffModelAdmin):
     list_filter = ("kind", "enabled", ("removed_at", admin.EmptyFieldListFilter))
     list_select_related = ("organisation",)
     search_fields = ("name",)
-    search_help_text = "Complete Login (client_id), beginning of an owner's e-mail address, or part of the name."
+    search_help_text = gettext_lazy(
+        "Complete Login (client_id), beginning of an owner's e-mail address, or part of the name."
+    )
     ordering = ("-id",)
     fields = (
         *("name", "client_id", "organisation", "kind", "enabled", "used_this_month", "last_frame_at", "created_at"),
@@ -56,9 +61,10 @@ class StreamAdmin(StaffModelAdmin):
         return self.fields if obj and has_subscription(obj) else self.readonly_fields
 
     def about(self, obj: Stream) -> str:
-        switch = "Only its organisation can turn it on and off; to stop it, disable the accounts of all its owners."
+        switch = _("Only its organisation can turn it on and off; to stop it, disable the accounts of all its owners.")
         if has_subscription(obj):
-            return f"Its kind depends on its subscription and can't be changed here. {switch}"
+            kind = _("Its kind depends on its subscription and can't be changed here.")
+            return f"{kind} {switch}"
         return switch
 
     def has_change_permission(self, request: HttpRequest, obj: Stream | None = None) -> bool:
@@ -89,16 +95,16 @@ class StreamAdmin(StaffModelAdmin):
             with acting_as(staff_actor(cast(Account, request.user).pk)):
                 set_stream(str(obj.client_id), changes, quota_s=settings.ONLOOKER.developer_quota_s)
 
-    @admin.display(description="used this month")
+    @admin.display(description=gettext_lazy("used this month"))
     def used_this_month(self, stream: Any) -> str:
         minutes = (stream.video_s or 0) / 60
-        return f"{int(minutes // 60)} h {int(minutes % 60)} min"
+        return _("{hours} h {minutes} min").format(hours=int(minutes // 60), minutes=int(minutes % 60))
 
-    @admin.display(description="last frame")
+    @admin.display(description=gettext_lazy("last frame"))
     def last_frame_at(self, stream: Any) -> Any:
         return stream.seen_at
 
-    @admin.display(description="being removed", boolean=True)
+    @admin.display(description=gettext_lazy("being removed"), boolean=True)
     def is_removed(self, stream: Stream) -> bool:
         return stream.removed_at is not None
 
@@ -107,7 +113,9 @@ class UsageAdmin(StaffModelAdmin):
     list_display = ("month", "stream", "organisation", "hours", "last_frame_at")
     list_select_related = ("stream__organisation",)
     search_fields = ("stream__name",)
-    search_help_text = "Complete Login (client_id) of a stream, or beginning of an owner's e-mail address."
+    search_help_text = gettext_lazy(
+        "Complete Login (client_id) of a stream, or beginning of an owner's e-mail address."
+    )
     ordering = ("-id",)
     fields = ("stream", "organisation", "month", "hours", "last_frame_at")
 
@@ -117,13 +125,13 @@ class UsageAdmin(StaffModelAdmin):
             return rows.filter(stream__client_id=client_id)
         return rows.filter(stream__organisation__in=_owned_by(term))
 
-    @admin.display(description="organisation")
+    @admin.display(description=gettext_lazy("organisation"))
     def organisation(self, usage: Usage) -> str:
         return str(usage.stream.organisation or "-")
 
-    @admin.display(description="hours of video")
+    @admin.display(description=gettext_lazy("hours of video"))
     def hours(self, usage: Usage) -> str:
-        return f"{usage.video_s / 3600:.2f}"
+        return write_decimal(usage.video_s / 3600, 2)
 
 
 def _owned_by(beginning: str) -> QuerySet[Organisation]:
@@ -135,19 +143,19 @@ def _owned_by(beginning: str) -> QuerySet[Organisation]:
 class OrganisationAdmin(StaffModelAdmin):
     list_display = ("name", "created_at", "requires_second_factor")
     search_fields = ("name",)
-    search_help_text = "Beginning of an owner's e-mail address, or part of the name."
+    search_help_text = gettext_lazy("Beginning of an owner's e-mail address, or part of the name.")
     ordering = ("-id",)
     fields = ("name", "created_at", "requires_second_factor", "owners", "stream_count")
 
     def find(self, rows: QuerySet[Organisation], term: str) -> QuerySet[Organisation]:
         return rows.filter(pk__in=_owned_by(term)) if "@" in term else rows.filter(name__icontains=term)
 
-    @admin.display(description="owners")
+    @admin.display(description=gettext_lazy("owners"))
     def owners(self, organisation: Organisation) -> str:
         found = organisation.memberships.filter(role=MemberRole.OWNER).order_by("id")
         return ", ".join(found.values_list("account__email", flat=True))
 
-    @admin.display(description="streams")
+    @admin.display(description=gettext_lazy("streams"))
     def stream_count(self, organisation: Organisation) -> int:
         return organisation.streams.filter(removed_at=None).count()
 
@@ -156,7 +164,7 @@ class MembershipAdmin(StaffModelAdmin):
     list_display = ("account", "organisation", "role", "created_at")
     list_select_related = ("account", "organisation")
     search_fields = ("account__email",)
-    search_help_text = "Beginning of a member's e-mail address."
+    search_help_text = gettext_lazy("Beginning of a member's e-mail address.")
     ordering = ("-id",)
     fields = ("account", "organisation", "role", "created_at")
 
@@ -168,7 +176,7 @@ class InvitationAdmin(StaffModelAdmin):
     list_display = ("email", "organisation", "role", "invited_at", "expires_at")
     list_select_related = ("organisation",)
     search_fields = ("email",)
-    search_help_text = "Beginning of an invited e-mail address."
+    search_help_text = gettext_lazy("Beginning of an invited e-mail address.")
     ordering = ("email",)
     fields = ("email", "organisation", "role", "invited_at", "expires_at")
 

@@ -6,17 +6,21 @@ from django.contrib import admin
 from django.db.models import QuerySet
 from django.http import HttpRequest
 from django.utils import timezone
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
 
 from onlooker.console.staff.model_admin import StaffModelAdmin
 from onlooker.gateway.models import ListedWorker
 
 LIVE_FOR_S = 15.0
 """A dispatcher writes the list every 5 seconds; what it has not heard of for longer is not shown."""
-UNCONFINED = (
+UNCONFINED = gettext_lazy(
     "No. An attacker who takes over a picture decoder there can do what the worker's user can do, which in "
     '"onlooker up" is everything. Set ONLOOKER_CONFINEMENT=on, on a kernel with Landlock.'
 )
-WARNING = "A worker is not confined: an attacker who takes over a picture decoder there has its user's rights."
+WARNING = gettext_lazy(
+    "A worker is not confined: an attacker who takes over a picture decoder there has its user's rights."
+)
 
 
 def live_workers() -> QuerySet[ListedWorker]:
@@ -31,10 +35,10 @@ class WorkerAdmin(StaffModelAdmin):
     def get_queryset(self, request: HttpRequest) -> QuerySet[ListedWorker]:
         return live_workers()
 
-    @admin.display(description="confined")
+    @admin.display(description=gettext_lazy("confined"))
     def is_confined(self, worker: ListedWorker) -> str:
-        return "Yes" if worker.confined else UNCONFINED
+        return _("Yes") if worker.confined else str(UNCONFINED)
 
-    @admin.display(description="services")
+    @admin.display(description=gettext_lazy("services"))
     def hosted(self, worker: ListedWorker) -> str:
         return ", ".join(worker.services)

@@ -8,14 +8,18 @@ from django.conf import settings
 from django.contrib import messages
 from django.http import Http404, HttpResponse
 from django.shortcuts import redirect, render
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy as _lazy
+from django.utils.translation import ngettext
 
 from onlooker.audit.actor import account_actor
 from onlooker.console.accounts.page_access import PersonRequest, signed_in
 from onlooker.console.dashboard.fleet_list import parse_filter
 from onlooker.console.dashboard.overview import read_listing
 from onlooker.console.forms import PlainForm
+from onlooker.console.languages.locale_text import translate, write_count
 from onlooker.console.streams.access import managed_streams
-from onlooker.console.streams.forms import HoursField
+from onlooker.console.streams.forms import NO_SITE, HoursField
 from onlooker.streams.bulk_changes import (
     AT_MOST,
     BulkChange,
@@ -31,13 +35,14 @@ from onlooker.streams.organisations import RefusedError
 
 SHOWN = 50
 """Streams that a preview lists; others are counted."""
-HOURS_HELP = "On each stream's own clock, such as mo-fr 09:00-18:30, sa 10:00-16:00."
+# Translators: weekdays stay mo, fr and sa: nothing else is understood.
+HOURS_HELP = _lazy("On each stream's own clock, such as mo-fr 09:00-18:30, sa 10:00-16:00.")
 KEEP, NONE, SET = "", "none", "set"
 NAMES = {
-    "site_id": "Site",
-    "retention_days": "Keep visits for (days)",
-    "hours": "Opening hours",
-    "groups_of": "Groups of at least",
+    "site_id": _lazy("Site"),
+    "retention_days": _lazy("Keep visits for (days)"),
+    "hours": _lazy("Opening hours"),
+    "groups_of": _lazy("Groups of at least"),
 }
 
 
@@ -48,7 +53,7 @@ class TagsField(forms.CharField):
         try:
             return parse_tags(super().clean(value))
         except ValueError as error:
-            raise forms.ValidationError(str(error)) from None
+            raise forms.ValidationError(translate(error)) from None
 
 
 class BulkForm(PlainForm):
@@ -57,39 +62,39 @@ class BulkForm(PlainForm):
     streams = forms.CharField(widget=forms.HiddenInput)
     """Numbers of the chosen streams."""
     site = forms.ChoiceField(required=False)
-    add_tags = TagsField(required=False, label="Add tags", help_text="Separated by commas.")
-    remove_tags = TagsField(required=False, label="Remove tags", help_text="Separated by commas.")
+    add_tags = TagsField(required=False, label=_lazy("Add tags"), help_text=_lazy("Separated by commas."))
+    remove_tags = TagsField(required=False, label=_lazy("Remove tags"), help_text=_lazy("Separated by commas."))
     retention_days = forms.IntegerField(
-        required=False, min_value=1, max_value=LONGEST_RETENTION_DAYS, label="Keep visits for (days)"
+        required=False, min_value=1, max_value=LONGEST_RETENTION_DAYS, label=NAMES["retention_days"]
     )
     hours_choice = forms.ChoiceField(
         required=False,
-        label="Opening hours",
-        choices=[(KEEP, "Leave as they are"), (NONE, "Always open"), (SET, "These:")],
+        label=NAMES["hours"],
+        choices=[(KEEP, _lazy("Leave as they are")), (NONE, _lazy("Always open")), (SET, _lazy("These:"))],
     )
     hours = HoursField()
     groups_of = forms.IntegerField(
         required=False,
         min_value=1,
         max_value=LARGEST_GROUPS,
-        label="Tell about people in groups of at least",
-        help_text="1 means off. Raising it from 1 permanently erases what was kept of each quarter of an hour.",
+        label=_lazy("Tell about people in groups of at least"),
+        help_text=_lazy("1 means off. Raising it from 1 permanently erases what was kept of each quarter of an hour."),
     )
 
     def __init__(self, sites: Sequence[Site], data: Any = None, **options: Any) -> None:
         super().__init__(data, **options)
         offered = [(str(site.pk), site.name) for site in sites]
         self.fields["site"] = forms.ChoiceField(
-            required=False, choices=[(KEEP, "Leave as it is"), (NONE, "No site"), *offered]
+            required=False, label=NAMES["site_id"], choices=[(KEEP, _("Leave as it is")), (NONE, NO_SITE), *offered]
         )
-        self.fields["hours"].label = "Hours"
+        self.fields["hours"].label = _("Hours")
         self.fields["hours"].help_text = HOURS_HELP
         self.order_fields(["streams", "site"])
 
     def clean(self) -> dict[str, Any]:
         given: dict[str, Any] = self.cleaned_data
         if given.get("hours_choice") == SET and not given.get("hours") and "hours" not in self.errors:
-            self.add_error("hours", "Enter the opening hours.")
+            self.add_error("hours", _("Enter the opening hours."))
         return given
 
     @property
@@ -122,7 +127,7 @@ def show_bulk_change(request: PersonRequest) -> HttpResponse:
     try:
         planned = plan_changes(streams, form.change)
     except RefusedError as error:
-        form.add_error(None, str(error))
+        form.add_error(None, translate(error))
         return render(request, "streams/change.html", context)
     digest = digest_plan(planned)
     if planned and request.POST.get("shown") == digest:
@@ -155,23 +160,26 @@ def _parse_numbers(texts: Sequence[str]) -> list[int]:
 
 def _explain(streams: Sequence[Stream]) -> str:
     if not streams:
-        return "No stream is selected. Tick some in the list of streams."
+        return _("No stream is selected. Tick some in the list of streams.")
     if len(streams) > AT_MOST:
-        return f"At most {AT_MOST:,} streams can be changed at once. Choose fewer, such as those of one site."
-    return "These streams belong to several organisations. Choose streams of one."
+        return _("At most {most} streams can be changed at once. Choose fewer, such as those of one site.").format(
+            most=write_count(AT_MOST)
+        )
+    return _("These streams belong to several organisations. Choose streams of one.")
 
 
 def _apply(request: PersonRequest, planned: Sequence[PlannedChange]) -> HttpResponse:
     changed = apply_changes(planned, actor=account_actor(request.user.pk), quota_s=settings.ONLOOKER.developer_quota_s)
-    messages.success(request, f"{changed:,} stream{'' if changed == 1 else 's'} changed.")
+    said = ngettext("{count} stream changed.", "{count} streams changed.", changed)
+    messages.success(request, said.format(count=write_count(changed)))
     return redirect("streams")
 
 
 def describe_plan(planned: Sequence[PlannedChange], sites: Sequence[Site]) -> dict[str, Any]:
     """How many streams change in what, and of the first ones how."""
-    names = {None: "no site"} | {site.pk: site.name for site in sites}
-    counts = [(NAMES[name], sum(name in one.settings for one in planned)) for name in NAMES]
-    counts.append(("Tags", sum(bool(one.added_tags or one.removed_tags) for one in planned)))
+    names = {None: _("no site")} | {site.pk: site.name for site in sites}
+    counts = [(str(NAMES[name]), sum(name in one.settings for one in planned)) for name in NAMES]
+    counts.append((_("Tags"), sum(bool(one.added_tags or one.removed_tags) for one in planned)))
     return {
         "changed": len(planned),
         "counts": [(name, count) for name, count in counts if count],
@@ -187,11 +195,11 @@ def _describe_change(one: PlannedChange, sites: dict[int | None, str]) -> list[s
 
     def show(name: str, value: Any) -> str:
         if name == "site_id":
-            return sites.get(value, "another site")
-        return str(value) if value != "" else "always open"
+            return sites.get(value, _("another site"))
+        return str(value) if value != "" else _("always open")
 
     told = [
         f"{NAMES[name]}: {show(name, before)} → {show(name, after)}" for name, (before, after) in one.settings.items()
     ]
-    told += [f"Tag added: {name}" for name in one.added_tags]
-    return told + [f"Tag removed: {name}" for name in one.removed_tags]
+    told += [_("Tag added: {name}").format(name=name) for name in one.added_tags]
+    return told + [_("Tag removed: {name}").format(name=name) for name in one.removed_tags]

@@ -19,6 +19,7 @@ from onlooker.streams.models import ComputePlace, Stream
 
 log = logging.getLogger(__name__)
 
+DEBIAN_PACKAGES = "curl python3-venv"
 UNKNOWN_TOKEN = "<ACCESS_TOKEN>"  # noqa: S105
 PICTURE = "picture.jpg"
 RUN_LINE = "onlooker-agent run"
@@ -32,6 +33,7 @@ def connection_context(stream: Stream, access_token: str = UNKNOWN_TOKEN) -> dic
         "stream": stream,
         "input_url": settings.ONLOOKER.public_url,
         "computes_on_device": computes,
+        "debian_packages": f"{DEBIAN_PACKAGES} libseccomp2" if computes else DEBIAN_PACKAGES,
         "oldest_python": f"3.{installation.oldest_minor}",
         "install_line": install_line(script) if find_parts(settings.ONLOOKER, installation) else "",
         "script_url": reverse(script),

@@ -6,12 +6,18 @@ from typing import Any
 from django import forms
 from django.conf import settings
 from django.utils.html import format_html
+from django.utils.safestring import SafeString
+from django.utils.text import format_lazy
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy as _lazy
+from django.utils.translation import pgettext_lazy
 
 from onlooker.audit.entries import kept_days
 from onlooker.audit.models import LONGEST_KEPT_DAYS
 from onlooker.console.accounts.models import Account
 from onlooker.console.accounts.reach import may_have_own_organisation
 from onlooker.console.forms import PlainForm
+from onlooker.console.languages.locale_text import translate, translate_lazily
 from onlooker.console.streams.access import find_way, managed_organisations, may_choose_kind
 from onlooker.streams.administration import AUDIT_DAYS, LONGEST_GRACE
 from onlooker.streams.business_hours import check_hours
@@ -37,21 +43,22 @@ from onlooker.streams.presets import (
 )
 
 _LONGEST_GRACE_HOURS = LONGEST_GRACE.total_seconds() / 3600
-_TIME_ZONE_HELP = "Days and hours in its numbers follow this time zone."
-_HOURS_HELP = (
+_TIME_ZONE_HELP = _lazy("Days and hours in its numbers follow this time zone.")
+# Translators: weekdays stay mo, fr and sa: nothing else is understood.
+_HOURS_HELP = _lazy(
     "On the clock of this time zone, such as mo-fr 09:00-18:30, sa 10:00-16:00. Outside them nothing is computed. "
     "Empty: always open."
 )
 PLACE_TEXTS = {
-    "public": "In a public place, such as a shop, a station or a fair",
-    "workplace": "In a workplace",
-    "school": "In a school, a university or another place of education",
+    "public": _lazy("In a public place, such as a shop, a station or a fair"),
+    "workplace": _lazy("In a workplace"),
+    "school": _lazy("In a school, a university or another place of education"),
 }
 COMPUTE_TEXTS = {
-    "server": "On the server: the camera sends frames",
-    "device": "On the device: no frame leaves it, only visits do. Needs an agent with the device extra",
+    "server": _lazy("On the server: the camera sends frames"),
+    "device": _lazy("On the device: no frame leaves it, only visits do. Needs an agent with the device extra"),
 }
-NO_SITE = "No site"
+NO_SITE = _lazy("No site")
 NOT_CHOSEN = ("kind", "compute", "place", "groups_of", AUDIT_DAYS)
 """Empty, these change nothing."""
 
@@ -71,31 +78,36 @@ class NameField(forms.CharField):
     """A stream's name."""
 
     def __init__(self, **options: Any) -> None:
-        super().__init__(max_length=LONGEST_NAME, help_text="For example, where the camera is.", **options)
+        named = {"label": _lazy("Name"), "help_text": _lazy("For example, where the camera is.")}
+        super().__init__(max_length=LONGEST_NAME, **named | options)
 
     def clean(self, value: Any) -> str:
         try:
             return check_name(super().clean(value))
         except ValueError as error:
-            raise forms.ValidationError(str(error)) from None
+            raise forms.ValidationError(translate(error)) from None
 
 
 class TimeZoneField(forms.ChoiceField):
     """A time zone; the current one is always offered, whatever it is."""
 
     def __init__(self, *, current: str = "", **options: Any) -> None:
-        choices: list[Any] = [(area, [(name, name) for name in names]) for area, names in time_zones_by_area().items()]
+        choices: list[Any] = [
+            (translate_lazily(area), [(name, name) for name in names]) for area, names in time_zones_by_area().items()
+        ]
         if current and not any(current in names for names in time_zones_by_area().values()):
             choices.insert(0, (current, current))
-        super().__init__(choices=choices, help_text=_TIME_ZONE_HELP, **options)
+        super().__init__(choices=choices, label=_lazy("Time zone"), help_text=_TIME_ZONE_HELP, **options)
 
 
 class KindField(forms.ChoiceField):
     """Developer or enterprise, with a sentence each."""
 
     def __init__(self, **options: Any) -> None:
-        choices = list(describe_kinds(settings.ONLOOKER).items())
-        super().__init__(widget=forms.RadioSelect, choices=choices, **options)
+        choices = [(kind, translate(told)) for kind, told in describe_kinds(settings.ONLOOKER).items()]
+        super().__init__(
+            widget=forms.RadioSelect, choices=choices, label=pgettext_lazy("of a stream", "Kind"), **options
+        )
 
 
 class ComputeField(forms.ChoiceField):
@@ -103,7 +115,7 @@ class ComputeField(forms.ChoiceField):
 
     def __init__(self, **options: Any) -> None:
         choices = list(COMPUTE_TEXTS.items())
-        super().__init__(widget=forms.RadioSelect, choices=choices, label="Where frames are computed", **options)
+        super().__init__(widget=forms.RadioSelect, choices=choices, label=_lazy("Where frames are computed"), **options)
 
 
 class PlaceField(forms.ChoiceField):
@@ -111,36 +123,43 @@ class PlaceField(forms.ChoiceField):
 
     def __init__(self, **options: Any) -> None:
         choices = list(PLACE_TEXTS.items())
-        super().__init__(widget=forms.RadioSelect, choices=choices, label="Where is the camera?", **options)
+        super().__init__(widget=forms.RadioSelect, choices=choices, label=_lazy("Where is the camera?"), **options)
 
 
 class PresetField(forms.ChoiceField):
     """What is computed of people, with a sentence each."""
 
     def __init__(self, **options: Any) -> None:
-        choices = [
-            (preset.value, format_html("<strong>{}:</strong> {}", choice.title, choice.meaning))
-            for preset, choice in PRESETS.items()
-        ]
         super().__init__(
-            widget=forms.RadioSelect, choices=choices, initial=USUAL.value, label="What is computed?", **options
+            widget=forms.RadioSelect,
+            choices=_list_presets,
+            initial=USUAL.value,
+            label=_lazy("What is computed?"),
+            **options,
         )
+
+
+def _list_presets() -> list[tuple[str, SafeString]]:
+    return [
+        (preset.value, format_html("<strong>{}:</strong> {}", translate(choice.title), translate(choice.meaning)))
+        for preset, choice in PRESETS.items()
+    ]
 
 
 class HoursField(forms.CharField):
     """Opening hours, as text."""
 
     def __init__(self, **options: Any) -> None:
-        super().__init__(required=False, label="Opening hours", help_text=_HOURS_HELP, **options)
+        super().__init__(required=False, label=_lazy("Opening hours"), help_text=_HOURS_HELP, **options)
 
     def clean(self, value: Any) -> str:
         try:
             return check_hours(super().clean(value))
         except ValueError as error:
-            raise forms.ValidationError(str(error)) from None
+            raise forms.ValidationError(translate(error)) from None
 
 
-NOT_HERE = "You can't create streams here. Ask an owner of the organisation for the role of a manager."
+NOT_HERE = _lazy("You can't create streams here. Ask an owner of the organisation for the role of a manager.")
 
 
 class BelongsField(forms.ChoiceField):
@@ -151,11 +170,11 @@ class BelongsField(forms.ChoiceField):
         sites = Site.objects.filter(organisation__in=organisations).order_by("name", "id")
         self._sites = {f"{site.organisation_id}-{site.pk}": site for site in sites}
         groups = [(one.name, self._choices_of(one)) for one in organisations]
-        super().__init__(choices=groups, required=False, label="Organisation and site", **options)
+        super().__init__(choices=groups, required=False, label=_lazy("Organisation and site"), **options)
 
     def _choices_of(self, organisation: Organisation) -> list[tuple[str, str]]:
         sites = [(key, site.name) for key, site in self._sites.items() if site.organisation_id == organisation.pk]
-        return [(str(organisation.pk), NO_SITE), *sites]
+        return [(str(organisation.pk), str(NO_SITE)), *sites]
 
     def organisation_in(self, value: str) -> Organisation | None:
         return self._organisations.get(value.partition("-")[0])
@@ -173,7 +192,9 @@ class NewStreamForm(PlainForm):
     name = NameField()
     place = PlaceField()
     preset = PresetField()
-    notice_given = forms.BooleanField(required=False, label=NOTICE_TICK, help_text=NOTICE_SENTENCE)
+    notice_given = forms.BooleanField(
+        required=False, label=translate_lazily(NOTICE_TICK), help_text=translate_lazily(NOTICE_SENTENCE)
+    )
     time_zone = TimeZoneField(initial="UTC")
     hours = HoursField()
     form_key = forms.UUIDField(required=False, widget=forms.HiddenInput, initial=uuid.uuid4)
@@ -200,7 +221,7 @@ class NewStreamForm(PlainForm):
         if self._is_elsewhere:
             self.add_error(None, NOT_HERE)
         for name, refusal in choice_of(given).find_refusals().items():
-            self.add_error(name, refusal)
+            self.add_error(name, translate(refusal))
         return given
 
     @property
@@ -233,31 +254,33 @@ class SettingsForm(PlainForm):
 
     name = NameField()
     enabled = forms.BooleanField(
-        required=False, help_text="While this is off, frames are refused and nothing is counted."
+        required=False,
+        label=_lazy("Enabled"),
+        help_text=_lazy("While this is off, frames are refused and nothing is counted."),
     )
     place = PlaceField(required=False)
     reads_faces = forms.BooleanField(
         required=False,
-        label="Look for faces",
-        help_text="While this is off, people are only counted: no face net runs, and nobody is interested.",
+        label=_lazy("Look for faces"),
+        help_text=_lazy("While this is off, people are only counted: no face net runs, and nobody is interested."),
     )
-    reads_age = forms.BooleanField(required=False, label="Age")
-    reads_gender = forms.BooleanField(required=False, label="Gender")
-    reads_expression = forms.BooleanField(required=False, label="Expression")
+    reads_age = forms.BooleanField(required=False, label=_lazy("Age"))
+    reads_gender = forms.BooleanField(required=False, label=_lazy("Gender"))
+    reads_expression = forms.BooleanField(required=False, label=_lazy("Expression"))
     compute = ComputeField(required=False)
     retention_days = forms.IntegerField(
         min_value=1,
         max_value=LONGEST_RETENTION_DAYS,
-        label="Keep visits for (days)",
-        help_text="Older visits are deleted.",
+        label=_lazy("Keep visits for (days)"),
+        help_text=_lazy("Older visits are deleted."),
     )
     confirmed_days = forms.IntegerField(required=False, widget=forms.HiddenInput)
     audit_days = forms.IntegerField(
         required=False,
         min_value=1,
         max_value=LONGEST_KEPT_DAYS,
-        label="Keep the audit log for (days)",
-        help_text="Older entries are deleted.",
+        label=_lazy("Keep the audit log for (days)"),
+        help_text=_lazy("Older entries are deleted."),
     )
     time_zone = TimeZoneField()
     hours = HoursField()
@@ -265,31 +288,33 @@ class SettingsForm(PlainForm):
         required=False,
         min_value=1,
         max_value=LARGEST_GROUPS,
-        label="Tell about people in groups of at least",
-        help_text="Age, gender, expression and times are told of so many interested people together, never of fewer. 1 "
-        "means off. Raising it from 1 permanently erases what was kept of each quarter of an hour.",
+        label=_lazy("Tell about people in groups of at least"),
+        help_text=_lazy(
+            "Age, gender, expression and times are told of so many interested people together, never of fewer. 1 "
+            "means off. Raising it from 1 permanently erases what was kept of each quarter of an hour."
+        ),
     )
     grid = forms.BooleanField(
         required=False,
-        label="Round ranges to quarters of an hour",
-        help_text="Nobody is told who is in view now, and numbers change once a minute.",
+        label=_lazy("Round ranges to quarters of an hour"),
+        help_text=_lazy("Nobody is told who is in view now, and numbers change once a minute."),
     )
     silence_alert_minutes = forms.IntegerField(
         min_value=0,
         max_value=LONGEST_SILENCE_MINUTES,
-        label="E-mail owners and managers when the camera is silent for (minutes)",
-        help_text="0 means never.",
+        label=_lazy("E-mail owners and managers when the camera is silent for (minutes)"),
+        help_text=_lazy("0 means never."),
     )
     blind_alert_minutes = forms.IntegerField(
         min_value=0,
         max_value=LONGEST_SILENCE_MINUTES,
-        label="E-mail owners and managers when the camera sees nothing for (minutes)",
-        help_text="It is covered, in the dark, out of focus, frozen or lost. 0 means never.",
+        label=_lazy("E-mail owners and managers when the camera sees nothing for (minutes)"),
+        help_text=_lazy("It is covered, in the dark, out of focus, frozen or lost. 0 means never."),
     )
     unusual_alert = forms.BooleanField(
         required=False,
-        label="E-mail owners and managers when far fewer or far more people come than usual",
-        help_text="Judged every hour, once six weeks are known. At most one e-mail a day.",
+        label=_lazy("E-mail owners and managers when far fewer or far more people come than usual"),
+        help_text=_lazy("Judged every hour, once six weeks are known. At most one e-mail a day."),
     )
 
     def __init__(self, account: Account, stream: Stream, data: Any = None) -> None:
@@ -297,10 +322,12 @@ class SettingsForm(PlainForm):
         own = {name: getattr(stream, name) for name in (*names, "kind") if name != AUDIT_DAYS}
         super().__init__(data, initial=own | {AUDIT_DAYS: kept_days(stream.pk)})
         self._stream = stream
-        self.reading_notice = READING_NOTICE
+        self.reading_notice = translate(READING_NOTICE)
         sites = Site.objects.filter(organisation=stream.organisation_id).order_by("name", "id")
         if sites:
-            self.fields["site"] = forms.ModelChoiceField(sites, required=False, empty_label=NO_SITE)
+            self.fields["site"] = forms.ModelChoiceField(
+                sites, required=False, label=_lazy("Site"), empty_label=str(NO_SITE)
+            )
             self.initial["site"] = stream.site_id
             names.append("site")
         if may_choose_kind(account, stream):
@@ -318,10 +345,10 @@ class SettingsForm(PlainForm):
         is_fewer = "retention_days" in self.changed_data and days and days < self._stream.retention_days
         if is_fewer and given.get("confirmed_days") != days:
             self.asked_days = days
-            self.add_error(None, "Nothing has been saved yet. Confirm below that older visits will be deleted.")
+            self.add_error(None, _("Nothing has been saved yet. Confirm below that older visits will be deleted."))
         changed = {name: given[name] for name in self.changed_data if name in given}
         for name, refusal in find_change_refusals(self._stream, changed).items():
-            self.add_error(name, refusal)
+            self.add_error(name, translate(refusal))
         return given
 
     @property
@@ -336,27 +363,27 @@ class RotationForm(PlainForm):
     grace = forms.ChoiceField(
         widget=forms.RadioSelect,
         initial="1",
-        label="Keep the old Password working for",
+        label=_lazy("Keep the old Password working for"),
         choices=[
-            ("0", "Not at all: it stops working now"),
-            ("1", "1 hour"),
-            ("4", "4 hours"),
-            ("24", "24 hours"),
-            ("other", "Other"),
+            ("0", _lazy("Not at all: it stops working now")),
+            ("1", _lazy("1 hour")),
+            ("4", _lazy("4 hours")),
+            ("24", _lazy("24 hours")),
+            ("other", pgettext_lazy("length of time", "Other")),
         ],
     )
     other_hours = forms.FloatField(
         required=False,
         min_value=0,
         max_value=_LONGEST_GRACE_HOURS,
-        label="Other (hours)",
-        help_text=f"0 to {_LONGEST_GRACE_HOURS:g}.",
+        label=_lazy("Other (hours)"),
+        help_text=format_lazy(_lazy("0 to {most}."), most=f"{_LONGEST_GRACE_HOURS:g}"),
     )
 
     def clean(self) -> dict[str, Any]:
         is_unsaid = self.cleaned_data.get("grace") == "other" and self.cleaned_data.get("other_hours") is None
         if is_unsaid and "other_hours" not in self.errors:
-            self.add_error("other_hours", "Enter the number of hours.")
+            self.add_error("other_hours", _("Enter the number of hours."))
         return self.cleaned_data
 
     @property
@@ -368,7 +395,7 @@ class RotationForm(PlainForm):
 class RemovalForm(PlainForm):
     """The stream's name, typed."""
 
-    name = forms.CharField(label="Stream name", widget=forms.TextInput(attrs={"autocomplete": "off"}))
+    name = forms.CharField(label=_lazy("Stream name"), widget=forms.TextInput(attrs={"autocomplete": "off"}))
 
     def __init__(self, stream: Stream, data: Any = None) -> None:
         super().__init__(data)
@@ -377,5 +404,5 @@ class RemovalForm(PlainForm):
     def clean_name(self) -> str:
         typed: str = self.cleaned_data["name"]
         if not is_same_name(typed, self._stream.name):
-            raise forms.ValidationError("That is not the stream's name. Nothing was deleted.")
+            raise forms.ValidationError(_("That is not the stream's name. Nothing was deleted."))
         return typed

@@ -7,10 +7,12 @@ from django.contrib import messages
 from django.db import transaction
 from django.http import Http404, HttpResponse
 from django.shortcuts import redirect, render
+from django.utils.translation import gettext as _
 
 from onlooker.audit.actor import account_actor, acting_as
 from onlooker.console.accounts.models import Account
 from onlooker.console.accounts.page_access import PersonRequest, signed_in
+from onlooker.console.languages.locale_text import translate
 from onlooker.console.streams.access import managed_stream
 from onlooker.console.streams.forms import NewStreamForm, RemovalForm, SettingsForm
 from onlooker.console.streams.idempotency import find_result, remember_result
@@ -27,11 +29,13 @@ def show_creation(request: PersonRequest) -> HttpResponse:
     form = NewStreamForm(request.user, request.POST or None)
     created = _create(form, request.user) if form.is_valid() else None
     if isinstance(created, Stream):
-        messages.warning(request, f"{created.name} already exists. If you did not see its Password, rotate it.")
+        said = _("{stream} already exists. If you did not see its Password, rotate it.")
+        messages.warning(request, said.format(stream=created.name))
         return redirect("stream", created.client_id)
     if created:
         return show_password(request, created.stream, created.access_token, needs_card=form.needs_card)
-    return render(request, "streams/new.html", {"form": form, "kinds": describe_kinds(settings.ONLOOKER)})
+    developer = translate(describe_kinds(settings.ONLOOKER)["developer"])
+    return render(request, "streams/new.html", {"form": form, "developer": developer})
 
 
 def _create(form: NewStreamForm, owner: Account) -> NewStream | Stream | None:
@@ -39,7 +43,7 @@ def _create(form: NewStreamForm, owner: Account) -> NewStream | Stream | None:
     try:
         return _create_once(form, owner)
     except RefusedError as error:
-        form.add_error(None, str(error))
+        form.add_error(None, translate(error))
         return None
 
 
@@ -80,7 +84,7 @@ def show_settings(request: PersonRequest, client_id: UUID) -> HttpResponse:
     except Stream.DoesNotExist:
         raise Http404 from None  # removed in the meantime
     seconds = f"{settings.ONLOOKER.credential_cache_s:g}"
-    messages.success(request, f"Settings saved. They take effect within {seconds} seconds.")
+    messages.success(request, _("Settings saved. They take effect within {seconds} seconds.").format(seconds=seconds))
     return redirect("stream", client_id)
 
 
@@ -92,7 +96,8 @@ def show_removal(request: PersonRequest, client_id: UUID) -> HttpResponse:
         return render(request, "streams/remove.html", {"stream": stream, "form": form})
     name = stream.name
     remove_stream(stream)
-    messages.success(request, f"{name} was deleted. Its visits and blobs are being deleted now.")
+    said = _("{stream} was deleted. Its visits and blobs are being deleted now.")
+    messages.success(request, said.format(stream=name))
     return redirect("streams")
 
 

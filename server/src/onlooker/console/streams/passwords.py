@@ -9,6 +9,7 @@ from django.utils import timezone
 
 from onlooker.audit.actor import account_actor, acting_as
 from onlooker.console.accounts.page_access import PersonRequest, signed_in
+from onlooker.console.languages.locale_text import translate
 from onlooker.console.streams.access import managed_stream
 from onlooker.console.streams.connection import connection_context
 from onlooker.console.streams.forms import RotationForm
@@ -53,7 +54,7 @@ def rotate_password(request: PersonRequest, client_id: UUID) -> HttpResponse:
             with acting_as(account_actor(request.user.pk)):
                 access_token = rotate_access_token(stream, grace=grace)
         except RefusedError as error:
-            form.add_error(None, str(error))
+            form.add_error(None, translate(error))
         except Stream.DoesNotExist:
             raise Http404 from None  # removed in the meantime
         else:

@@ -10,14 +10,17 @@ from django.conf import settings
 from django.db import connection
 from django.db.models import Max, Sum
 from django.utils import timezone
+from django.utils.translation import gettext_lazy as _lazy
+from django.utils.translation import pgettext
 
+from onlooker.console.languages.locale_text import write_duration
 from onlooker.database import load_queries
 from onlooker.slots import SLOT_S
 from onlooker.streams.business_hours import is_open, parse_hours, zone_of
 from onlooker.streams.coverage import Reason
 from onlooker.streams.models import Blindness, Refusal, Stream
 from onlooker.streams.options import WARNED_FROM, is_nearly_used_up
-from onlooker.streams.video_time import as_duration, month_end, month_of
+from onlooker.streams.video_time import month_end, month_of
 from onlooker_pipeline.service_call import PictureFault
 
 LIVE_S = 60
@@ -25,32 +28,39 @@ LIVE_S = 60
 
 _queries = load_queries("onlooker.streams")
 RECENT = timedelta(hours=24)
+# Translators: in each the first sentence says why frames were refused, the second what to do.
 REFUSAL_TEXTS = {
-    Reason.RATE_LIMITED: "Frames arrived faster than a stream may send them. Lower the camera's frame rate.",
-    Reason.OVERLOADED: "The server was overloaded. If this happens often, it needs more workers.",
-    Reason.QUOTA_EXCEEDED: "This developer stream had reached its monthly limit.",
-    Reason.STREAM_DISABLED: "The stream was disabled.",
-    Reason.STREAM_CLOSED: "The stream was closed at that time. Change its opening hours in its settings.",
-    Reason.TOO_LARGE: "The requests were too large. Send smaller pictures; 640x480 is enough.",
-    Reason.BAD_REQUEST: "The requests were malformed. Compare them with the curl command below.",
-    Reason.TOO_SLOW: "The requests took too long to arrive. The camera's connection is slow.",
-    Reason.BAD_IMAGE: "The pictures could not be read. Send JPEG or PNG.",
-    Reason.BAD_TIMESTAMP: "The timestamps were in the future or too old. Set the device's clock.",
-    Reason.OUT_OF_ORDER: "Frames were not newer than the frame before. Check that no two cameras share a session.",
-    Reason.FAILED: "The server failed to compute them. Its log has the cause.",
-    Reason.JOURNAL_FULL: "The device had no room to keep them. Connect it more often, or give its journal more room.",
-    Reason.CLOCK_UNKNOWN: "The device did not know the time. Let it reach a time server when it starts.",
-    Reason.COMPUTE_BUSY: "The device was too slow to compute them. Lower its frame rate, or use a faster device.",
+    Reason.RATE_LIMITED: _lazy("Frames arrived faster than a stream may send them. Lower the camera's frame rate."),
+    Reason.OVERLOADED: _lazy("The server was overloaded. If this happens often, it needs more workers."),
+    Reason.QUOTA_EXCEEDED: _lazy("This developer stream had reached its monthly limit."),
+    Reason.STREAM_DISABLED: _lazy("The stream was disabled."),
+    Reason.STREAM_CLOSED: _lazy("The stream was closed at that time. Change its opening hours in its settings."),
+    Reason.TOO_LARGE: _lazy("The requests were too large. Send smaller pictures; 640x480 is enough."),
+    Reason.BAD_REQUEST: _lazy("The requests were malformed. Compare them with the curl command below."),
+    Reason.TOO_SLOW: _lazy("The requests took too long to arrive. The camera's connection is slow."),
+    Reason.BAD_IMAGE: _lazy("The pictures could not be read. Send JPEG or PNG."),
+    Reason.BAD_TIMESTAMP: _lazy("The timestamps were in the future or too old. Set the device's clock."),
+    Reason.OUT_OF_ORDER: _lazy(
+        "Frames were not newer than the frame before. Check that no two cameras share a session."
+    ),
+    Reason.FAILED: _lazy("The server failed to compute them. Its log has the cause."),
+    Reason.JOURNAL_FULL: _lazy(
+        "The device had no room to keep them. Connect it more often, or give its journal more room."
+    ),
+    Reason.CLOCK_UNKNOWN: _lazy("The device did not know the time. Let it reach a time server when it starts."),
+    Reason.COMPUTE_BUSY: _lazy(
+        "The device was too slow to compute them. Lower its frame rate, or use a faster device."
+    ),
 }
 """The first sentence says why, the second what to do."""
 FAULT_TEXTS = {
-    PictureFault.BLACK: "The picture was black. Check the shutter, and that nothing covers the lens.",
-    PictureFault.COVERED: "Something covered the lens. Remove it.",
-    PictureFault.DARK: "It was too dark to find people. Leave a light on, or ignore the time after closing.",
-    PictureFault.OVEREXPOSED: "Most of the picture was white. Turn the camera away from the light.",
-    PictureFault.BLURRED: "The picture was blurred. Clean the lens and focus it.",
-    PictureFault.FROZEN: "The picture did not change at all. Restart the camera.",
-    PictureFault.MOVED: "The view changed: somebody turned the camera. Check where it looks.",
+    PictureFault.BLACK: _lazy("The picture was black. Check the shutter, and that nothing covers the lens."),
+    PictureFault.COVERED: _lazy("Something covered the lens. Remove it."),
+    PictureFault.DARK: _lazy("It was too dark to find people. Leave a light on, or ignore the time after closing."),
+    PictureFault.OVEREXPOSED: _lazy("Most of the picture was white. Turn the camera away from the light."),
+    PictureFault.BLURRED: _lazy("The picture was blurred. Clean the lens and focus it."),
+    PictureFault.FROZEN: _lazy("The picture did not change at all. Restart the camera."),
+    PictureFault.MOVED: _lazy("The view changed: somebody turned the camera. Check where it looks."),
 }
 """In the same way."""
 
@@ -65,6 +75,19 @@ class StatusLabel(enum.StrEnum):
     CLOSED = "closed"
     """Outside its opening hours."""
     QUOTA = "monthly limit reached"
+
+    @property
+    def words(self) -> str:
+        """As a badge says it."""
+        named = {
+            StatusLabel.NEVER_SEEN: pgettext("stream", "Never seen"),
+            StatusLabel.LIVE: pgettext("stream", "Live"),
+            StatusLabel.SILENT: pgettext("stream", "Silent"),
+            StatusLabel.DISABLED: pgettext("stream", "Disabled"),
+            StatusLabel.CLOSED: pgettext("stream", "Closed"),
+            StatusLabel.QUOTA: pgettext("stream", "Monthly limit reached"),
+        }
+        return named[self]
 
     @property
     def css_class(self) -> str:
@@ -92,15 +115,15 @@ class StreamStatus:
 
     @property
     def left(self) -> str:
-        return as_duration(max(0.0, (self.quota_s or 0) - self.used_s))
+        return write_duration(max(0.0, (self.quota_s or 0) - self.used_s))
 
     @property
     def used(self) -> str:
-        return as_duration(self.used_s)
+        return write_duration(self.used_s)
 
     @property
     def quota(self) -> str:
-        return as_duration(self.quota_s or 0)
+        return write_duration(self.quota_s or 0)
 
     @property
     def bar(self) -> dict[str, str]:
@@ -187,7 +210,9 @@ def count_refusals(stream: Stream) -> list[RefusalCount]:
         .order_by("-total")
     )
     # A gateway may be a version ahead: a reason that is unknown here is shown as it is.
-    return [RefusalCount(REFUSAL_TEXTS.get(row["reason"], row["reason"]), row["total"], row["last_at"]) for row in rows]
+    return [
+        RefusalCount(str(REFUSAL_TEXTS.get(row["reason"], row["reason"])), row["total"], row["last_at"]) for row in rows
+    ]
 
 
 @dataclass(frozen=True)
@@ -210,6 +235,6 @@ def sum_blindness(stream: Stream) -> list[BlindTime]:
         .order_by("-total_s")
     )
     return [
-        BlindTime(FAULT_TEXTS.get(row["fault"], row["fault"]), as_duration(row["total_s"]), row["last_at"])
+        BlindTime(str(FAULT_TEXTS.get(row["fault"], row["fault"])), write_duration(row["total_s"]), row["last_at"])
         for row in rows
     ]

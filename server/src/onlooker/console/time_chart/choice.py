@@ -7,12 +7,15 @@ from enum import StrEnum
 from urllib.parse import urlencode
 from uuid import UUID
 
+from django.utils.translation import gettext as _
+
+from onlooker.console.breakdowns.selection import PARAMETERS
 from onlooker.console.dashboard.figures import HEADLINES
 from onlooker.console.dashboard.period import Period, PeriodError
 
 CHARTED = HEADLINES
 """Every number that can be charted."""
-KEPT = ("metric", "beside", "ghost", "ghost_date", "hours")
+KEPT = ("metric", "beside", "ghost", "ghost_date", "hours", *PARAMETERS)
 """Parameters that stay when somebody chooses another period."""
 OPEN = "open"
 YEAR = timedelta(weeks=52)
@@ -58,10 +61,10 @@ def parse_choice(parameters: Mapping[str, str], period: Period) -> ChartChoice:
     metric, beside = (parameters.get(name, "") for name in ("metric", "beside"))
     stream = _parse_stream(beside) if beside and beside not in CHARTED else None
     if metric and metric not in CHARTED:
-        raise PeriodError(f"Unknown number. Choose one of {', '.join(CHARTED)}.")
+        raise PeriodError(_("Unknown number. Choose one of {names}.").format(names=", ".join(CHARTED)))
     hours = parameters.get("hours", "")
     if hours not in ("", "all", OPEN):
-        raise PeriodError("Unknown hours. Choose open or all.")
+        raise PeriodError(_("Unknown hours. Choose open or all."))
     kind = _parse_ghost(parameters.get("ghost", ""), period)
     return ChartChoice(
         metric,
@@ -77,7 +80,8 @@ def _parse_stream(text: str) -> UUID:
     try:
         return UUID(text)
     except ValueError:
-        raise PeriodError(f"Choose a stream, or one of {', '.join(CHARTED)}, to be shown beside.") from None
+        said = _("Choose a stream, or one of {names}, to be shown beside.").format(names=", ".join(CHARTED))
+        raise PeriodError(said) from None
 
 
 def _parse_ghost(text: str, period: Period) -> GhostKind:
@@ -85,7 +89,7 @@ def _parse_ghost(text: str, period: Period) -> GhostKind:
     if not text:
         return GhostKind.DAY if period.name == "today" else GhostKind.NONE
     if text not in list(GhostKind):
-        raise PeriodError(f"Unknown ghost line. Choose one of {', '.join(GhostKind)}.")
+        raise PeriodError(_("Unknown ghost line. Choose one of {names}.").format(names=", ".join(GhostKind)))
     return GhostKind.NONE if text == GhostKind.DAY and period.days > 1 else GhostKind(text)
 
 
@@ -94,7 +98,7 @@ def _parse_day(text: str) -> date | None:
     try:
         return date.fromisoformat(text) if text else None
     except ValueError:
-        raise PeriodError("Write the date of the ghost line as 2026-11-01.") from None
+        raise PeriodError(_("Write the date of the ghost line as 2026-11-01.")) from None
 
 
 def keep_choice(parameters: Mapping[str, str]) -> dict[str, str]:

@@ -4,18 +4,21 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from uuid import UUID
 
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy as _lazy
+
 from onlooker.console.dashboard.figures import FIGURE_KINDS
 from onlooker.console.dashboard.period import Period
 from onlooker.console.time_chart.choice import CHARTED, ChartChoice, GhostKind
 
 _GHOSTS = {
-    GhostKind.NONE: "None",
-    GhostKind.DAY: "The day before",
-    GhostKind.BEFORE: "The period before",
-    GhostKind.YEAR: "52 weeks earlier",
-    GhostKind.DATE: "A date",
+    GhostKind.NONE: _lazy("None"),
+    GhostKind.DAY: _lazy("The day before"),
+    GhostKind.BEFORE: _lazy("The period before"),
+    GhostKind.YEAR: _lazy("52 weeks earlier"),
+    GhostKind.DATE: _lazy("A date"),
 }
-_WEEK_BEFORE = "The week before"
+_WEEK_BEFORE = _lazy("The week before")
 
 
 @dataclass(frozen=True)
@@ -57,11 +60,11 @@ def make_control(
     """`shown_date` is when the ghost begins."""
     return ChartControl(
         metrics=(
-            ChartOption("", "Passing by and interested", not choice.metric),
+            ChartOption("", _("Passing by and interested"), not choice.metric),
             *_offer(CHARTED, chosen=choice.metric),
         ),
         beside=(
-            ChartOption("", "Nothing", not (choice.beside or choice.beside_stream)),
+            ChartOption("", _("Nothing"), not (choice.beside or choice.beside_stream)),
             *_offer(tuple(name for name in CHARTED if name != choice.main), chosen=choice.beside),
         ),
         streams=tuple(ChartOption(str(number), name, number == choice.beside_stream) for number, name in streams),
@@ -75,7 +78,7 @@ def make_control(
 
 
 def _offer(names: Sequence[str], *, chosen: str) -> Iterator[ChartOption]:
-    return (ChartOption(name, FIGURE_KINDS[name].name, name == chosen) for name in names)
+    return (ChartOption(name, str(FIGURE_KINDS[name].name), name == chosen) for name in names)
 
 
 def _offer_ghosts(choice: ChartChoice, period: Period) -> Iterator[ChartOption]:
@@ -85,4 +88,4 @@ def _offer_ghosts(choice: ChartChoice, period: Period) -> Iterator[ChartOption]:
             continue
         is_week = kind is GhostKind.BEFORE and period.days == 1
         is_usual = kind is GhostKind.NONE and period.name != "today"
-        yield ChartOption("" if is_usual else kind, _WEEK_BEFORE if is_week else label, kind is choice.ghost)
+        yield ChartOption("" if is_usual else kind, str(_WEEK_BEFORE if is_week else label), kind is choice.ghost)

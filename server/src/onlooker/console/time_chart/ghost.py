@@ -4,6 +4,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, date, datetime, timedelta
 
+from django.utils.translation import gettext as _
+
 from onlooker.console.dashboard.period import DAY, EARLIEST, Period, PeriodError
 from onlooker.console.time_chart.choice import YEAR, ChartChoice, GhostKind
 from onlooker.metrics.buckets import Buckets, count_buckets, page_buckets
@@ -26,7 +28,7 @@ def find_ghost(choice: ChartChoice, period: Period, *, now: datetime) -> Ghost |
         return None
     earlier = _find_distance(choice, period)
     if earlier < DAY or period.begins - earlier < EARLIEST.replace(tzinfo=None) + DAY:
-        raise PeriodError("Choose a date for the ghost line that is before the period.")
+        raise PeriodError(_("Choose a date for the ghost line that is before the period."))
     from_at, to_at = (
         (clock - earlier).replace(tzinfo=period.zone).astimezone(UTC) for clock in (period.begins, period.ends)
     )

@@ -7,6 +7,8 @@ from typing import Any
 
 from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy as _lazy
 
 from onlooker.console.dashboard.figures import FIGURE_KINDS, NO_VALUE, OF_FACES
 from onlooker.console.dashboard.period import format_period, format_range
@@ -16,18 +18,12 @@ from onlooker.console.time_chart.choice import ChartChoice
 from onlooker.console.time_chart.series import ChartLines, ChartSource, MetricSeries
 from onlooker.metrics.query import Time
 
-FEW = "too few"
-_DATED = "{name}, {range}"
-_OF_STREAM = "{name}, {stream}"
-_OF_STREAM_ELSEWHERE = "{name}, {stream} (by the clock of {zone})"
-_WITH_UNIT = "{name} ({unit})"
-_UNIT_NAMES = {"": "People", "s": "Seconds", "%": "Percent"}
+_UNIT_NAMES = {"": _lazy("People"), "s": _lazy("Seconds"), "%": _lazy("Percent")}
 
 # Rows are made here because a year has hundreds of them, and a template takes longer.
 _ROW = '<tr><th scope="row">{{}}</th>{cells}</tr>\n'
 _ROW_AHEAD = '<tr class="ahead"><th scope="row">{{}}</th>{cells}</tr>\n'
 _CELL = "<td>{}</td>"
-_TO_COME = "not over yet"
 _DAYS_LINK = '<a href="?from={}&amp;to={}{}">{}</a>'
 
 
@@ -36,7 +32,7 @@ class TimeChart:
     """What the templates need of it."""
 
     title: str
-    """What is charted."""
+    """What is charted, by which buckets."""
     headings: tuple[str, ...]
     """Of the columns with numbers."""
     rows: SafeString
@@ -65,10 +61,11 @@ def present_time_chart(
         {"key": key, "label": label} for key, label in zip(lines.ahead.keys, labels[len(data["points"]) :], strict=True)
     ]
     main_range = _main_range(source)
-    bars = () if choice.metric else tuple(_with_range(FIGURE_KINDS[name].name, main_range) for name in COUNTS)
+    bars = () if choice.metric else tuple(_with_range(_name_of(name), main_range) for name in COUNTS)
     sides = _sides_of(choice, source)
+    charted = _name_of(choice.metric) if choice.metric else _("People")
     return TimeChart(
-        title=FIGURE_KINDS[choice.metric].name if choice.metric else "People",
+        title=str(period.grain.heading).format(name=charted),
         headings=(*bars, *(_with_unit(line) for line in shown)),
         rows=_make_rows(data, ahead, shown, has_bars=not choice.metric, suffix=suffix),
         data={
@@ -84,12 +81,12 @@ def present_time_chart(
 def _name_lines(lines: ChartLines, source: ChartSource) -> Iterator[_Line]:
     """In the order in which the table has them."""
     if lines.main:
-        yield _Line("main", _with_range(FIGURE_KINDS[lines.main.metric].name, _main_range(source)), lines.main)
+        yield _Line("main", _with_range(_name_of(lines.main.metric), _main_range(source)), lines.main)
     if lines.beside:
         yield _Line("beside", _name_beside(lines.beside, source), lines.beside)
     if lines.ghost and source.ghost:
         said = format_range(source.ghost.from_at, source.ghost.to_at, source.period.zone, now=source.now)
-        yield _Line("ghost", _with_range(FIGURE_KINDS[lines.ghost.metric].name, said), lines.ghost)
+        yield _Line("ghost", _with_range(_name_of(lines.ghost.metric), said), lines.ghost)
 
 
 def _main_range(source: ChartSource) -> str:
@@ -98,27 +95,32 @@ def _main_range(source: ChartSource) -> str:
 
 
 def _with_range(name: str, said: str) -> str:
-    return _DATED.format(name=name, range=said) if said else name
+    return f"{name}, {said}" if said else name
 
 
 def _name_beside(series: MetricSeries, source: ChartSource) -> str:
-    name, other = FIGURE_KINDS[series.metric].name, source.other
+    name, other = _name_of(series.metric), source.other
     if other is None:
         return name
     if other.time_zone == source.stream.time_zone:
-        return _OF_STREAM.format(name=name, stream=other.name)
-    return _OF_STREAM_ELSEWHERE.format(name=name, stream=other.name, zone=source.stream.time_zone)
+        return f"{name}, {other.name}"
+    said = _("{name}, {stream} (by the clock of {zone})")
+    return said.format(name=name, stream=other.name, zone=source.stream.time_zone)
 
 
 def _with_unit(line: _Line) -> str:
-    unit = FIGURE_KINDS[line.series.metric].unit
-    return _WITH_UNIT.format(name=line.name, unit=unit) if unit else line.name
+    unit = _unit_of(line.series.metric)
+    return f"{line.name} ({unit})" if unit else line.name
 
 
 def _sides_of(choice: ChartChoice, source: ChartSource) -> dict[str, str]:
     """Numbers of one unit share an axis: they can be compared by eye."""
     is_alike = source.other or not choice.beside or _unit_of(choice.main) == _unit_of(choice.beside)
     return {"main": "left", "ghost": "left", "beside": "left" if is_alike else "right"}
+
+
+def _name_of(metric: str) -> str:
+    return str(FIGURE_KINDS[metric].name)
 
 
 def _unit_of(metric: str) -> str:
@@ -130,14 +132,14 @@ def _name_axes(choice: ChartChoice, sides: Mapping[str, str]) -> dict[str, str]:
     unit = _unit_of(choice.main)
     if choice.beside and sides["beside"] == "right":
         return {"left": _name_axis(choice.metric, unit), "right": _name_axis(choice.beside, _unit_of(choice.beside))}
-    return {"left": _UNIT_NAMES[unit] if choice.metric else "", "right": ""}
+    return {"left": str(_UNIT_NAMES[unit]) if choice.metric else "", "right": ""}
 
 
 def _name_axis(metric: str, unit: str) -> str:
     if not metric:
-        return _UNIT_NAMES[unit]
-    name = FIGURE_KINDS[metric].name
-    return _WITH_UNIT.format(name=name, unit=unit) if unit else name
+        return str(_UNIT_NAMES[unit])
+    name = _name_of(metric)
+    return f"{name} ({unit})" if unit else name
 
 
 def _draw_line(line: _Line, side: str) -> dict[str, Any]:
@@ -156,13 +158,13 @@ def _draw_line(line: _Line, side: str) -> dict[str, Any]:
 def _explain_lines(lines: ChartLines, source: ChartSource) -> Iterator[str]:
     shown = [one for one in (lines.main, lines.beside, lines.ghost) if one]
     if any(any(one.is_few) for one in shown):
-        yield "A mean or a share of fewer than 10 people is not shown; the table says that there were too few."
+        yield _("A mean or a share of fewer than 10 people is not shown; the table says that there were too few.")
     if lines.ghost and not any(value is not None for value in lines.ghost.values) and not any(lines.ghost.is_few):
-        yield "There is no ghost line: nothing was watched at that time."
+        yield _("There is no ghost line: nothing was watched at that time.")
     if not lines.exact:
-        yield "Some visits that the lines need were deleted when their retention ended: they may be slightly off."
+        yield _("Some visits that the lines need were deleted when their retention ended: they may be slightly off.")
     if source.other and not source.other.reads_faces and source.choice.main in OF_FACES:
-        yield "The other stream only counts: no face is looked for."
+        yield _("The other stream only counts: no face is looked for.")
 
 
 def _make_rows(
@@ -176,18 +178,18 @@ def _make_rows(
     """Days link to their hours, weeks and months to their days."""
     is_linked = not Time(data["time"]).is_short
     points, bars = data["points"], COUNTS if has_bars else ()
-    cells = _CELL * (len(bars) + len(lines) + 1)
+    cells, few, later = _CELL * (len(bars) + len(lines) + 1), _("too few"), _("not over yet")
     past = (
         (
             _link(point, suffix) if suffix is not None and is_linked else point["label"],
             *(NO_VALUE if point["gap"] or point[name] is None else point[name] for name in bars),
-            *(_show(line.series, place) for line in lines),
+            *(_show(line.series, place, few) for line in lines),
             point["words"],
         )
         for place, point in enumerate(points)
     )
     to_come = (
-        (one["label"], *(NO_VALUE for _ in bars), *(_show(line.series, place) for line in lines), _TO_COME)
+        (one["label"], *(NO_VALUE for _bar in bars), *(_show(line.series, place, few) for line in lines), later)
         for place, one in enumerate(ahead, start=len(points))
     )
     return format_html_join("", _ROW.format(cells=cells), past) + format_html_join(
@@ -195,13 +197,13 @@ def _make_rows(
     )
 
 
-def _show(series: MetricSeries, place: int) -> str:
-    """Of a bucket that has not begun only the ghost knows something."""
+def _show(series: MetricSeries, place: int, few: str) -> str:
+    """Of a bucket that has not begun only the ghost knows something. `few` says that there were too few people."""
     if place >= len(series.values):
         return NO_VALUE
     value = series.values[place]
     if value is None:
-        return FEW if series.is_few[place] else NO_VALUE
+        return few if series.is_few[place] else NO_VALUE
     return FIGURE_KINDS[series.metric].show(value)
 
 

@@ -5,8 +5,10 @@ from datetime import datetime
 from uuid import UUID
 
 from django.db.models import QuerySet
+from django.utils.translation import gettext as _
 
 from onlooker.console.accounts.page_access import PersonRequest
+from onlooker.console.breakdowns.selection import PARAMETERS
 from onlooker.console.dashboard.period import Period, PeriodError
 from onlooker.console.dashboard.report import Report, read_report
 from onlooker.console.streams.access import visible_streams
@@ -17,7 +19,8 @@ from onlooker.console.time_chart.series import ChartLines, ChartSource, read_lin
 from onlooker.database import Pool
 from onlooker.streams.models import Stream
 
-PERIOD_PARAMETERS = ("period", "from", "to", "by")
+UNASKED_PARAMETERS = ("period", "from", "to", "by", *PARAMETERS)
+"""Parameters of the address that the control below the chart does not ask for."""
 STREAMS_AT_MOST = 200
 """Offered to be shown beside this one; the address takes any."""
 
@@ -35,7 +38,7 @@ def find_source(request: PersonRequest, stream: Stream, period: Period, *, now: 
         _other_streams(request, stream).filter(client_id=choice.beside_stream).first() if choice.beside_stream else None
     )
     if choice.beside_stream and other is None:
-        raise PeriodError("Choose another stream of the same organisation, one that you may see.")
+        raise PeriodError(_("Choose another stream of the same organisation, one that you may see."))
     return ChartSource(stream, period, choice, find_ghost(choice, period, now=now), other, now)
 
 
@@ -48,7 +51,7 @@ def offer_control(request: PersonRequest, source: ChartSource) -> ChartControl:
         streams=_with_chosen(list(others[:STREAMS_AT_MOST]), source.other),
         has_hours=source.stream.opening_hours.exclude(hours="").exists(),
         shown_date=ghost.from_at.astimezone(zone).date().isoformat() if ghost else "",
-        hidden=[(name, value) for name, value in request.GET.dict().items() if name in PERIOD_PARAMETERS],
+        hidden=[(name, value) for name, value in request.GET.dict().items() if name in UNASKED_PARAMETERS],
     )
 
 

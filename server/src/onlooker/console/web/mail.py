@@ -8,7 +8,9 @@ from django.conf import settings
 from django.core.mail import EmailMessage, EmailMultiAlternatives
 from django.db import connection
 from django.template.loader import render_to_string
+from django.utils import translation
 
+from onlooker.console.languages.choice import language_of
 from onlooker.console.web import counters
 
 
@@ -28,14 +30,28 @@ def is_mail_on() -> bool:
     return bool(settings.ONLOOKER.email_url)
 
 
-def send_mail(name: str, *, to: str, context: dict[str, Any], headers: dict[str, str] | None = None) -> None:
-    """Raises OSError (which includes SMTP errors) if the mail server refuses it."""
+def send_mail(
+    name: str, *, to: str, context: dict[str, Any], headers: dict[str, str] | None = None, language: str = ""
+) -> None:
+    """In the language of its recipient, unless told another. Words in `context` must be written in it already.
+
+    Raises OSError (which includes SMTP errors) if the mail server refuses it.
+    """
+    with translation.override(language or language_of(to)):
+        mail = write_mail(name, to=to, context=context, headers=headers)
+    deliver_mail(mail, kind=name.rpartition("/")[2])
+
+
+def write_mail(
+    name: str, *, to: str, context: dict[str, Any], headers: dict[str, str] | None = None
+) -> EmailMultiAlternatives:
+    """In the active language."""
     shared = {"console_url": settings.ONLOOKER.console_url} | context
     subject = " ".join(render_to_string(f"{name}_subject.txt", shared).split())
     text = render_to_string(f"{name}.txt", shared).strip() + "\n"
     mail = EmailMultiAlternatives(subject, text, to=[to], headers=headers)
     mail.attach_alternative(render_to_string(f"{name}.html", shared), "text/html")
-    deliver_mail(mail, kind=name.rpartition("/")[2])
+    return mail
 
 
 def deliver_mail(mail: EmailMessage, *, kind: str) -> None:

@@ -19,7 +19,10 @@ DEBUG = False
 USE_TZ = True
 TIME_ZONE = "UTC"
 LANGUAGE_CODE = "en-gb"
-USE_I18N = False
+LANGUAGES = [("en-gb", "English"), ("fr", "Français"), ("de", "Deutsch"), ("es", "Español")]
+"""Each in itself."""
+USE_I18N = True
+FORMAT_MODULE_PATH = "onlooker.console.languages.formats"
 ALLOWED_HOSTS = [urlsplit(ONLOOKER.console_url).hostname or "localhost"]
 CSRF_TRUSTED_ORIGINS = [ONLOOKER.console_url]
 ROOT_URLCONF = "onlooker.console.web.urls"
@@ -70,6 +73,7 @@ MIDDLEWARE = [
     "onlooker.console.web.health.answer_proxies",
     "onlooker.console.web.security.reject_bad_requests",
     "django.contrib.sessions.middleware.SessionMiddleware",
+    "django.middleware.locale.LocaleMiddleware",
     "django.middleware.common.CommonMiddleware",
     "django.middleware.csrf.CsrfViewMiddleware",
     "django.contrib.auth.middleware.AuthenticationMiddleware",
@@ -77,6 +81,7 @@ MIDDLEWARE = [
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
     "django_htmx.middleware.HtmxMiddleware",
     "allauth.account.middleware.AccountMiddleware",
+    "onlooker.console.languages.choice.choose_language",
     "onlooker.console.accounts.sessions.limit_sessions",
     "onlooker.console.sign_in.session_reach.SessionReach",
 ]
@@ -86,10 +91,12 @@ TEMPLATES = [
         "APP_DIRS": True,
         "OPTIONS": {
             "context_processors": [
+                "django.template.context_processors.i18n",
                 "django.template.context_processors.request",
                 "django.contrib.auth.context_processors.auth",
                 "django.contrib.messages.context_processors.messages",
-            ]
+            ],
+            "builtins": ["django.templatetags.i18n", "django.templatetags.l10n"],
         },
     }
 ]

@@ -8,7 +8,9 @@ from typing import TYPE_CHECKING
 from django.conf import settings
 from django.db import transaction
 from django.utils import timezone
+from django.utils.translation import gettext as _
 
+from onlooker.console.languages.locale_text import translate
 from onlooker.console.web.secret_key import seal
 from onlooker.streams.models import Organisation
 from onlooker.streams.organisations import RefusedError
@@ -49,9 +51,8 @@ def create_endpoint(
     """Raises RefusedError."""
     Organisation.objects.select_for_update(no_key=True).get(pk=organisation.pk)
     if Endpoint.objects.filter(organisation=organisation).count() >= ENDPOINTS_AT_MOST:
-        raise RefusedError(
-            f"An organisation has at most {ENDPOINTS_AT_MOST} webhooks. Remove one that is no longer needed."
-        )
+        text = _("An organisation has at most {most} webhooks. Remove one that is no longer needed.")
+        raise RefusedError(text.format(most=ENDPOINTS_AT_MOST))
     endpoint = Endpoint.objects.create(
         organisation=organisation,
         url=_checked_url(url),
@@ -106,9 +107,9 @@ def replace_secret(endpoint: Endpoint) -> str:
 def send_test(endpoint: Endpoint) -> Delivery:
     """Raises RefusedError."""
     if endpoint.disabled_at:
-        raise RefusedError("This webhook is disabled. Enable it first.")
+        raise RefusedError(_("This webhook is disabled. Enable it first."))
     if endpoint.waiting().filter(event=TEST).count() >= TESTS_WAITING:
-        raise RefusedError("Ten test events wait already. Wait until they are delivered.")
+        raise RefusedError(_("Ten test events wait already. Wait until they are delivered."))
     return put_test(endpoint)
 
 
@@ -117,7 +118,7 @@ def replay(delivery: Delivery) -> Delivery:
     """Send it again, with the same id, and with as many tries as a new one. Raises RefusedError."""
     row = Delivery.objects.select_for_update(no_key=True, of=("self",)).select_related("endpoint").get(pk=delivery.pk)
     if row.endpoint.disabled_at:
-        raise RefusedError("This webhook is disabled. Enable it first.")
+        raise RefusedError(_("This webhook is disabled. Enable it first."))
     row.tries, row.next_try_at, row.delivered_at, row.failed_at = 0, timezone.now(), None, None
     row.save(update_fields=["tries", "next_try_at", "delivered_at", "failed_at"])
     return row
@@ -133,18 +134,19 @@ def _checked_url(url: str) -> str:
     try:
         return check_url(url, parse_networks(settings.ONLOOKER))
     except BadUrlError as error:
-        raise RefusedError(str(error)) from None
+        raise RefusedError(translate(error)) from None
 
 
 def _checked_events(events: Iterable[str]) -> list[str]:
     chosen = set(events)
     if unknown := sorted(chosen - set(CHOSEN_EVENTS)):
-        raise RefusedError(f"There is no event {unknown[0][:60]!r}. Choose from {', '.join(CHOSEN_EVENTS)}.")
+        text = _("There is no event {event}. Choose from {names}.")
+        raise RefusedError(text.format(event=repr(unknown[0][:60]), names=", ".join(CHOSEN_EVENTS)))
     return [name for name in CHOSEN_EVENTS if name in chosen]
 
 
 def _checked_name(name: str) -> str:
     plain = " ".join(name.replace("\0", "").split())
     if len(plain) > LONGEST_NAME:
-        raise RefusedError(f"A name has at most {LONGEST_NAME} characters.")
+        raise RefusedError(_("A name has at most {longest} characters.").format(longest=LONGEST_NAME))
     return plain

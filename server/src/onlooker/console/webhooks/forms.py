@@ -3,6 +3,8 @@
 from typing import Any
 
 from django import forms
+from django.utils.text import format_lazy
+from django.utils.translation import gettext_lazy as _lazy
 
 from onlooker.console.forms import PlainForm
 from onlooker.console.webhooks.endpoints import CHOSEN_EVENTS, LONGEST_NAME
@@ -17,15 +19,18 @@ class EndpointForm(PlainForm):
     url = forms.CharField(
         max_length=LONGEST_URL,
         label="URL",
-        help_text="HTTPS, reachable from the internet, such as https://example.com/hooks.",
+        help_text=_lazy("HTTPS, reachable from the internet, such as https://example.com/hooks."),
         widget=forms.URLInput(attrs={"autocomplete": "off"}),
     )
-    name = forms.CharField(required=False, max_length=LONGEST_NAME, help_text="For example, Ticket system.")
+    name = forms.CharField(
+        label=_lazy("Name"), required=False, max_length=LONGEST_NAME, help_text=_lazy("For example, Ticket system.")
+    )
     events = forms.MultipleChoiceField(
+        label=_lazy("Events"),
         required=False,
-        choices=[(name, f"{name}: {EVENTS[name]}") for name in CHOSEN_EVENTS],
+        choices=[(name, format_lazy("{name}: {text}", name=name, text=EVENTS[name])) for name in CHOSEN_EVENTS],
         widget=forms.CheckboxSelectMultiple,
-        help_text="None ticked: all of them, also those of later releases.",
+        help_text=_lazy("None ticked: all of them, also those of later releases."),
     )
 
     def __init__(self, data: Any = None, *, endpoint: Endpoint | None = None) -> None:

@@ -5,9 +5,11 @@ from typing import Any
 from django.contrib import messages
 from django.http import HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
+from django.utils.translation import gettext as _
 
 from onlooker.audit.actor import account_actor, acting_as
 from onlooker.console.accounts.page_access import PersonRequest, signed_in
+from onlooker.console.languages.locale_text import translate
 from onlooker.console.streams.access import own_membership
 from onlooker.console.webhooks import endpoints
 from onlooker.console.webhooks.forms import EndpointForm
@@ -52,7 +54,7 @@ def create_endpoint(request: PersonRequest, organisation_id: int) -> HttpRespons
                 )
             return _show_secret(request, made.endpoint, made.secret)
         except RefusedError as error:
-            form.add_error("url", str(error))
+            form.add_error("url", translate(error))
     return render(request, "webhooks/new.html", {"organisation": organisation, "form": form})
 
 
@@ -74,9 +76,9 @@ def show_endpoint(request: PersonRequest, organisation_id: int, endpoint_id: int
             with acting_as(account_actor(request.user.pk)):
                 endpoints.change_endpoint(endpoint, **form.cleaned_data)
         except RefusedError as error:
-            form.add_error("url", str(error))
+            form.add_error("url", translate(error))
         else:
-            messages.success(request, "Webhook saved.")
+            messages.success(request, _("Webhook saved."))
             return redirect("webhook", organisation_id, endpoint.pk)
     before = request.GET.get("before", "")
     rows = endpoint.deliveries.order_by("-id")
@@ -99,7 +101,7 @@ def show_endpoint(request: PersonRequest, organisation_id: int, endpoint_id: int
 
 def _describe(delivery: Delivery) -> dict[str, Any]:
     known = delivery.last_reason in set(Trouble)
-    return {"row": delivery, "trouble": EXPLAINED[Trouble(delivery.last_reason)] if known else ""}
+    return {"row": delivery, "trouble": translate(EXPLAINED[Trouble(delivery.last_reason)]) if known else ""}
 
 
 @signed_in("POST")
@@ -108,9 +110,10 @@ def send_test_event(request: PersonRequest, organisation_id: int, endpoint_id: i
     try:
         with acting_as(account_actor(request.user.pk)):
             endpoints.send_test(endpoint)
-        messages.success(request, "Test event on its way. Reload this page in a few seconds to see what became of it.")
+        text = _("Test event on its way. Reload this page in a few seconds to see what became of it.")
+        messages.success(request, text)
     except RefusedError as error:
-        messages.error(request, str(error))
+        messages.error(request, translate(error))
     return redirect("webhook", organisation_id, endpoint.pk)
 
 
@@ -129,7 +132,7 @@ def switch_endpoint(request: PersonRequest, organisation_id: int, endpoint_id: i
     wanted = request.POST.get("enabled") == "yes"
     with acting_as(account_actor(request.user.pk)):
         endpoints.change_endpoint(endpoint, enabled=wanted)
-    messages.success(request, "Webhook enabled. What waits is sent now." if wanted else "Webhook disabled.")
+    messages.success(request, _("Webhook enabled. What waits is sent now.") if wanted else _("Webhook disabled."))
     return redirect("webhook", organisation_id, endpoint.pk)
 
 
@@ -138,7 +141,7 @@ def remove_endpoint(request: PersonRequest, organisation_id: int, endpoint_id: i
     endpoint = _endpoint(request, organisation_id, endpoint_id)
     with acting_as(account_actor(request.user.pk)):
         endpoints.remove_endpoint(endpoint)
-    messages.success(request, f"Webhook {endpoint} deleted.")
+    messages.success(request, _("Webhook {name} deleted.").format(name=endpoint))
     return redirect("webhooks", organisation_id)
 
 
@@ -148,7 +151,7 @@ def replay_delivery(request: PersonRequest, organisation_id: int, endpoint_id: i
     delivery = get_object_or_404(Delivery, endpoint=endpoint, pk=min(delivery_id, LARGEST_NUMBER))
     try:
         endpoints.replay(delivery)
-        messages.success(request, f"{delivery.event} is sent again.")
+        messages.success(request, _("{event} is sent again.").format(event=delivery.event))
     except RefusedError as error:
-        messages.error(request, str(error))
+        messages.error(request, translate(error))
     return redirect("webhook", organisation_id, endpoint.pk)

@@ -8,6 +8,7 @@ from django.db.models import Q
 from django.utils import timezone
 
 from onlooker.console.alerts.owner_mails import local_time
+from onlooker.console.languages.choice import write_to
 from onlooker.console.web.mail import SINGLE_MAIL_ERRORS, is_mail_on, send_mail
 from onlooker.logs import fields
 from onlooker.streams.models import MemberRole, Membership
@@ -31,7 +32,8 @@ def send_disabled_mails(now: datetime | None = None) -> int:
     for endpoint in rows.order_by("disabled_at")[:AT_ONCE]:
         for email in _owners(endpoint):
             try:
-                send_mail("webhooks/mails/disabled", to=email, context=_context(endpoint))
+                with write_to(email):
+                    send_mail("webhooks/mails/disabled", to=email, context=_context(endpoint))
             except SINGLE_MAIL_ERRORS as error:
                 log.warning("a mail was refused", extra=fields(webhook=endpoint.pk, error=type(error).__name__))
         Endpoint.objects.filter(pk=endpoint.pk, disabled_at=endpoint.disabled_at).update(told_at=moment)

@@ -9,11 +9,11 @@ document.addEventListener("click", async (event) => {
   if (!source) return;
   try {
     await navigator.clipboard.writeText((source.value ?? source.textContent).trim());
-    tell(button, "Copied");
+    tell(button, gettext("Copied"));
   } catch {
     // No permission, or a page without HTTPS: the person's own keys still can.
     getSelection().selectAllChildren(source);
-    tell(button, "Press Ctrl+C");
+    tell(button, gettext("Press Ctrl+C"));
   }
 });
 

@@ -45,9 +45,9 @@ function tap(kind) {
 
 async function send(url, fields) {
   const answer = await fetch(url, { method: "POST", redirect: "manual", headers: { "X-CSRFToken": page.dataset.csrf }, body: new URLSearchParams(fields) });
-  if (answer.type === "opaqueredirect" || answer.status === 403) throw new Error("You are signed out. Open this page again and sign in.");
+  if (answer.type === "opaqueredirect" || answer.status === 403) throw new Error(gettext("You are signed out. Open this page again and sign in."));
   if (answer.status === 400 || answer.status === 404) return null; // nothing that can be sent again
-  if (!answer.ok) throw new Error("The console did not take it. Try again in a moment.");
+  if (!answer.ok) throw new Error(gettext("The console did not take it. Try again in a moment."));
   return answer.json();
 }
 
@@ -57,12 +57,12 @@ async function begin() {
   const startedAt = performance.now();
   try {
     const begun = await send(page.dataset.beginUrl, {});
-    if (!begun) throw new Error("This stream is no longer there.");
+    if (!begun) throw new Error(gettext("This stream is no longer there."));
     check = { id: begun.check, startedAt, taps: [] };
     ticking = setInterval(tick, 250);
-    find("[data-said]").textContent = "Counting. Press P for each person who passes, L for each who stops and looks.";
+    find("[data-said]").textContent = gettext("Counting. Press P for each person who passes, L for each who stops and looks.");
   } catch (error) {
-    tell(error.message === "Failed to fetch" ? "The console can't be reached." : error.message);
+    tell(error.message === "Failed to fetch" ? gettext("The console can't be reached.") : error.message);
   }
   show();
 }
@@ -79,13 +79,13 @@ function end() {
 
 async function deliver() {
   const { id, told } = JSON.parse(localStorage.getItem(kept));
-  find("[data-said]").textContent = `You counted ${told.passed} and ${told.stopped}. Sending.`;
+  find("[data-said]").textContent = interpolate(gettext("You counted %(passed)s and %(stopped)s. Sending."), told, true);
   try {
     await send(page.dataset.endUrl.replace(/0\/end\/$/, `${id}/end/`), told);
     localStorage.removeItem(kept);
     location.reload();
   } catch (error) {
-    tell(`Your count is kept in this browser and sent as soon as that works. ${error.message}`);
+    tell(`${gettext("Your count is kept in this browser and sent as soon as that works.")} ${error.message}`);
     setTimeout(deliver, RETRY_MS);
   }
 }
@@ -96,7 +96,7 @@ async function showCamera() {
     video.hidden = false;
     await video.play();
   } catch {
-    tell("No camera can be shown here. You can count without one.");
+    tell(gettext("No camera can be shown here. You can count without one."));
   }
 }
 

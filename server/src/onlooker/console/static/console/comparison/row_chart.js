@@ -9,7 +9,7 @@ const DOTS_FROM_PX = 24; // points that stand closer are a line alone
 const DOT_PX = 3;
 const COLOURS = 5; // rows after these have the same colours, and broken lines
 
-const number = new Intl.NumberFormat("en-GB", { maximumFractionDigits: 1 });
+const number = new Intl.NumberFormat(document.documentElement.lang, { maximumFractionDigits: 1 });
 
 export function drawRows(figure, { points, rows, unit }) {
   drawChart(figure, (width_px) => rowsOption(points, rows, unit, (width_px - AXIS_PX) / points.length));
@@ -77,5 +77,5 @@ const dot = ([cx, cy], mark) => ({ type: "circle", shape: { cx, cy, r: DOT_PX },
 function pointTip(points, rows, index) {
   const known = rows.filter(({ values }) => values[index] !== null);
   const shown = known.map(({ mark, name, shown }) => ({ mark, name, values: [shown[index]] }));
-  return tip(points[index].label, shown, shown.length ? "" : "Nothing to compare");
+  return tip(points[index].label, shown, shown.length ? "" : gettext("Nothing to compare"));
 }

@@ -2,6 +2,7 @@
 import { init } from "../vendor/echarts.js";
 import { element } from "./elements.js";
 import { FONT, colour } from "./theme.js";
+import { say } from "./words.js";
 
 const TIP = {
   confine: true,
@@ -71,7 +72,7 @@ function makePlot(figure) {
   const plot = element("div", "plot");
   const heading = figure.querySelector("h3").textContent;
   plot.setAttribute("role", "img");
-  plot.setAttribute("aria-label", `${heading}: the table below has the same numbers`);
+  plot.setAttribute("aria-label", say(gettext("%(heading)s: the table below has the same numbers"), { heading }));
   figure.querySelector(".drawing").replaceChildren(plot);
   return plot;
 }

@@ -5,7 +5,7 @@ import { count, decimal } from "./words.js";
 const SYMBOL_PX = 9; // where points would stand closer, there is only the line
 const FEW_PX = 4;
 const LETTER_PX = 7;
-const FEW = "too few";
+const FEW = gettext("too few");
 const LOOK = {
   main: { mark: "passing-by", symbol: "circle", width: 2 },
   beside: { mark: "beside", symbol: "diamond", width: 2 },

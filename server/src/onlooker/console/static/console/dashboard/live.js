@@ -37,7 +37,7 @@ function tick() {
   tickedAt = Date.now();
   if (document.hidden) return;
   if (Date.now() - follower.heardAt > LOST_MS) {
-    show({ sign: "unknown", label: "Unknown", words: "reconnecting to the server" });
+    show({ sign: "unknown", label: gettext("Unknown"), words: gettext("reconnecting to the server") });
   }
   refresh.tick();
 }

@@ -1,4 +1,5 @@
 // Refreshes the report when it is due, counts down to it, and says when the numbers on the page are old.
+import { moment, say } from "./words.js";
 
 const OLD_MS = 90_000;
 const LATE_MS = 3_000; // the server says when; where it is not heard, the page goes by its own clock
@@ -81,18 +82,21 @@ export class Refresh {
 
   #show(moves) {
     const left_s = Math.max(0, Math.ceil((this.#dueAt - Date.now()) / 1000));
-    write(this.#strip.querySelector(".updated"), this.#readAt ? `Updated ${this.#clock({})}` : "");
-    const next = left_s && !this.#hasFailed ? `, next in ${left_s} s` : ", refreshing";
+    const updated = this.#readAt ? say(gettext("Updated %(time)s"), { time: this.#clock({}) }) : "";
+    write(this.#strip.querySelector(".updated"), updated);
+    const isDue = !left_s || this.#hasFailed;
+    const next = isDue ? gettext(", refreshing") : say(gettext(", next in %(seconds)s s"), { seconds: left_s });
     write(this.#strip.querySelector(".countdown"), moves ? next : "");
     const isOld = moves && Date.now() - this.#cameAt > OLD_MS && Date.now() - this.#wokeAt > SETTLED_MS;
-    const since = this.#clock({ day: "numeric", month: "short" });
-    write(this.#stale, isOld ? `These numbers are from ${since}. The page is trying to refresh them.` : "");
+    const time = this.#clock({ day: "numeric", month: "short" });
+    const old = gettext("These numbers are from %(time)s. The page is trying to refresh them.");
+    write(this.#stale, isOld ? say(old, { time }) : "");
   }
 
   // By the stream's clock, as all times on the page.
   #clock(more) {
     const parts = { hour: "2-digit", minute: "2-digit", second: "2-digit", timeZone: this.#strip.dataset.zone, ...more };
-    return this.#readAt ? new Intl.DateTimeFormat("en-GB", parts).format(new Date(this.#readAt)) : "";
+    return this.#readAt ? moment(new Date(this.#readAt), parts) : "";
   }
 }
 

@@ -12,7 +12,7 @@ function drawRing(figure, counts) {
   const parts = readParts(figure, counts).map((part) => ({ ...part, mark: markOf(part.key) }));
   const all = total(parts);
   drawChart(figure, () => ringOption(parts));
-  const middle = element("span", "middle", element("strong", "", count(all)), all === 1 ? "person" : "people");
+  const middle = element("span", "middle", element("strong", "", count(all)), ngettext("person", "people", all));
   figure.querySelector(".plot").append(middle);
   figure.querySelector(".drawing").append(legend(parts));
 }

@@ -25,7 +25,7 @@ export function axisLabels(points, band_px) {
 
 // Midnight is called by its day, where there are several.
 function hourLabel({ key, label }, isOneDay) {
-  return isOneDay || clock(key) !== "00:00" ? clock(key) : label.split(" ").slice(0, 3).join(" ");
+  return isOneDay || clock(key) !== "00:00" ? clock(key) : label.slice(0, label.indexOf(clock(key))).trim();
 }
 
 const clock = (key) => key.slice(11, 16);

@@ -51,11 +51,11 @@ function meanings(points, chart) {
   const entries = barsOf(points, chart).map(({ mark, name }) => ({ mark, name }));
   entries.push(...linesOf(chart).map((line) => ({ mark: markOf(line), name: line.name })));
   const missed = points.map(missing);
-  if (missed.includes(1)) entries.push({ mark: "unwatched", name: "Not watched" });
-  if (missed.some(isPart)) entries.push({ mark: "unwatched part", name: "Partly not watched (width: share of the time)" });
-  if (chart.lines.some(({ few }) => few.length)) entries.push({ mark: "few", name: "Fewer than 10 people" });
-  if (hasChanges(points)) entries.push({ mark: "change", name: "Camera or version changed" });
-  if (hasNotes(points)) entries.push({ mark: "noted", name: "Note" });
+  if (missed.includes(1)) entries.push({ mark: "unwatched", name: gettext("Not watched") });
+  if (missed.some(isPart)) entries.push({ mark: "unwatched part", name: gettext("Partly not watched (width: share of the time)") });
+  if (chart.lines.some(({ few }) => few.length)) entries.push({ mark: "few", name: gettext("Fewer than 10 people") });
+  if (hasChanges(points)) entries.push({ mark: "change", name: gettext("Camera or version changed") });
+  if (hasNotes(points)) entries.push({ mark: "noted", name: gettext("Note") });
   return entries;
 }
 

@@ -3,7 +3,7 @@
 import { drawChart, sayNothing } from "./chart.js";
 import { element, tip } from "./elements.js";
 import { BARE_AXIS, FONT, GRID, UNWATCHED, colour } from "./theme.js";
-import { DAYS, hour, mean } from "./words.js";
+import { DAYS, SHORT_DAYS, hour, mean, say } from "./words.js";
 
 const STEPS = 5;
 const NARROW_PX = 500;
@@ -20,7 +20,7 @@ const HOURS = Array.from({ length: 24 }, (_, number) => number);
 export function drawWeek(figure, { week, points }) {
   const all = week.flatMap((hours, day) => hours.map((value, at) => ({ day, at, value })));
   const cells = all.filter(({ value }) => value !== null);
-  if (!cells.length) return sayNothing(figure, "No hour in this period was watched.");
+  if (!cells.length) return sayNothing(figure, gettext("No hour in this period was watched."));
   const most = Math.max(...cells.map(({ value }) => value));
   const isAsked = askedHours(points, figure.closest("#report").dataset.from);
   const outside = all.filter(({ day, at, value }) => value === null && !isAsked.has(24 * day + at));
@@ -49,12 +49,11 @@ function weekOption(cells, outside, most, width_px) {
   const look = (value) => ({ color: colour(`heat-${step(value, most)}`) });
   const data = cells.map(({ day, at, value }) => ({ value: [at, day, value], itemStyle: look(value) }));
   const covers = outside.map(({ day, at }) => [at, day, 0]);
-  const names = DAYS.map((name) => name.slice(0, 3));
   const every = width_px < NARROW_PX ? 5 : 2;
   return {
     grid: { ...GRID, top: 0, bottom: 8, show: true, backgroundColor: UNWATCHED, borderWidth: 0 },
     xAxis: { type: "category", data: HOURS.map(hour), ...BARE_AXIS, axisLabel: { ...FONT, interval: every } },
-    yAxis: { type: "category", data: names, inverse: true, ...BARE_AXIS, axisLabel: { ...FONT, interval: 0 } },
+    yAxis: { type: "category", data: SHORT_DAYS, inverse: true, ...BARE_AXIS, axisLabel: { ...FONT, interval: 0 } },
     tooltip: { trigger: "item", formatter: ({ value }) => cellTip(value) },
     series: [
       { type: "heatmap", data, itemStyle: EDGE, emphasis: { disabled: true } },
@@ -64,13 +63,16 @@ function weekOption(cells, outside, most, width_px) {
 }
 
 function cellTip([at, day, value]) {
-  const people = value === 1 ? "person an hour" : "people an hour";
-  return tip(`${DAYS[day]}, ${hour(at)} to ${hour(at + 1)}`, [{ mark: "none", name: `${mean(value)} ${people}` }]);
+  const when = { day: DAYS[day], begins: hour(at), ends: hour(at + 1) };
+  const people = ngettext("%(people)s person an hour", "%(people)s people an hour", value);
+  const name = say(people, { people: mean(value) });
+  return tip(say(gettext("%(day)s, %(begins)s to %(ends)s"), when), [{ mark: "none", name }]);
 }
 
 function scale(most, isWhole) {
   const marks = Array.from({ length: most ? STEPS + 1 : 1 }, (_, number) => element("span", `mark heat-${number}`));
-  const row = element("p", "scale", "0", ...marks, most ? `${mean(most)} people an hour` : "");
-  if (!isWhole) row.append(element("span", "mark unwatched"), "no hour watched");
+  const highest = most ? say(gettext("%(people)s people an hour"), { people: mean(most) }) : "";
+  const row = element("p", "scale", "0", ...marks, highest);
+  if (!isWhole) row.append(element("span", "mark unwatched"), gettext("no hour watched"));
   return row;
 }

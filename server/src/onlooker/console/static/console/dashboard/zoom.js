@@ -30,7 +30,7 @@ document.addEventListener("click", (event) => {
 
 export function offerWayBack(figure) {
   if (!zoom || zoom.to !== location.search) return;
-  const link = element("a", "back", "Back to the whole period");
+  const link = element("a", "back", gettext("Back to the whole period"));
   const swap = { "hx-target": "#report", "hx-swap": "outerHTML", "hx-push-url": "true" };
   const attributes = { href: zoom.from, "hx-get": zoom.from, ...swap };
   for (const [name, value] of Object.entries(attributes)) link.setAttribute(name, value);

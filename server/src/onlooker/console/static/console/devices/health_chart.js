@@ -10,7 +10,7 @@ const EVERY_HOURS = [1, 2, 3, 6, 12, 24];
 const LEAST_PX = 3; // a reading that stayed the same is still seen
 const OTHER = "unknown"; // the mark of what has no colour of its own
 
-const number = new Intl.NumberFormat("en-GB", { maximumFractionDigits: 1 });
+const number = new Intl.NumberFormat(document.documentElement.lang, { maximumFractionDigits: 1 });
 const fill = (mark) => (mark === OTHER ? NOT_KNOWN : colour(mark));
 const clock = (key) => key.slice(11, 16);
 
@@ -87,10 +87,11 @@ function rangeBand({ mark, name, values }) {
 function pointTip(points, { series, is_range, unit }, index) {
   const known = series.filter(({ values }) => values[index] !== null);
   const rows = known.map(({ mark, name, values }) => ({ mark, name, values: [reading(values[index], is_range, unit)] }));
-  return tip(clock(points[index]), rows, rows.length ? "" : "No report");
+  return tip(clock(points[index]), rows, rows.length ? "" : gettext("No report"));
 }
 
 function reading(value, isRange, unit) {
-  const ends = isRange ? [...new Set(value.map((end) => number.format(end)))] : [number.format(value)];
-  return `${ends.join(" to ")} ${unit}`.trim();
+  const [low, high] = (isRange ? value : [value, value]).map((end) => number.format(end));
+  const shown = low === high ? low : interpolate(gettext("%(low)s to %(high)s"), { low, high }, true);
+  return `${shown} ${unit}`.trim();
 }

@@ -2,12 +2,14 @@
 // The options are in the page (data-passkey-options: an id), or asked for when they are needed (-options-url).
 "use strict";
 
-const TROUBLE = {
-  NotAllowedError: "No passkey was used. Try again, or choose another way.",
-  InvalidStateError: "This device already has a passkey for your account.",
-  SecurityError: "This browser does not use passkeys at this address.",
-  NotSupportedError: "This device can't create a passkey. Use another device or a security key.",
-};
+function describe(error) {
+  if (error.name === "NotAllowedError") return gettext("No passkey was used. Try again, or choose another way.");
+  if (error.name === "InvalidStateError") return gettext("This device already has a passkey for your account.");
+  if (error.name === "SecurityError") return gettext("This browser does not use passkeys at this address.");
+  if (error.name === "NotSupportedError")
+    return gettext("This device can't create a passkey. Use another device or a security key.");
+  return error.message;
+}
 
 function bytesOf(text) {
   const plain = atob(text.replaceAll("-", "+").replaceAll("_", "/"));
@@ -77,8 +79,8 @@ async function optionsOf(form) {
   const { passkeyOptions, passkeyOptionsUrl } = form.dataset;
   if (passkeyOptions) return JSON.parse(document.getElementById(passkeyOptions).textContent).publicKey;
   const answer = await fetch(passkeyOptionsUrl, { headers: { Accept: "application/json" } });
-  if (answer.status === 429) throw new Error("Too many attempts. Wait a minute, then try again.");
-  if (!answer.ok) throw new Error("The server did not answer. Reload this page, then try again.");
+  if (answer.status === 429) throw new Error(gettext("Too many attempts. Wait a minute, then try again."));
+  if (!answer.ok) throw new Error(gettext("The server did not answer. Reload this page, then try again."));
   return (await answer.json()).request_options.publicKey;
 }
 
@@ -93,12 +95,13 @@ document.addEventListener(
     const trouble = form.querySelector("[data-passkey-trouble]");
     trouble.hidden = true;
     try {
-      if (!window.PublicKeyCredential) throw new Error("This browser does not support passkeys. Choose another way.");
+      if (!window.PublicKeyCredential)
+        throw new Error(gettext("This browser does not support passkeys. Choose another way."));
       const ask = form.dataset.passkey === "create" ? create : use;
       form.elements.credential.value = JSON.stringify(await ask(await optionsOf(form)));
       form.requestSubmit();
     } catch (error) {
-      trouble.textContent = TROUBLE[error.name] ?? error.message;
+      trouble.textContent = describe(error);
       trouble.hidden = false;
     }
   },

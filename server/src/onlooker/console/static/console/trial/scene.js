@@ -1,13 +1,14 @@
 // What the service said of a picture: drawn over it, and in words.
 const COLOURS = { face: "#4da3ff", unseen: "#c9ced8", gaze: "#3ddc84", body: "#ffab40" };
 const MOODS = {
-  emotion_neutral: "calm",
-  emotion_happiness: "happy",
-  emotion_surprise: "surprised",
-  emotion_anger: "angry",
-  emotion_sadness: "sad",
+  emotion_neutral: pgettext("mood", "calm"),
+  emotion_happiness: pgettext("mood", "happy"),
+  emotion_surprise: pgettext("mood", "surprised"),
+  emotion_anger: pgettext("mood", "angry"),
+  emotion_sadness: pgettext("mood", "sad"),
 };
-const WHO = { female: "Woman", male: "Man" };
+const WHO = { female: gettext("Woman"), male: gettext("Man") };
+const GENDERS = { female: pgettext("gender", "female"), male: pgettext("gender", "male") };
 const LOOKING_RADIANS = (15 * Math.PI) / 180;
 const HEAD_SHARE = 0.8;
 
@@ -50,15 +51,21 @@ function looksAtCamera(entity, { width, height }) {
 }
 
 export function describeFace(face) {
-  const who = WHO[face.gender] ?? "Person";
-  const age = face.age === null ? "" : `, about ${face.age}`;
-  const mood = face.mood ? `, ${face.mood}` : "";
-  if (!face.isSeen) return `${who}${age}, face not visible now`;
-  return `${who}${age}${mood}, ${face.isLooking ? "looks at the camera" : "looks elsewhere"}`;
+  const words = [WHO[face.gender] ?? gettext("Person")];
+  // Translators: of a person's age.
+  if (face.age !== null) words.push(interpolate(gettext("about %(age)s"), { age: face.age }, true));
+  if (face.isSeen && face.mood) words.push(face.mood);
+  words.push(describeLook(face));
+  return words.join(", ");
+}
+
+function describeLook(face) {
+  if (!face.isSeen) return gettext("face not visible now");
+  return face.isLooking ? gettext("looks at the camera") : gettext("looks elsewhere");
 }
 
 export function describePeople({ faces, bodies }) {
-  return [...faces.map(describeFace), ...bodies.map(() => "Somebody whose face was not seen")];
+  return [...faces.map(describeFace), ...bodies.map(() => gettext("Somebody whose face was not seen"))];
 }
 
 // The picture that was sent, with what was found in it: the live one is ahead by a round trip, and no box would fit.
@@ -84,7 +91,7 @@ export function wipe(canvas) {
 
 function labelOf(face) {
   const age = face.age === null ? "" : String(face.age);
-  const parts = [face.gender ?? "", age, face.isSeen ? face.mood : ""];
+  const parts = [GENDERS[face.gender] ?? "", age, face.isSeen ? face.mood : ""];
   return parts.filter(Boolean).join(" · ");
 }
 

@@ -71,7 +71,7 @@ export class Shutter {
       else resolve(picture);
     };
     this.#encoder.onerror = ({ message }) => {
-      this.#fault = new Error(message || "The browser can't load the JPEG encoder.");
+      this.#fault = new Error(message || gettext("The browser can't load the JPEG encoder."));
       this.#waiting.forEach(({ reject }) => reject(this.#fault));
     };
   }

@@ -117,7 +117,7 @@ class Trial {
       this.#root.querySelector(".people").replaceChildren(...items);
       this.#root.querySelector(".nobody").hidden = words.length > 0;
     }
-    const spoken = words.length ? words.join(". ") : "Nobody in view";
+    const spoken = words.length ? words.join(". ") : gettext("Nobody in view");
     if (!this.#sender || spoken === this.#spoken || now - this.#spokenAt < SPOKEN_MS) return;
     [this.#spoken, this.#spokenAt] = [spoken, now];
     document.querySelector("#spoken").textContent = spoken;
@@ -127,11 +127,12 @@ class Trial {
     if (performance.now() - this.#figuresAt < FIGURES_MS) return;
     this.#figuresAt = performance.now();
     const leftS = Math.floor(this.#gateway.timeLeftMs / 1000);
+    const decimal = new Intl.NumberFormat(document.documentElement.lang, { minimumFractionDigits: 1, maximumFractionDigits: 1, useGrouping: false });
     const figures = {
-      fps: pace.fps.toFixed(1),
+      fps: decimal.format(pace.fps),
       round_trip: pace.tripMs === null ? "–" : `${Math.round(pace.tripMs)} ms`,
       skipped: String(this.#sender.skipped),
-      counted: `${this.#sender.countedS.toFixed(1)} s`,
+      counted: `${decimal.format(this.#sender.countedS)} s`,
       time_left: `${Math.floor(leftS / 60)}:${String(leftS % 60).padStart(2, "0")}`,
     };
     for (const [name, text] of Object.entries(figures))

@@ -1,0 +1,117 @@
+"""How long people stand still or look, by age, by gender, or by hour of the day: means with their intervals. Pure."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import product
+from typing import Any
+
+from onlooker.console.breakdowns.part_names import DIMENSION_NAMES, name_part
+from onlooker.console.breakdowns.people_cells import PeopleCells
+from onlooker.console.breakdowns.selection import Selection
+from onlooker.console.dashboard.figures import FIGURE_KINDS, NO_VALUE
+from onlooker.console.languages.locale_text import translate
+from onlooker.metrics.definitions import Number
+from onlooker.metrics.dimensions import DIMENSIONS
+from onlooker.metrics.intervals import Interval
+
+_PLACES = {"female": -1, "male": 1, "?": 0}
+"""Where genders stand in a row that they share."""
+
+
+@dataclass(frozen=True)
+class MeanRow:
+    """A mean of some people; they may be too few to be told about."""
+
+    key: str
+    place: str
+    """The row of the chart; genders share one."""
+    name: str
+    address: str
+    is_chosen: bool
+    people: int
+    value: Number
+    interval: Interval | None
+    shown: str
+    shown_interval: str
+
+
+@dataclass(frozen=True)
+class MeanTimes:
+    """The rows of the chart."""
+
+    metric: str
+    name: str
+    heading: str
+    """Of the first column."""
+    dimensions: tuple[str, ...]
+    rows: tuple[MeanRow, ...]
+    """Those of all parts that the filter keeps."""
+
+    @property
+    def has_values(self) -> bool:
+        return any(row.value is not None for row in self.rows)
+
+    @property
+    def data(self) -> dict[str, Any]:
+        return {
+            "name": self.name,
+            "isUpright": self.dimensions == ("hour_of_day",),
+            "rows": [
+                {
+                    "key": row.key,
+                    "place": row.place,
+                    "name": row.name,
+                    "mark": _mark_of(row.key, self.dimensions),
+                    "offset": _PLACES[row.key.split(".")[1]] if len(self.dimensions) > 1 else 0,
+                    "value": row.value,
+                    "interval": [row.interval.low, row.interval.high] if row.interval else None,
+                    "shown": row.shown,
+                    "shownInterval": row.shown_interval,
+                    "people": row.people,
+                }
+                for row in self.rows
+            ],
+        }
+
+
+def make_means(cells: PeopleCells, selection: Selection) -> MeanTimes:
+    dimensions = tuple(selection.across.split(","))
+    heading = ", ".join(str(DIMENSION_NAMES[name]) for name in dimensions)
+    name = translate(FIGURE_KINDS[selection.mean].name)
+    return MeanTimes(selection.mean, name, heading, dimensions, tuple(_make_rows(cells, selection, dimensions)))
+
+
+def _make_rows(cells: PeopleCells, selection: Selection, dimensions: tuple[str, ...]) -> Iterator[MeanRow]:
+    metric, kind = selection.mean, FIGURE_KINDS[selection.mean]
+    sums, hours = cells.add_up(*dimensions), cells.add_up_hours(*dimensions)
+    for parts in product(*(_kept_parts(selection, name) for name in dimensions)):
+        figures = sums.get(parts)
+        value = cells.tell(metric, figures)
+        interval = cells.interval_of(metric, hours.get(parts, ()))
+        chosen = {name: (part,) for name, part in zip(dimensions, parts, strict=True)}
+        yield MeanRow(
+            key=".".join(parts),
+            place=name_part(dimensions[0], parts[0]),
+            name=", ".join(map(name_part, dimensions, parts)),
+            address=selection.toggle(chosen),
+            is_chosen=selection.has(chosen),
+            people=cells.people_of(metric, figures),
+            value=value,
+            interval=interval,
+            shown=NO_VALUE if value is None else kind.show(value),
+            shown_interval=f"{kind.show(interval.low)}{NO_VALUE}{kind.show(interval.high)}" if interval else NO_VALUE,
+        )
+
+
+def _kept_parts(selection: Selection, dimension: str) -> tuple[str, ...]:
+    """The unknown come last."""
+    parts = selection.kept.get(dimension, DIMENSIONS[dimension].parts)
+    return tuple(sorted(parts, key=lambda part: part == "?"))
+
+
+def _mark_of(key: str, dimensions: tuple[str, ...]) -> str:
+    """The colour of a gender."""
+    if dimensions[-1] != "gender":
+        return "passing-by"
+    part = key.rpartition(".")[2]
+    return "unknown" if part == "?" else part

@@ -1,0 +1,59 @@
+"""The section as a part of a dashboard that is fetched once somebody comes near it, or as a page without scripts."""
+
+from datetime import UTC, datetime
+from typing import Any
+from uuid import UUID
+from zoneinfo import ZoneInfo
+
+from django.db import OperationalError
+from django.http import HttpResponse
+from django.shortcuts import render
+from django.utils.translation import gettext as _
+
+from onlooker.console.accounts.page_access import PersonRequest, signed_in
+from onlooker.console.breakdowns.headlines import list_chips
+from onlooker.console.breakdowns.people_cells import read_cells
+from onlooker.console.breakdowns.refusals import describe_refusal
+from onlooker.console.breakdowns.section import present_section, section_source
+from onlooker.console.breakdowns.selection import parse_selection
+from onlooker.console.dashboard.period import PeriodError, format_period, parse_period
+from onlooker.console.numbers import read_numbers
+from onlooker.console.streams.access import rights_context, visible_stream
+from onlooker.console.time_chart.source import find_source
+from onlooker.metrics.cells import CellRefusal
+
+
+@signed_in("GET", "HEAD")
+def show_breakdowns(request: PersonRequest, client_id: UUID) -> HttpResponse:
+    stream = visible_stream(request.user, client_id)
+    zone, now = ZoneInfo(stream.time_zone), datetime.now(UTC)
+    context: dict[str, Any] = {
+        "stream": stream,
+        "query": request.GET.urlencode(),
+        **rights_context(request.user, stream),
+    }
+    try:
+        period = parse_period(request.GET.dict(), zone=zone, now=now)
+        source = find_source(request, stream, period, now=now)
+        selection = parse_selection(request.GET.dict())
+    except PeriodError as error:
+        return _render(request, context | {"refusal": str(error)}, 400)
+    context |= {"chips": list_chips(selection), "unfiltered": selection.without(*selection.kept)}
+    context |= {"range": format_period(period, now=now), "read_at": now.astimezone(zone), "choice": source.choice}
+    context["is_moving"] = period.is_moving
+    asked = section_source(source, selection)
+    try:
+        cells = read_numbers(request, lambda pool: read_cells(pool, asked))
+    except CellRefusal as refusal:
+        return _render(request, context | describe_refusal(refusal, stream, selection))
+    except OperationalError:
+        busy = _("The database is busy, or the period has too many people for it. Try again, or choose a shorter one.")
+        return _render(request, context | {"refusal": busy}, 503)
+    return _render(request, context | present_section(cells, selection))
+
+
+def _render(request: PersonRequest, context: dict[str, Any], status: int = 200) -> HttpResponse:
+    """A fragment is always a 200: HTMX shows nothing else."""
+    if request.htmx:
+        return render(request, "breakdowns/fragment.html", context)
+    return render(request, "breakdowns/page.html", context, status=status)

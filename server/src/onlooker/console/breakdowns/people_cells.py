@@ -1,0 +1,156 @@
+"""The visits of a period as sums by hour and by what else is asked: all numbers of the section add some of them up."""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from functools import cached_property
+from typing import TypeVar
+
+from onlooker.console.bucket_numbers import CutBuckets, cut_buckets, open_reader
+from onlooker.console.dashboard.period import Period
+from onlooker.console.dashboard.report import make_query
+from onlooker.database import Pool
+from onlooker.metrics.breakdown import CellQuery
+from onlooker.metrics.buckets import all_hours
+from onlooker.metrics.cells import Cells, find_cells
+from onlooker.metrics.changes import FEWEST_PEOPLE, conversion_interval, metric_interval, sum_figures
+from onlooker.metrics.definitions import METRICS, Figures, Number, Unit, Value, in_declared_order, pieces_of
+from onlooker.metrics.dimensions import DIMENSIONS
+from onlooker.metrics.intervals import Interval
+from onlooker.metrics.query import Time
+from onlooker.streams.models import Stream
+
+CONVERSION = "conversion"
+OF_TIME = tuple(name for name, one in DIMENSIONS.items() if one.part_of_hour)
+Parts = tuple[str, ...]
+Key = TypeVar("Key")
+
+
+@dataclass(frozen=True)
+class CellSource:
+    """Of which visits, and by what they are told apart besides their hours."""
+
+    stream: Stream
+    period: Period
+    now: datetime
+    in_hours: bool
+    breakdown: CellQuery
+    metrics: tuple[str, ...]
+    """Those of METRICS, in their order."""
+
+
+@dataclass(frozen=True)
+class PeopleCells:
+    """Sums of figures. A visit is in the hour in which it begins."""
+
+    source: CellSource
+    cells: tuple[tuple[int, Parts, Figures], ...]
+    """Those with anybody: the hour by its number, the parts of the source's dimensions, and the figures."""
+    of_week: Sequence[int]
+    """Of each hour: the hour of the local week."""
+    covered_s: Sequence[float]
+    """Of each hour: how long it was watched."""
+    exact: bool
+
+    @cached_property
+    def pieces(self) -> Mapping[str, slice]:
+        """Where the figures of each metric are."""
+        found = pieces_of(self.source.metrics)
+        return {name: slice(piece.start - 1, piece.stop - 1) for name, _, piece in found}
+
+    def add_up(self, *names: str) -> dict[Parts, Figures]:
+        """By the parts of some dimensions, those of time too."""
+        return self._sum_by(lambda hour, parts: self._parts_of(hour, parts, names))
+
+    def add_up_hours(self, *names: str) -> dict[Parts, list[Figures]]:
+        """The same hour by hour: people of one hour are alike, so these are the clusters of an interval."""
+        by_hour = self._sum_by(lambda hour, parts: (self._parts_of(hour, parts, names), hour))
+        found: dict[Parts, list[Figures]] = {}
+        for (chosen, _), figures in by_hour.items():
+            found.setdefault(chosen, []).append(figures)
+        return found
+
+    def _parts_of(self, hour: int, parts: Parts, names: Sequence[str]) -> Parts:
+        by = self.source.breakdown.by
+        return tuple(parts[by.index(name)] if name in by else self._part_of_hour(hour, name) for name in names)
+
+    def _part_of_hour(self, hour: int, name: str) -> str:
+        part_of = DIMENSIONS[name].part_of_hour
+        assert part_of
+        return part_of(self.of_week[hour])
+
+    def _sum_by(self, key_of: Callable[[int, Parts], Key]) -> dict[Key, Figures]:
+        found: dict[Key, list[Figures]] = {}
+        for hour, parts, figures in self.cells:
+            found.setdefault(key_of(hour, parts), []).append(figures)
+        return {key: sum_figures(rows) for key, rows in found.items()}
+
+    def shape(self, metric: str, figures: Figures) -> Value:
+        """As the data endpoint answers."""
+        return METRICS[metric].shape(figures[self.pieces[metric]])
+
+    def count_of(self, metric: str, figures: Figures | None) -> int:
+        return figures[self.pieces[metric]][0] if figures else 0
+
+    def tell(self, metric: str, figures: Figures | None) -> Number:
+        """What a page tells: a count, or a mean or a share of at least ten people."""
+        if figures is None:
+            return 0 if _is_count(metric) else None
+        if not _is_count(metric) and self.people_of(metric, figures) < FEWEST_PEOPLE:
+            return None
+        if metric == CONVERSION:
+            return self.count_of("interested", figures) / self.count_of("passing_by", figures)
+        return self.shape(metric, figures)["value"]
+
+    def people_of(self, metric: str, figures: Figures | None) -> int:
+        """Whom a number is of."""
+        if figures is None:
+            return 0
+        return figures[self.pieces["passing_by" if metric == CONVERSION else metric]][-1]
+
+    def interval_of(self, metric: str, clusters: Sequence[Figures]) -> Interval | None:
+        """Of a mean or a share; of a count, and of too few people, there is none."""
+        if _is_count(metric) or not clusters:
+            return None
+        whole = sum_figures(clusters)
+        if self.people_of(metric, whole) < FEWEST_PEOPLE:
+            return None
+        if metric == CONVERSION:
+            return conversion_interval(self.count_of("interested", whole), self.count_of("passing_by", whole))
+        return metric_interval(METRICS[metric], [figures[self.pieces[metric]] for figures in clusters])
+
+
+def _is_count(metric: str) -> bool:
+    return metric in METRICS and METRICS[metric].unit is Unit.PEOPLE
+
+
+def metrics_needed(*names: str) -> tuple[str, ...]:
+    """What numbers are computed from; conversion is of two counts."""
+    wanted = {*("passing_by", "interested"), *(name for name in names if name != CONVERSION)}
+    return in_declared_order(tuple(wanted))
+
+
+async def read_cells(pool: Pool, source: CellSource) -> PeopleCells:
+    """All visits of the period, judged in one statement. Raises a CellRefusal where they can't be broken down."""
+    query = make_query(source.stream.pk, source.period, Time.BY_HOUR, metrics=source.metrics, grid=source.stream.grid)
+    hours = all_hours(query)
+    reader = await open_reader(pool, query, now=source.now, in_hours=source.in_hours)
+    cut = cut_buckets(hours.edges_s, reader.closed or ())
+    found, exact = await find_cells(pool, query, source.breakdown, source.metrics, cut.edges_s)
+    covered_s = await reader.read_covered_s(query, hours.edges_s)
+    return PeopleCells(
+        source=source,
+        cells=tuple(_open_cells(found, cut, source.breakdown)),
+        of_week=hours.of_week,
+        covered_s=covered_s,
+        exact=exact,
+    )
+
+
+def _open_cells(found: Cells, cut: CutBuckets, breakdown: CellQuery) -> Iterator[tuple[int, Parts, Figures]]:
+    """Without those of the time in which the stream was closed, if that does not count."""
+    parts_of = {breakdown.number_of(cell): cell for cell in breakdown.cells}
+    for number, cells in found.items():
+        if cut.is_open[number - 1]:
+            for cell, figures in cells.items():
+                yield cut.places[number - 1], parts_of[cell], figures

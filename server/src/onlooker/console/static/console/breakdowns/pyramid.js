@@ -1,0 +1,56 @@
+// Women to the left and men to the right of one axis; the unknown stand apart. All bars have one scale.
+import { drawChart } from "../dashboard/chart.js";
+import { legend, tip } from "../dashboard/elements.js";
+import { BARE_AXIS, FONT, GRID, NOT_KNOWN, colour } from "../dashboard/theme.js";
+import { count } from "../dashboard/words.js";
+import { followSegments } from "./segments.js";
+
+const UNKNOWN = "?";
+const NUMBER_PX = 38; // room for a count behind a bar
+const NAMES_PX = 56;
+const LEFT = "female";
+const LOOK = { female: colour("female"), male: colour("male"), [UNKNOWN]: NOT_KNOWN };
+
+export function drawPyramid(figure, data) {
+  const columns = data.genders
+    .map(([key, name], index) => ({ key, name, counts: data.counts.map((row) => row[index]) }))
+    .filter(({ key, counts }, _, all) => key !== UNKNOWN || all.length === 1 || counts.some(Boolean));
+  drawChart(figure, (width_px) => pyramidOption(data, columns, width_px), followSegments(figure));
+  const entries = columns.map(({ key, name }) => ({ mark: key === UNKNOWN ? "unknown" : key, name }));
+  figure.querySelector(".drawing").append(legend(entries));
+}
+
+function pyramidOption({ ages }, columns, width_px) {
+  const most = (wanted) => Math.max(0, ...columns.filter(({ key }) => key === wanted).flatMap(({ counts }) => counts));
+  const [left, right, apart] = [most(LEFT), most("male"), most(UNKNOWN)];
+  const sides = [LEFT, "male", UNKNOWN].filter((key) => columns.some((one) => one.key === key)).length;
+  const unit_px = Math.max(1, width_px - NAMES_PX - sides * NUMBER_PX) / Math.max(1, left + right + apart);
+  const room = NUMBER_PX / unit_px;
+  const begins = right ? right + room : 0; // where the unknown begin
+  const series = columns.map((column) => bars(column, ages, column.key === LEFT ? -1 : 1));
+  if (apart && begins) {
+    const spacing = columns.find(({ key }) => key === "male").counts.map((value) => begins - value);
+    series.splice(-1, 0, { ...BARS, data: spacing, silent: true, itemStyle: { color: "transparent" } });
+  }
+  const has = (key) => columns.some((one) => one.key === key);
+  const max = (has(UNKNOWN) ? begins + apart : right) + (has("male") || has(UNKNOWN) ? room : 0);
+  return {
+    grid: { ...GRID, top: 0, bottom: 0 },
+    xAxis: { type: "value", show: false, min: has(LEFT) ? -left - room : 0, max: max || 0 },
+    yAxis: { ...NAMES, data: ages.map(([, name]) => name) },
+    tooltip: { trigger: "item", formatter: ({ data }) => data?.tip && tip(data.tip, [{ mark: "none", name: "", values: [data.count] }]) },
+    series,
+  };
+}
+
+function bars({ key, name, counts }, ages, sign) {
+  const data = counts.map((value, index) => {
+    const [age, ageName] = ages[index];
+    return { value: sign * value, key: `${age}.${key}`, count: count(value), tip: `${ageName}, ${name}` };
+  });
+  const label = { ...FONT, show: true, position: sign < 0 ? "left" : "right", formatter: ({ data: { count } }) => count };
+  return { ...BARS, name, data, label, itemStyle: { color: LOOK[key] } };
+}
+
+const NAMES = { type: "category", inverse: true, ...BARE_AXIS, axisLabel: { ...FONT, interval: 0 } };
+const BARS = { type: "bar", stack: "people", barWidth: "70%", barMaxWidth: 22, emphasis: { disabled: true } };
