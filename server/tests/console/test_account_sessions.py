@@ -89,7 +89,7 @@ def test_every_element_that_asks_for_itself_is_known_as_one() -> None:
     templates = Path(str(resources.files("onlooker.console"))) / "templates"
     elements = [one for path in templates.rglob("*.html") for one in re.findall(ASKS_FOR_ITSELF, path.read_text())]
     assert elements
-    assert {re.search(r' id="(\w+)"', element)[1] for element in elements} == set(sessions.POLLING_ELEMENTS)
+    assert {re.search(r' id="([\w-]+)"', element)[1] for element in elements} == set(sessions.POLLING_ELEMENTS)
 
 
 def test_a_page_that_renews_itself_does_not_keep_a_session_alive(sign_in, owner, clock) -> None:

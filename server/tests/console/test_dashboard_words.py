@@ -282,7 +282,7 @@ def test_labels_have_a_day_where_hours_are_of_several_and_a_year_where_days_are(
 
 def test_days_and_numbers_are_written_as_the_language_writes_them() -> None:
     with override("de"):
-        assert label_buckets(["2026-11-02T00:00:00+01:00"], Time.BY_WEEK) == ["Mo, 2. Nov"]
+        assert label_buckets(["2026-11-02T00:00:00+01:00"], Time.BY_WEEK) == ["Mo, 2. Nov."]
         assert "12,3" in describe_size(0.1234, ChangeKind.DIFFERENCE)
         assert "1.234" in format_compared_s(1234 * HOUR, 5678 * HOUR)
     assert label_buckets(["2026-11-02T00:00:00+01:00"], Time.BY_WEEK) == ["Mon 2 Nov"]

@@ -20,8 +20,8 @@ LIFETIME_LIMIT_S = 7 * 86_400
 PROVIDER_LIFETIME_LIMIT_S = 12 * 3600
 """Then an organisation's provider is asked again whether they still belong to it."""
 ACTIVITY_INTERVAL_S = 300
-POLLING_ELEMENTS = ("report", "streams", "summary")
-"""Ids of elements that refresh by themselves, as HTMX sends them."""
+POLLING_ELEMENTS = ("report", "streams", "summary", "who-loader")
+"""Ids of elements that ask by themselves, as HTMX sends them."""
 
 _STARTED, _SEEN = "signed_in_at", "seen_at"
 
