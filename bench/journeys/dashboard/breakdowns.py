@@ -119,8 +119,15 @@ def look(stage: Stage, name: str) -> None:
 
 def _settle_both(browser: Browser) -> None:
     settle(browser)
-    browser.set_script_timeout(SETTLE_LIMIT_S)
-    browser.execute_async_script(_AWAIT)
+    settle_section(browser)
+
+
+def settle_section(browser: Browser) -> None:
+    """Go near it, so that it is fetched, and wait until it is drawn; a page without it is settled."""
+    if browser.execute_script("return !!document.getElementById('who')"):
+        browser.execute_script(_SCROLL)
+        browser.set_script_timeout(SETTLE_LIMIT_S)
+        browser.execute_async_script(_AWAIT)
 
 
 def compare_section(stage: Stage, source: DataSource, where: str, *, kept: str = "") -> ShownSection:

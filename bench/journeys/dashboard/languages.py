@@ -6,9 +6,11 @@ from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
+from bench.journeys.dashboard.breakdowns import settle_section
 from bench.journeys.dashboard.page import settle
 from bench.journeys.dashboard.stage import Stage, dashboard_path
 from bench.journeys.figures import JourneyFigure
+from bench.lib.browser import Browser
 from bench.lib.browser.inspection import look_at
 from bench.lib.browser.pictures import View
 from bench.lib.clients import OWNER
@@ -39,7 +41,7 @@ const spoken = /^(data-label|data-said|data-words.*|aria-.*|title|alt|placeholde
 const read = ["id", "name", "value", "href"];
 return [...document.querySelectorAll("main *")].flatMap((element) => [...element.attributes]
     .filter(({ name }) => read.includes(name) || (name.startsWith("data-") && !spoken.test(name)))
-    .filter(({ name }) => name !== "value" || element.name !== "csrfmiddlewaretoken")
+    .filter(({ name }) => name !== "value" || !["csrfmiddlewaretoken", "form_key"].includes(element.name))
     .map(({ name, value }) => `${element.localName} ${name}=${value}`));
 """
 
@@ -69,7 +71,7 @@ def speak_every_language(stage: Stage) -> list[JourneyFigure]:
                     f"{language}-{name}",
                     views=PICTURED,
                     checked=CHECKED,
-                    settle=settle,
+                    settle=_settle,
                 )
     return [JourneyFigure("texts_in_other_languages", words, at_least=1000)]
 
@@ -113,10 +115,15 @@ def _paths(stage: Stage) -> Mapping[str, str]:
 
 def _read(stage: Stage, path: str) -> tuple[list[str], list[str]]:
     stage.person.open(path)
-    settle(stage.person.browser)
+    _settle(stage.person.browser)
     texts: list[str] = stage.person.browser.execute_script(_TEXTS)
     values: list[str] = stage.person.browser.execute_script(_MACHINE_VALUES)
     return texts, values
+
+
+def _settle(browser: Browser) -> None:
+    settle(browser)
+    settle_section(browser)
 
 
 def _names(stage: Stage) -> set[str]:

@@ -174,7 +174,9 @@ def test_every_help_link_of_the_console_leads_to_a_page_and_an_anchor(
 ) -> None:
     texts = [path.read_text(encoding="utf-8") for path in TEMPLATES.rglob("*.html")]
     used = [found for text in texts for found in re.findall(r'documentation/read_more.html" with (.*?) %}', text)]
-    links = [match[1] for one in used if (match := re.fullmatch(r'page="([^"]+)" text=(?:_\("[^"]+"\)|"[^"]+"|\w+)', one))]
+    links = [
+        match[1] for one in used if (match := re.fullmatch(r'page="([^"]+)" text=(?:_\("[^"]+"\)|"[^"]+"|\w+)', one))
+    ]
     assert len(links) == len(used), "a help link names its page and its text, in this order"
     assert {link.partition("#")[0] for link in links} >= HELPED
     assert [link for link in links if not leads_somewhere("index.html", link, html, site)] == []

@@ -10,7 +10,7 @@ from django.utils.translation import gettext_lazy as _lazy
 from onlooker.console.accounts.models import Account
 from onlooker.console.devices.access import managed_organisations
 from onlooker.console.forms import PlainForm
-from onlooker.console.languages.locale_text import translate
+from onlooker.console.languages.locale_text import translate, translate_lazily
 from onlooker.console.streams.forms import (
     COMPUTE_TEXTS,
     ComputeField,
@@ -98,7 +98,9 @@ class TemplateForm(PlainForm):
     name = NameField(label=_lazy("Name of the template"))
     place = PlaceField()
     preset = PresetField()
-    notice_given = forms.BooleanField(required=False, label=_lazy(NOTICE_TICK), help_text=_lazy(NOTICE_SENTENCE))
+    notice_given = forms.BooleanField(
+        required=False, label=translate_lazily(NOTICE_TICK), help_text=translate_lazily(NOTICE_SENTENCE)
+    )
     compute = ComputeField(initial=next(iter(COMPUTE_TEXTS)))
     time_zone = TimeZoneField(initial="UTC")
     hours = HoursField()
