@@ -19,9 +19,10 @@ UNUSED_FOLDERS = (
 )
 UNUSED_FILES = (
     *("**/*.a", "**/*.pyi", "**/*.po"),
-    "**/*.mo",  # USE_I18N is off
     "onnxruntime/capi/libonnxruntime.so.*",  # for programs in C; the module for Python has all of it inside
 )
+LANGUAGES = ("de", "en", "en_GB", "es", "fr")
+"""Of the console. Of other languages no catalogue is loaded, neither Django's own nor those of its apps."""
 WITH_SYMBOLS = ("cryptography/hazmat/bindings/*.so", "obstore/*.so", "uvloop/*.so")
 """Libraries with symbols for debuggers. Those with libraries of their own beside them must stay as they are."""
 OPENCV, OPENCV_LIBRARIES = "cv2/cv2.abi3.so", "opencv_python_headless.libs"
@@ -37,6 +38,9 @@ def remove_unused(site: Path) -> None:
     for pattern in UNUSED_FILES:
         for file in site.glob(pattern):
             file.unlink()
+    for catalogue in site.glob("**/locale/*/LC_MESSAGES/*.mo"):
+        if catalogue.parts[-3] not in LANGUAGES:
+            catalogue.unlink()
 
 
 def strip_symbols(site: Path) -> None:

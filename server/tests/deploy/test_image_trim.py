@@ -6,10 +6,15 @@ import subprocess
 import sys
 from pathlib import Path
 
+import allauth
 import cv2
+import django
 import pytest
+from django.conf import settings
+from django.utils.translation import to_locale
 
-from deploy.image.trim import OPENCV_LIBRARIES, REPLACED, replace_films
+from deploy.image.trim import OPENCV_LIBRARIES, REPLACED, remove_unused, replace_films
+from onlooker import console
 
 ROOT = Path(__file__).parents[3]
 LIBRARIES = Path(cv2.__file__).parents[1] / OPENCV_LIBRARIES
@@ -61,3 +66,20 @@ def test_films_are_gone_with_all_that_only_they_need(trimmed: Path) -> None:
     left = {path.name: path.stat().st_size for path in (trimmed / OPENCV_LIBRARIES).iterdir()}
     assert sum(left.values()) < sum(path.stat().st_size for path in LIBRARIES.iterdir()) - 35_000_000
     assert all(size < 50_000 for name, size in left.items() if name.startswith(REPLACED))
+
+
+def test_catalogues_of_the_console_s_languages_stay_and_no_others(tmp_path: Path) -> None:
+    for package in (django, allauth, console):
+        folder = Path(next(iter(package.__path__)))
+        for path in folder.rglob("locale/*/LC_MESSAGES/*.?o"):
+            copied = tmp_path / package.__name__ / path.relative_to(folder)
+            copied.parent.mkdir(parents=True, exist_ok=True)
+            shutil.copyfile(path, copied)
+    remove_unused(tmp_path)
+    left = {path.relative_to(tmp_path).as_posix() for path in tmp_path.rglob("*.?o")}
+    spoken = {to_locale(code) for code, _ in settings.LANGUAGES}
+    assert {path.split("/")[-3] for path in left} == {*spoken, "en"}
+    assert {f"django/conf/locale/{one}/LC_MESSAGES/django.mo" for one in spoken} <= left
+    translated = spoken - {to_locale(settings.LANGUAGE_CODE)}
+    assert {f"onlooker.console/locale/{one}/LC_MESSAGES/django.mo" for one in translated} <= left
+    assert not [path for path in left if path.endswith(".po")]
