@@ -39,7 +39,7 @@ CONDITIONS = {
     "degraded": gettext_noop("Degraded"),
     "starting": gettext_noop("Starting"),
     "closed": gettext_noop("Closed"),
-    "stopping": gettext_noop("Stopped"),
+    "stopping": gettext_noop("Agent stopped"),
 }
 """What the fleet is counted by; problems are those below."""
 PROBLEMS = (
