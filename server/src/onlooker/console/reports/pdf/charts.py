@@ -53,7 +53,7 @@ def draw_bars(sheet: Sheet, chart: BarChart) -> None:
         _fill_bar(sheet, (x, floor, slot * 0.72, height), slot, PASSING_BY)
         _fill_bar(sheet, (x, floor, slot * 0.4, PLOT * (bar.interested or 0) / top), slot, INTERESTED)
         if has_numbers:
-            sheet.write_centred(write_count(bar.passing_by), x + slot / 2, floor - height - 3, NUMBER, figure)
+            _write_number(sheet, write_count(bar.passing_by), (x + slot / 2, floor - height - 3), figure)
         if bar.missing:
             _draw_strip(sheet, x, floor, slot, bar.missing)
     sheet.document.draw_line((LEFT + GUTTER, floor), (RIGHT, floor), AXIS)
@@ -66,6 +66,13 @@ def _fill_bar(sheet: Sheet, box: tuple[float, float, float, float], slot: float,
     left, floor, width, height = box
     if height:
         sheet.document.fill_area((left + (slot - width) / 2, floor - height, width, height), colour)
+
+
+def _write_number(sheet: Sheet, number: str, at: tuple[float, float], figure: Element) -> None:
+    """Above its bar; no line of the axis crosses it."""
+    width = measure(number, NUMBER.size) + 2
+    sheet.document.fill_area((at[0] - width / 2, at[1] - NUMBER.size + 1, width, NUMBER.size), "#ffffff")
+    sheet.write_centred(number, *at, NUMBER, figure)
 
 
 def _draw_strip(sheet: Sheet, x: float, floor: float, slot: float, missing: float) -> None:
