@@ -129,6 +129,13 @@ stylesheet check="":
     cd server/style && npm ci --silent --ignore-scripts --no-audit --no-fund
     cd server/style && npm run --silent {{ if check == "--check" { "check" } else { "build" } }}
 
+# Make the typeface of PDF reports from the console's; with --check, fail if the committed one is stale.
+pdf-typeface check="":
+    cd server/style && npm ci --silent --ignore-scripts --no-audit --no-fund
+    test -d .typeface-venv || python -m venv .typeface-venv
+    uv pip sync --quiet --require-hashes --python .typeface-venv/bin/python requirements/pdf-typeface.txt
+    .typeface-venv/bin/python server/style/pdf_typeface.py {{check}}
+
 # Collect the console's sentences into its catalogues and compile them, with GNU gettext; with --check, fail if they are stale.
 translations check="":
     python server/translations/catalogues.py {{check}}
@@ -445,7 +452,7 @@ fuzz-images pictures="20000" *seed:
     python -m bench.abuse.images {{pictures}} {{seed}}
 
 # What must pass in CI; .ci/recipes runs more after it.
-ci: lint (stylesheet "--check") (charts "--check") browsing identity-provider test conformance
+ci: lint (stylesheet "--check") (pdf-typeface "--check") (charts "--check") browsing identity-provider test conformance
 
 # Resolve the pins again.
 pins:
@@ -465,3 +472,4 @@ pins:
     uv pip compile --quiet --universal --generate-hashes --no-emit-index-url --no-header --python-version 3.11 requirements/patroni.in -o requirements/patroni.txt
     uv pip compile --quiet --universal --generate-hashes --no-emit-index-url --no-header --python-version 3.11 requirements/billing.in -c requirements/server.txt -o requirements/billing.txt
     uv pip compile --quiet --universal --generate-hashes --no-emit-index-url --no-header --python-version 3.11 requirements/traces.in -c requirements/server.txt -o requirements/traces.txt
+    uv pip compile --quiet --universal --generate-hashes --no-emit-index-url --no-header --python-version 3.11 requirements/pdf-typeface.in -o requirements/pdf-typeface.txt

@@ -288,6 +288,7 @@ CONSOLE_ROUTES = {
     "dashboard": "A stream's numbers for a period, `?period=7d` or `?from=...&to=...`; for HTMX only the report",
     "dashboard-table": "The same as a CSV file: one row per hour or day",
     "dashboard-parquet": "The same rows as a Parquet file, with types",
+    "dashboard-pdf": "The same period's report as a PDF of one to three pages",
     "dashboard-changes": "The changes of its headline numbers as a CSV file, with their intervals",
     "dashboard-breakdowns": "Its section on who came and how long, `?filter=gender:female,age:25-34`; for HTMX a part",
     "dashboard-live": "Server-sent events for an open dashboard: who is in view, and when newer numbers are available",

@@ -137,6 +137,7 @@ class Activity:
             f"{stream}dashboard/table.csv",
             f"{stream}dashboard/table.parquet",
             f"{stream}dashboard/changes.csv",
+            f"{stream}dashboard/report.pdf",
         ):
             answer = web.get(path, follow_redirects=True)
             assert answer.status_code == 200, (path, answer.status_code)

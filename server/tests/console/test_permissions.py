@@ -69,6 +69,7 @@ MATRIX = {
     "streams/<uuid:client_id>/dashboard/": MEMBER,
     "streams/<uuid:client_id>/dashboard/table.csv": MEMBER,
     "streams/<uuid:client_id>/dashboard/table.parquet": MEMBER,
+    "streams/<uuid:client_id>/dashboard/report.pdf": MEMBER,
     "streams/<uuid:client_id>/dashboard/changes.csv": MEMBER,
     "streams/<uuid:client_id>/dashboard/breakdowns/": MEMBER,
     "streams/<uuid:client_id>/dashboard/live/": MEMBER,

@@ -242,6 +242,7 @@ def test_a_session_of_the_provider_reaches_its_organisation_only(provider, sign_
         "dashboard/",
         "dashboard/table.csv",
         "dashboard/table.parquet",
+        "dashboard/report.pdf",
         "dashboard/live/",
         "settings/",
         "audit/",

@@ -125,6 +125,8 @@ _CHANGES_WITHIN = {
 class BreakdownPart:
     """How many people are in one part of a breakdown."""
 
+    key: str
+    """As the data endpoint has it."""
     name: str
     count: Number
     share: str
@@ -193,6 +195,7 @@ def _make_breakdown(metric: str, report: Report, off: tuple[str, ...]) -> Breakd
         trouble = _explain_empty_breakdown(report)
     parts = [
         BreakdownPart(
+            part,
             str(_PART_NAMES.get(part) or part.replace("-", "\N{EN DASH}")),
             count,
             format_share((count or 0) / total) if total >= FEWEST_PEOPLE else "",

@@ -125,7 +125,11 @@ def make_file(table: str, name: str, period: Period) -> HttpResponse:
 
 def make_file_name(stream_name: str, period: Period, form: str = "csv") -> str:
     """Letters, digits and hyphens only, whatever the stream's name is."""
-    plain = unicodedata.normalize("NFKD", stream_name).encode("ascii", "ignore").decode().lower()
-    name = re.sub(r"[^a-z0-9]+", "-", plain)[:LONGEST_NAME].strip("-") or "stream"
-    begins, ends = (at.astimezone(period.zone) for at in (period.from_at, period.to_at - SECOND))
-    return f"{name}-{begins:%Y-%m-%d}-to-{ends:%Y-%m-%d}.{form}"
+    first, last = (at.astimezone(period.zone).date() for at in (period.from_at, period.to_at - SECOND))
+    return f"{plain_name(stream_name) or 'stream'}-{first}-to-{last}.{form}"
+
+
+def plain_name(name: str) -> str:
+    """Letters, digits and hyphens; empty where nothing is left."""
+    plain = unicodedata.normalize("NFKD", name).encode("ascii", "ignore").decode().lower()
+    return re.sub(r"[^a-z0-9]+", "-", plain)[:LONGEST_NAME].strip("-")

@@ -71,10 +71,12 @@ def present_group(numbers: FleetNumbers) -> dict[str, Any]:
     period = numbers.period
     last = period.last_day or max([period.now.date(), *(day.day for day in numbers.days)])
     first = last - timedelta(days=period.days - 1)
+    days = list_days(numbers, first, period.days, ZoneInfo("UTC"))
     return {
         "figures": make_group_figures(numbers),
         "coverage": describe_coverage(numbers),
-        "bars": draw_sparkline(list_days(numbers, first, period.days, ZoneInfo("UTC"))),
+        "days": days,
+        "bars": draw_sparkline(days),
         "range": describe_days(first, last),
     }
 

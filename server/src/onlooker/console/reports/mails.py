@@ -6,6 +6,7 @@ process that dies loses none. One that dies after the mail server took a mail se
 
 import logging
 import time
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import Any
@@ -22,9 +23,13 @@ from django.utils.translation import get_language
 from onlooker.console.alerts.owner_mails import SERVER_DOWN_PAUSE
 from onlooker.console.dashboard.period import format_range
 from onlooker.console.languages.choice import write_to
+from onlooker.console.languages.locale_text import write_count
 from onlooker.console.reports.contents import present_group, present_stream, read_group_numbers, read_stream_report
 from onlooker.console.reports.mailed_reports import find_address, set_next_due, unsubscribe_token
 from onlooker.console.reports.models import MailedReport, ReportMail, ReportRecipient
+from onlooker.console.reports.pdf.contents import Bar, describe_bars
+from onlooker.console.reports.pdf.file import PdfFile, make_group_pdf, make_stream_pdf
+from onlooker.console.reports.pdf.pages import MEDIA_TYPE
 from onlooker.console.reports.saved_views import DAY, Subject, group_period, is_open, stream_period, subject_of
 from onlooker.console.web.mail import SINGLE_MAIL_ERRORS, deliver_mail, is_mail_on, write_mail
 from onlooker.logs import fields
@@ -39,6 +44,7 @@ ROUND_LIMIT_S = 20.0
 LEASE = timedelta(minutes=10)
 """How long a mail is being sent before another try; longer than any mail server is waited for."""
 KEPT = timedelta(days=30)
+LONGEST_BAR_PX = 240
 
 Contents = dict[str, Any]
 
@@ -118,6 +124,8 @@ class _MailRound:
             with write_to(address, otherwise=report.language):
                 context = self._read(report, subject, mail.due_at) | _about(mail)
                 written = write_mail("reports/mails/report", to=address, context=context, headers=_head(mail))
+                pdf: PdfFile = context["pdf"]
+                written.attach(pdf.name, pdf.content, MEDIA_TYPE)
             deliver_mail(written, kind="report")
         ReportMail.objects.filter(pk=mail.pk).update(sent_at=timezone.now())
         return bool(address)
@@ -142,11 +150,23 @@ def read_contents(report: MailedReport, subject: Subject, due_at: datetime) -> C
         shown["dashboard_url"] = f"{dashboard}?from={first}&to={last}"
         shown["range"] = format_range(period.from_at, period.to_at, period.zone)
         shown["watched_words"] = shown["explanation"].zero or shown["explanation"].watched
+        shown["pdf"] = make_stream_pdf(shown, subject.title)
     else:
         numbers = read_group_numbers(request, subject, group_period(subject, report.period, now=due_at))
         shown |= present_group(numbers)
         shown["watched_words"] = shown["coverage"]
+        shown["pdf"] = make_group_pdf(shown, subject.title)
+    shown["mail_days"] = draw_days(describe_bars(shown))
     return shown
+
+
+def draw_days(bars: Sequence[Bar]) -> list[tuple[str, int, str]]:
+    """Each day, how long its bar is, and its number or why there is none; also for programs that block pictures."""
+    most = max((bar.passing_by or 0 for bar in bars), default=0) or 1
+    return [
+        (bar.label, round(LONGEST_BAR_PX * (bar.passing_by or 0) / most), bar.words or write_count(bar.passing_by or 0))
+        for bar in bars
+    ]
 
 
 def _about(mail: ReportMail) -> Contents:

@@ -2,12 +2,13 @@
 
 from django.urls import path
 
-from onlooker.console.reports import link_pages, public_page, report_pages, unsubscription
+from onlooker.console.reports import link_pages, pdf_page, public_page, report_pages, unsubscription
 
 _ALL = "organisations/<int:organisation_id>/links/"
 _REPORTS = "organisations/<int:organisation_id>/reports/"
 
 urlpatterns = [
+    path("streams/<uuid:client_id>/dashboard/report.pdf", pdf_page.show_pdf, name="dashboard-pdf"),
     path("streams/<uuid:client_id>/links/new/", link_pages.create_stream_link, name="stream-link-new"),
     path(_ALL, link_pages.list_links, name="shared-links"),
     path(f"{_ALL}new/", link_pages.create_group_link, name="shared-link-new"),
