@@ -51,7 +51,7 @@ def show_changes(request: PersonRequest, client_id: UUID) -> HttpResponse:
 
 def make_change_rows(comparison: Comparison) -> Iterator[list[object]]:
     like = comparison.like
-    hours = [like.compared_s / 3600, round(like.length_s / 3600, DIGITS)]
+    hours = [like.compared_s / 3600, round(like.comparable_s / 3600, DIGITS)]
     for metric in HEADLINES:
         if like.reason:
             yield [metric, *[None] * 7, *hours, like.reason]
