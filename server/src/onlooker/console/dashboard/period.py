@@ -263,6 +263,8 @@ class PeriodPicker:
     choices: list[PeriodChoice]
     calendar: list[PeriodChoice]
     """Days, weeks, months and years as they are named."""
+    other_chosen: str
+    """What is chosen of other dates than the usual ones; empty where one of those is, or nothing."""
     earlier: str
     later: str
     """Empty where it would lie in the future."""
@@ -278,11 +280,13 @@ def make_picker(period: Period | None, *, zone: ZoneInfo, now: datetime) -> Peri
     shown = period or parse_period({}, zone=zone, now=now)
     chosen = _find_name(period, now) if period else None
     choices = [PeriodChoice(name, str(label), name == chosen) for name, label in ALL_NAMES.items()]
+    named = str(CALENDAR_NAMES.get(chosen or "", ""))
     from_local, to_local = (at.astimezone(zone).strftime("%Y-%m-%dT%H:%M") for at in (shown.from_at, shown.to_at))
     minute, (earlier, later) = now.replace(second=0, microsecond=0), _find_neighbours(shown)
     return PeriodPicker(
         choices=[one for one in choices if one.name in NAMES],
         calendar=[one for one in choices if one.name in CALENDAR_NAMES],
+        other_chosen=_("Chosen dates") if chosen == "" else named,
         earlier=_make_query_string(*earlier, by=shown.by) if earlier[0] >= EARLIEST.replace(tzinfo=None) + DAY else "",
         later=_make_query_string(*later, by=shown.by) if later[0].replace(tzinfo=zone) < minute else "",
         from_local=from_local,
