@@ -29,7 +29,7 @@ class DayInput(forms.DateInput):
         super().__init__(format="%Y-%m-%d", attrs={"min": EARLIEST_DAY.isoformat(), "max": LATEST_DAY.isoformat()})
 
 
-class DayField(forms.DateField):
+class NoteDayField(forms.DateField):
     """Days as the browser's calendar sends them, like everywhere else: `2026-01-05`, not `2026-1-5`."""
 
     widget = DayInput
@@ -40,8 +40,8 @@ class DayField(forms.DateField):
         return super().to_python(value)
 
 
-def _day_field(**options: Any) -> forms.DateField:
-    return DayField(input_formats=["%Y-%m-%d"], **options)
+def _day_field(**options: Any) -> NoteDayField:
+    return NoteDayField(input_formats=["%Y-%m-%d"], **options)
 
 
 class NoteForm(PlainForm):
