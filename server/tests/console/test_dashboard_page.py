@@ -99,6 +99,27 @@ def test_whoever_chooses_gets_a_new_picker_and_whoever_refreshes_keeps_it(
     assert 'id="picker"' not in refreshed.page
 
 
+@pytest.mark.parametrize(
+    ("query", "says"),
+    [
+        ("period=7d", "<summary>Other dates</summary>"),
+        ("period=last-month", '<summary class="chosen">Last month</summary>'),
+        ("from=2026-11-02&to=2026-11-05", '<summary class="chosen">Chosen dates</summary>'),
+    ],
+)
+def test_other_dates_say_which_are_chosen(
+    sign_in: SignIn, owner: Account, stream: Stream, query: str, says: str
+) -> None:
+    page = show(sign_in(owner), stream, query).page
+    assert says in page
+    assert '<details id="other-dates" class="other-dates">' in page
+
+
+def test_other_dates_stay_open_to_be_corrected(sign_in: SignIn, owner: Account, stream: Stream) -> None:
+    page = sign_in(owner).get(f"/streams/{stream.client_id}/dashboard/?from=2026-11-05&to=2026-11-02").content.decode()
+    assert '<details id="other-dates" class="other-dates" open>' in page
+
+
 def test_the_usual_period_is_seven_days_and_goes_on(sign_in: SignIn, owner: Account, stream: Stream) -> None:
     shown = show(sign_in(owner), stream)
     assert sorted(map(str, shown.chosen)) == ["by-day", "period-7d"]

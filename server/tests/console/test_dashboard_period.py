@@ -287,6 +287,28 @@ def test_any_range_is_compared_with_one_of_its_own_length_within_a_week_before(
     assert abs((found.before_to_at - found.before_from_at) - (found.to_at - found.from_at)) <= timedelta(hours=25)
 
 
+@pytest.mark.parametrize(
+    ("query", "earlier", "later"),
+    [
+        ("period=month", "from=2026-10-01&to=2026-10-31", ""),
+        ("period=last-month", "from=2026-09-01&to=2026-09-30", "from=2026-11-01&to=2026-11-30"),
+        ("from=2026-02-01&to=2026-02-28", "from=2026-01-01&to=2026-01-31", "from=2026-03-01&to=2026-03-31"),
+        ("from=2026-04-01&to=2026-06-30", "from=2026-01-01&to=2026-03-31", "from=2026-07-01&to=2026-09-30"),
+        ("period=last-year", "from=2024-01-01&to=2024-12-31", "from=2026-01-01&to=2026-12-31"),
+        ("period=last-week", "from=2026-10-26&to=2026-11-01", "from=2026-11-09&to=2026-11-15"),
+        ("from=2026-10-01&to=2026-10-30", "from=2026-09-01&to=2026-09-30", "from=2026-10-31&to=2026-11-29"),
+    ],
+)
+def test_whole_months_step_by_months(query: str, earlier: str, later: str) -> None:
+    picker = make_picker(period(query), zone=PARIS, now=NOW)
+    assert (picker.earlier, picker.later) == (earlier, later)
+
+
+def test_dates_of_a_named_month_are_chosen_by_its_name_too() -> None:
+    picker = make_picker(period("from=2026-10-01&to=2026-10-31"), zone=PARIS, now=NOW)
+    assert [choice.name for choice in picker.calendar if choice.is_chosen] == ["last-month"]
+
+
 def test_the_neighbours_of_a_period_are_as_long_as_it_is() -> None:
     picker = make_picker(period("period=7d"), zone=PARIS, now=NOW)
     assert (picker.earlier, picker.later) == ("from=2026-11-02&to=2026-11-08", "")

@@ -13,7 +13,7 @@ from dashboard_numbers import ask, cover, seen, write
 from onlooker.console.accounts.models import Account
 from onlooker.metrics.coverage import Absence
 from onlooker.streams.administration import create_stream
-from onlooker.streams.models import Stream
+from onlooker.streams.models import OpeningHours, Stream
 
 pytest_plugins = ["pages"]
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -82,6 +82,35 @@ def test_parquet_has_the_rows_of_the_csv_with_types(sign_in: SignIn, owner: Acco
     page = browser.get(f"/streams/{stream.client_id}/dashboard/?{query}").content.decode()
     assert "/dashboard/table.parquet?from=2026-11-02T00%3A00%3A00%2B01%3A00&amp;to=" in page
     assert browser.get(f"/streams/{stream.client_id}/dashboard/table.parquet?period=8d").status_code == 400
+
+
+def test_opening_hours_alone_are_in_the_files_of_a_page_that_shows_them(
+    sign_in: SignIn, owner: Account, stream: Stream
+) -> None:
+    OpeningHours.objects.create(
+        stream=stream, since_at=MONDAY - 30 * DAY, hours="mo 09:00-12:00", time_zone="Europe/Paris"
+    )
+    cover(stream, MONDAY, MONDAY + 2 * DAY)
+    write(*[seen(stream, MONDAY + n * HOUR, looks=n % 2 == 0) for n in range(48)])
+    browser, query = sign_in(owner), "from=2026-11-02&to=2026-11-03&by=day&hours=open"
+    header, rows = rows_of(browser, stream, query)
+    counted = {row[0][:10]: dict(zip(header, row, strict=True)) for row in rows}
+    assert (counted["2026-11-02"]["passing_by"], counted["2026-11-02"]["watched"]) == ("3", "10800.0")
+    assert (counted["2026-11-03"]["passing_by"], counted["2026-11-03"]["gap"]) == ("0", "closed")
+    all_header, _ = rows_of(browser, stream, "from=2026-11-02&to=2026-11-03&by=day")
+    assert header == all_header
+    base = f"/streams/{stream.client_id}/dashboard/"
+    answer = browser.get(f"{base}table.parquet?{query}")
+    assert "-opening-hours-2026-11-02" in answer["Content-Disposition"]
+    found = parquet.read_table(io.BytesIO(answer.content))
+    assert found.schema.metadata[b"onlooker.hours"] == b"open"
+    assert found.column("passing_by").to_pylist() == [3, 0]
+    page = browser.get(f"{base}?{query}").content.decode()
+    links = [line for line in page.splitlines() if 'class="download"' in line]
+    assert ["&amp;by=day&amp;hours=open" in link for link in links] == [True] * 3
+    changes = browser.get(f"{base}changes.csv?{query}")
+    assert "-opening-hours-changes-2026-11-02" in changes["Content-Disposition"]
+    assert browser.get(f"{base}table.csv?hours=never").status_code == 400
 
 
 def as_cell(value: object) -> str:

@@ -135,6 +135,8 @@ def test_hostile_texts_are_words_and_nothing_else(sign_in: SignIn, stream: Strea
         ({"text": "x" * 121}, "at most 120 characters"),
         ({"text": "one\u2028two"}, "A note is one line"),
         ({"first_day": "tomorrow"}, "Enter a valid date"),
+        ({"first_day": "2026-1-5"}, "Enter a valid date"),
+        ({"last_day": "2026-11-1"}, "Enter a valid date"),
         ({"first_day": "0001-01-01"}, "between 1971-01-01 and 2199-12-31"),
         ({"last_day": "2026-11-08"}, "not before its first"),
     ],

@@ -2,7 +2,7 @@
 
 import uuid
 from collections.abc import Callable
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 
 import pytest
 from allauth.account.models import EmailAddress
@@ -272,3 +272,13 @@ def test_each_cell_of_a_staff_list_says_what_it_is(door: Client, made: NewStream
 def test_a_staff_list_says_how_it_is_sorted(door: Client, made: NewStream) -> None:
     page = door.get("/staff/accounts/account/?o=-3").content.decode()
     assert '<th scope="col" aria-sort="descending"><a href="?o=3">Created at</a></th>' in page
+
+
+def test_staffs_pages_write_times_with_24_hours(door: Client, made: NewStream) -> None:
+    Stream.objects.update(created_at=datetime(2026, 11, 14, 20, 59, tzinfo=UTC))
+    Usage.objects.update(last_frame_at=datetime(2026, 11, 15, 20, 59, tzinfo=UTC))
+    for path in ("/staff/streams/stream/", "/staff/streams/usage/", f"/staff/streams/stream/{made.stream.pk}/change/"):
+        for language in ("en-GB", "en-US,en;q=0.5"):
+            page = door.get(path, headers={"accept-language": language}).content.decode()
+            assert "20:59" in page, path
+            assert "8:59" not in page.replace("18:59", ""), path

@@ -87,11 +87,10 @@ def test_a_comparison_that_makes_no_sense_is_refused(
         runner.run(player.reader.get(stream, f"{RANGE}&{asked}"))
 
 
-def test_days_of_two_weeks_with_a_camera_that_was_off_on_one_are_about_the_same(
-    played: tuple[asyncio.Runner, Player],
-) -> None:
-    """As many people in every hour of both weeks: the total is a seventh less, the comparison says no change."""
-    runner, player = played
+def compare_weeks_of_a_camera_that_was_off(
+    runner: asyncio.Runner, player: Player, hours: str = ""
+) -> dict[str, object]:
+    """On for two weeks, day and night, except for one day of the second."""
     begins = datetime(2026, 1, 5, tzinfo=UTC)
     off = {begins + timedelta(days=9, minutes=15 * number) for number in range(96)}
     slots = [begins + timedelta(minutes=15 * number) for number in range(14 * 96)]
@@ -103,11 +102,28 @@ def test_days_of_two_weeks_with_a_camera_that_was_off_on_one_are_about_the_same(
                 "INSERT INTO streams_coverage (stream_id, slot_at, video_s) VALUES (%s, %s, 900)",
                 [(stream.id, slot) for slot in slots if slot not in off],
             )
+            await cursor.execute(
+                "INSERT INTO streams_openinghours (stream_id, since_at, hours, time_zone) VALUES (%s, %s, %s, 'UTC')",
+                (stream.id, begins - timedelta(days=1), hours),
+            )
         body = await player.reader.get(stream, f"{RANGE}&compare=previous")
         found: dict[str, object] = body["comparison"]
         return found
 
-    found = runner.run(act())
+    return runner.run(act())
+
+
+def test_hours_watched_while_closed_are_a_part_of_what_could_be_compared(played: tuple[asyncio.Runner, Player]) -> None:
+    """56 h open, and 96 h watched while closed."""
+    found = compare_weeks_of_a_camera_that_was_off(*played, hours="mo-su 09:00-17:00")
+    assert (found["hours"], found["compared_hours"], found["reason"]) == (152.0, 144.0, None)
+
+
+def test_days_of_two_weeks_with_a_camera_that_was_off_on_one_are_about_the_same(
+    played: tuple[asyncio.Runner, Player],
+) -> None:
+    """As many people in every hour of both weeks: the total is a seventh less, the comparison says no change."""
+    found = compare_weeks_of_a_camera_that_was_off(*played)
     assert (found["hours"], found["compared_hours"], found["reason"]) == (168.0, 144.0, None)
     metrics = found["metrics"]
     assert isinstance(metrics, dict)

@@ -24,7 +24,7 @@ from onlooker.metrics.coverage import (
     sum_coverage,
 )
 from onlooker.metrics.definitions import METRICS, Figures, Value
-from onlooker.metrics.execution import count_between, figures_between, run_query
+from onlooker.metrics.execution import Answer, count_between, figures_between, run_query
 from onlooker.metrics.hour_sums import past_buckets
 from onlooker.metrics.query import Query
 
@@ -80,6 +80,18 @@ class BucketReader:
             return answer.entities["global"], answer.exact
         found, exact = await self.read_figures(whole, (whole.from_at.timestamp(), whole.to_at.timestamp()))
         return {name: METRICS[name].shape(figures) for name, [figures] in found.items()}, exact
+
+    async def read_answer(self, query: Query, buckets: Buckets) -> Answer:
+        """All metrics of all buckets, on one page."""
+        size = len(buckets.keys)
+        if self.closed is None:
+            return await run_query(self.pool, query, size=size)
+        found, exact = await self.read_figures(query, buckets.edges_s)
+        entities = {
+            key: {name: METRICS[name].shape(figures[place]) for name, figures in found.items()}
+            for place, key in enumerate(buckets.keys)
+        }
+        return Answer(query, 1, size, 1, entities, exact)
 
     async def read_counts(self, query: Query, edges_s: Sequence[float]) -> tuple[dict[str, list[int]], bool]:
         """Of metrics that are plain counts."""

@@ -50,7 +50,7 @@ def comparison_members(comparison: Comparison, query: Query) -> dict[str, Any]:
     members = {
         "from_date": like.before.from_at.astimezone(query.zone).isoformat(),
         "to_date": like.before.to_at.astimezone(query.zone).isoformat(),
-        "hours": round(like.length_s / 3600, DIGITS),
+        "hours": round(like.comparable_s / 3600, DIGITS),
         "compared_hours": like.compared_s / 3600,
         "reason": like.reason,
         "metrics": {

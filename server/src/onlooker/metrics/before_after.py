@@ -109,7 +109,8 @@ def _describe_like_time(found: Sequence[_PairedStream], open_s: float, now: date
     compared_s = sum(pair.length_s for one in found for pair in one.pairs)
     runs = (SlotRun(0, watched_s),) if watched_s else ()
     pairs = (SlotPairs(0, 0, compared_s),) if compared_s else ()
-    return LikeTime(TimeRange(now, now), open_s, runs, pairs, _find_reason(watched_s, before_s, compared_s, open_s))
+    reason = _find_reason(watched_s, before_s, compared_s, open_s)
+    return LikeTime(TimeRange(now, now), open_s, runs, pairs, reason, watched_closed_s=max(0.0, watched_s - open_s))
 
 
 def _find_reason(watched_s: float, before_s: float, compared_s: float, open_s: float) -> NoComparison | None:

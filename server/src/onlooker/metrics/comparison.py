@@ -58,6 +58,13 @@ class LikeTime:
     reason: NoComparison | None
     open_runs: tuple[SlotRun, ...] | None = None
     """What counts of the period, where only opening hours do."""
+    watched_closed_s: float = 0.0
+    """Watched while closed: compared all the same, although `length_s` lacks it."""
+
+    @property
+    def comparable_s(self) -> float:
+        """What `compared_s` is a part of."""
+        return self.length_s + self.watched_closed_s
 
     @property
     def compared_s(self) -> int:
@@ -117,14 +124,18 @@ async def read_like_time(
     """What is compared, and how many times as long that was watched as before: slots may be watched in part."""
     period = TimeRange(query.from_at, max(query.from_at, min(query.to_at, now)))
     ours, theirs = await read_watched_runs(pool, [(query.stream_id, period), (query.stream_id, before)])
-    open_runs = None
+    closed = await _read_closed(pool, query.stream_id, period)
+    open_runs = _find_open_runs(period, closed)
+    watched_closed_s = 0.0 if in_hours else _sum_runs(ours) - _sum_runs(intersect_runs(ours, open_runs))
     if in_hours:
-        open_runs, open_before = [await _read_open_runs(pool, query.stream_id, one) for one in (period, before)]
+        open_before = _find_open_runs(before, await _read_closed(pool, query.stream_id, before))
         ours, theirs = intersect_runs(ours, open_runs), intersect_runs(theirs, open_before)
     shift_s = find_shift_s(TimeRange(query.from_at, query.to_at), before, query.zone)
     pairs = tuple(pair_slots(ours, theirs, zone=query.zone, shift_s=shift_s))
-    length_s = await _read_open_s(pool, query.stream_id, period)
-    like = LikeTime(before, length_s, tuple(ours), pairs, _why_not(ours, theirs, pairs, length_s), open_runs)
+    length_s = _open_s(period, closed)
+    reason = _why_not(ours, theirs, pairs, length_s)
+    counting = open_runs if in_hours else None
+    like = LikeTime(before, length_s, tuple(ours), pairs, reason, counting, watched_closed_s)
     return like, 1.0 if like.reason else await _read_exposure(pool, query.stream_id, pairs)
 
 
@@ -133,9 +144,8 @@ async def _read_closed(pool: Pool, stream_id: int, period: TimeRange) -> list[Cl
         return await read_closed_time(connection, stream_id, period.from_at, period.to_at)
 
 
-async def _read_open_runs(pool: Pool, stream_id: int, period: TimeRange) -> tuple[SlotRun, ...]:
+def _find_open_runs(period: TimeRange, closed: Sequence[Closure]) -> tuple[SlotRun, ...]:
     """Opening hours begin and end with slots; a range that begins inside one begins its first run."""
-    closed = await _read_closed(pool, stream_id, period)
     begins = [period.from_at, *(one.to_at for one in closed)]
     ends = [*(one.from_at for one in closed), period.to_at]
     seconds = ((int(begin.timestamp()), ceil(end.timestamp())) for begin, end in zip(begins, ends, strict=True))
@@ -155,9 +165,12 @@ def intersect_runs(runs: Sequence[SlotRun], others: Sequence[SlotRun]) -> list[S
     return found
 
 
-async def _read_open_s(pool: Pool, stream_id: int, period: TimeRange) -> float:
-    """How long the stream was open; what was watched while it was closed is compared all the same."""
-    closed = await _read_closed(pool, stream_id, period)
+def _sum_runs(runs: Iterable[SlotRun]) -> int:
+    return sum(run.to_s - run.from_s for run in runs)
+
+
+def _open_s(period: TimeRange, closed: Sequence[Closure]) -> float:
+    """How long the stream was open."""
     length_s = (period.to_at - period.from_at).total_seconds()
     return length_s - sum((one.to_at - one.from_at).total_seconds() for one in closed)
 

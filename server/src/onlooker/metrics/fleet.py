@@ -134,7 +134,8 @@ class FleetNumbers:
         nowhen = TimeRange(self.period.now, self.period.now)
         runs = (SlotRun(0, watched_s),) if watched_s else ()
         pairs = (SlotPairs(0, 0, compared_s),) if compared_s else ()
-        return LikeTime(nowhen, self.open_s, runs, pairs, self._find_reason(compared_s))
+        closed_s = max(0.0, watched_s - self.open_s)  # at least so much: which hours those were is not known here
+        return LikeTime(nowhen, self.open_s, runs, pairs, self._find_reason(compared_s), watched_closed_s=closed_s)
 
     def _find_reason(self, compared_s: float) -> NoComparison | None:
         if not self.watched_s:

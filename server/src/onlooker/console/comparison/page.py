@@ -104,7 +104,7 @@ def _present(request: PersonRequest, asked: ComparisonRequest, known: StreamsOfR
     context: dict[str, Any] = {
         "found_rows": found,
         "rows": [(row, asked.without(row.chosen)) for row in rows],
-        "compared": format_compared_s(found.compared_s, found.open_s),
+        "compared": format_compared_s(found.compared_s, max(found.open_s, found.compared_s)),
     }
     if found.reason:
         without = None if found.without is None else asked.rows[found.without]

@@ -18,6 +18,7 @@ from onlooker.console.dashboard.report import COMPARED, make_query
 from onlooker.console.dashboard.table import make_file
 from onlooker.console.numbers import read_numbers
 from onlooker.console.streams.access import visible_stream
+from onlooker.console.time_chart.choice import parse_hours
 from onlooker.data.table import as_csv
 from onlooker.metrics.changes import FEWEST_PEOPLE
 from onlooker.metrics.comparison import Comparison, read_comparison
@@ -39,19 +40,21 @@ def show_changes(request: PersonRequest, client_id: UUID) -> HttpResponse:
     now = datetime.now(UTC)
     try:
         period = parse_period(request.GET.dict(), zone=ZoneInfo(stream.time_zone), now=now)
+        in_hours = parse_hours(request.GET.dict())
     except PeriodError as error:
         return HttpResponse(f"{error}\n", status=400, content_type="text/plain; charset=utf-8")
     query = make_query(stream.id, period, Time.GLOBAL, metrics=COMPARED, grid=stream.grid)
     before = TimeRange(period.before_from_at, period.before_to_at)
     append_export(stream.pk, actor=account_actor(request.user.pk), from_at=before.from_at, to_at=period.to_at)
-    comparison = read_numbers(request, partial(read_comparison, query=query, before=before, now=now))
+    comparison = read_numbers(request, partial(read_comparison, query=query, before=before, now=now, in_hours=in_hours))
     table = as_csv([list(COLUMNS)]) + as_csv(make_change_rows(comparison))
-    return make_file(table, f"{stream.name} changes", period)
+    name = f"{stream.name} opening hours" if in_hours else stream.name
+    return make_file(table, f"{name} changes", period)
 
 
 def make_change_rows(comparison: Comparison) -> Iterator[list[object]]:
     like = comparison.like
-    hours = [like.compared_s / 3600, round(like.length_s / 3600, DIGITS)]
+    hours = [like.compared_s / 3600, round(like.comparable_s / 3600, DIGITS)]
     for metric in HEADLINES:
         if like.reason:
             yield [metric, *[None] * 7, *hours, like.reason]

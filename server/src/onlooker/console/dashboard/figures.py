@@ -272,7 +272,7 @@ def describe_change(change: Change, like: LikeTime, *, is_of_people: bool = True
         return PeriodChange("none", _("no comparison: too few people"))
     size = describe_size(change.size, change.kind) if change.now or change.before else _("nobody in either period")
     chance = _describe_interval(change)
-    compared = _("compared over {compared} of {length} h").format(**compared_hours(like.compared_s, like.length_s))
+    compared = _("compared over {compared} of {length} h").format(**compared_hours(like.compared_s, like.comparable_s))
     if change.direction is ChangeDirection.SAME:
         said = join_clauses((size, chance))
         return PeriodChange("same", _("about the same"), said, compared, _write_numbers(change))
@@ -287,7 +287,7 @@ def explain_no_comparison(like: LikeTime, watched_before: BucketCoverage | None 
 def _explain_reason(reason: NoComparison, like: LikeTime, watched_before: BucketCoverage | None) -> str:
     if reason is NoComparison.TOO_LITTLE:
         why = _("no comparison: only {compared} of {length} h were watched in both periods")
-        return why.format(**compared_hours(like.compared_s, like.length_s))
+        return why.format(**compared_hours(like.compared_s, like.comparable_s))
     if reason is NoComparison.NOT_WATCHED_BEFORE and watched_before and not watched_before.covered_s:
         if set(watched_before.missing) == {Absence.NOT_CREATED}:
             return _("no comparison: the stream did not exist in the earlier period")
@@ -336,7 +336,7 @@ def _describe_interval(change: Change) -> str:
 
 def format_compared(like: LikeTime) -> str:
     """`131 of 168 h`."""
-    return format_compared_s(like.compared_s, like.length_s)
+    return format_compared_s(like.compared_s, like.comparable_s)
 
 
 def format_compared_s(compared_s: float, length_s: float) -> str:

@@ -239,7 +239,7 @@ def describe_coverage(numbers: FleetNumbers) -> str:
     like = numbers.comparison.like
     if not like.reason:
         compared = _("compared over {compared} of {length} h, by whole days")
-        said.append(compared.format(**compared_hours(like.compared_s, like.length_s)))
+        said.append(compared.format(**compared_hours(like.compared_s, like.comparable_s)))
     return f"{join_clauses(said)}."
 
 

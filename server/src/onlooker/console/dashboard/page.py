@@ -51,6 +51,7 @@ def show_dashboard(request: PersonRequest, client_id: UUID) -> HttpResponse:
     context |= {"query": request.GET.urlencode(), "picker": make_picker(period, zone=zone, now=now)}
     context |= {"kept": kept, "suffix": as_suffix(kept), "choice": source.choice}
     context |= present_period(period, now=now)
+    context["table_query"] += "&hours=open" if source.choice.in_hours else ""
     status = read_status(stream)
     report, lines = read_numbers(request, partial(read_all, source=source))
     if not stream.reads_faces:

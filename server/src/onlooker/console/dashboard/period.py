@@ -263,6 +263,8 @@ class PeriodPicker:
     choices: list[PeriodChoice]
     calendar: list[PeriodChoice]
     """Days, weeks, months and years as they are named."""
+    other_chosen: str
+    """What is chosen of other dates than the usual ones; empty where one of those is, or nothing."""
     earlier: str
     later: str
     """Empty where it would lie in the future."""
@@ -276,24 +278,44 @@ class PeriodPicker:
 def make_picker(period: Period | None, *, zone: ZoneInfo, now: datetime) -> PeriodPicker:
     """Without a period none is marked, and the form shows the default. A period that starts this minute is future."""
     shown = period or parse_period({}, zone=zone, now=now)
-    choices = [
-        PeriodChoice(name, str(label), period is not None and name == period.name) for name, label in ALL_NAMES.items()
-    ]
+    chosen = _find_name(period, now) if period else None
+    choices = [PeriodChoice(name, str(label), name == chosen) for name, label in ALL_NAMES.items()]
+    named = str(CALENDAR_NAMES.get(chosen or "", ""))
     from_local, to_local = (at.astimezone(zone).strftime("%Y-%m-%dT%H:%M") for at in (shown.from_at, shown.to_at))
-    begins, step, minute = shown.begins, shown.days * DAY, now.replace(second=0, microsecond=0)
+    minute, (earlier, later) = now.replace(second=0, microsecond=0), _find_neighbours(shown)
     return PeriodPicker(
         choices=[one for one in choices if one.name in NAMES],
         calendar=[one for one in choices if one.name in CALENDAR_NAMES],
-        earlier=_make_query_string(begins - step, shown.ends - step, by=shown.by)
-        if begins - step >= EARLIEST.replace(tzinfo=None) + DAY
-        else "",
-        later=_make_query_string(begins + step, shown.ends + step, by=shown.by)
-        if (begins + step).replace(tzinfo=zone) < minute
-        else "",
+        other_chosen=_("Chosen dates") if chosen == "" else named,
+        earlier=_make_query_string(*earlier, by=shown.by) if earlier[0] >= EARLIEST.replace(tzinfo=None) + DAY else "",
+        later=_make_query_string(*later, by=shown.by) if later[0].replace(tzinfo=zone) < minute else "",
         from_local=from_local,
         to_local=to_local,
         latest=now.astimezone(zone).strftime("%Y-%m-%dT%H:%M"),
     )
+
+
+def _find_name(period: Period, now: datetime) -> str:
+    """Dates that are those of a named month, week or year are chosen by that name, too; empty for other dates."""
+    today = datetime.combine(now.astimezone(period.zone).date(), time())
+    ends = (period.begins, period.ends)
+    return period.name or next((name for name in CALENDAR_NAMES if _find_calendar_ends(name, today) == ends), "")
+
+
+def _find_neighbours(period: Period) -> tuple[tuple[datetime, datetime], tuple[datetime, datetime]]:
+    """Whole months step by as many months, so a month leads to the month beside it; all else by its days."""
+    begins, ends = period.begins, period.ends
+    if begins.day == ends.day == 1 and begins.time() == ends.time() == time():
+        months = 12 * (ends.year - begins.year) + ends.month - begins.month
+        return (_add_months(begins, -months), begins), (ends, _add_months(ends, months))
+    step = period.days * DAY
+    return (begins - step, ends - step), (begins + step, ends + step)
+
+
+def _add_months(first: datetime, months: int) -> datetime:
+    """`first` is the first day of a month."""
+    year, month = divmod(12 * first.year + first.month - 1 + months, 12)
+    return first.replace(year=year, month=month + 1)
 
 
 def keep_typed(picker: PeriodPicker, parameters: Mapping[str, str]) -> PeriodPicker:

@@ -13,18 +13,20 @@ from django.http import HttpResponse
 from onlooker.audit.actor import account_actor
 from onlooker.audit.entries import append_export
 from onlooker.console.accounts.page_access import PersonRequest, signed_in
+from onlooker.console.bucket_numbers import open_reader
 from onlooker.console.dashboard.period import SECOND, Period, PeriodError, parse_period
 from onlooker.console.dashboard.report import COUNTS, all_buckets, find_gap, make_query
 from onlooker.console.notes.marks import note_cells, read_stream_notes
 from onlooker.console.numbers import read_numbers
 from onlooker.console.streams.access import visible_stream
+from onlooker.console.time_chart.choice import parse_hours
 from onlooker.data.parquet_file import MEDIA_TYPE, Column, Kind
 from onlooker.data.parquet_table import FIRST_COLUMNS, describe_query, make_columns, open_file, typed_rows
 from onlooker.data.table import as_csv, columns_of, table_header, table_rows
 from onlooker.database import Pool
-from onlooker.metrics.coverage import Absence, BucketCoverage, read_coverage
+from onlooker.metrics.coverage import Absence, BucketCoverage
 from onlooker.metrics.definitions import Value
-from onlooker.metrics.execution import Answer, run_query
+from onlooker.metrics.execution import Answer
 from onlooker.metrics.extension_values import shape_gaps, shape_watched
 from onlooker.metrics.extensions import GAPS, WATCHED
 from onlooker.streams.models import Stream
@@ -41,6 +43,13 @@ class PeriodTable:
     answer: Answer
     covered: tuple[BucketCoverage, ...]
     notes: list[str]
+    in_hours: bool
+    """Whether only opening hours count."""
+
+    @property
+    def title(self) -> str:
+        """What the file is named after."""
+        return f"{self.stream.name} opening hours" if self.in_hours else self.stream.name
 
     @property
     def header(self) -> list[str]:
@@ -56,7 +65,7 @@ def show_table(request: PersonRequest, client_id: UUID) -> HttpResponse:
     read = read_table(request, client_id)
     if isinstance(read, HttpResponse):
         return read
-    return make_file(as_csv([read.header]) + as_csv(read.rows), read.stream.name, read.period)
+    return make_file(as_csv([read.header]) + as_csv(read.rows), read.title, read.period)
 
 
 @signed_in("GET", "HEAD")
@@ -66,10 +75,11 @@ def show_parquet(request: PersonRequest, client_id: UUID) -> HttpResponse:
         return read
     *numbers, gap, note = read.header[1:]
     columns = [*FIRST_COLUMNS, *make_columns(numbers), Column(gap, Kind.TEXT), Column(note, Kind.TEXT)]
-    file = open_file(columns, describe_query(read.answer.query, read.stream.client_id))
+    hours = {"onlooker.hours": "open"} if read.in_hours else {}
+    file = open_file(columns, describe_query(read.answer.query, read.stream.client_id) | hours)
     content = file.begin() + file.add_rows(list(typed_rows(read.answer.query, read.rows))) + file.finish()
     response = HttpResponse(content, content_type=MEDIA_TYPE)
-    name = make_file_name(read.stream.name, read.period, "parquet")
+    name = make_file_name(read.title, read.period, "parquet")
     response["Content-Disposition"] = f'attachment; filename="{name}"'
     return response
 
@@ -80,6 +90,7 @@ def read_table(request: PersonRequest, client_id: UUID) -> PeriodTable | HttpRes
     now = datetime.now(UTC)
     try:
         period = parse_period(request.GET.dict(), zone=ZoneInfo(stream.time_zone), now=now)
+        in_hours = parse_hours(request.GET.dict())
     except PeriodError as error:
         return HttpResponse(f"{error}\n", status=400, content_type="text/plain; charset=utf-8")
 
@@ -87,13 +98,13 @@ def read_table(request: PersonRequest, client_id: UUID) -> PeriodTable | HttpRes
     buckets = all_buckets(query)
 
     async def read(pool: Pool) -> tuple[Answer, tuple[BucketCoverage, ...]]:
-        answer = await run_query(pool, query, size=len(buckets.keys))
-        return answer, await read_coverage(pool, query, buckets, now=now)
+        reader = await open_reader(pool, query, now=now, in_hours=in_hours)
+        return await reader.read_answer(query, buckets), await reader.read_coverage(query, buckets)
 
     append_export(stream.pk, actor=account_actor(request.user.pk), from_at=period.from_at, to_at=period.to_at)
     answer, covered = read_numbers(request, read)
     notes = note_cells(read_stream_notes(stream, period), buckets.edges, period)
-    return PeriodTable(stream, period, answer, covered, notes)
+    return PeriodTable(stream, period, answer, covered, notes, in_hours)
 
 
 def _make_header(answer: Answer, watched: BucketCoverage) -> list[str]:

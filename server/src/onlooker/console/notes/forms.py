@@ -1,5 +1,6 @@
 """The form of a note."""
 
+import re
 from datetime import date
 from typing import Any
 
@@ -16,6 +17,9 @@ from onlooker.streams.notes import EARLIEST_DAY, LATEST_DAY, check_days, check_t
 _PERSONAL = _lazy("Anyone who sees these streams can read it: write no names of people.")
 
 
+_DAY = re.compile(r"\d{4}-\d\d-\d\d", re.ASCII)
+
+
 class DayInput(forms.DateInput):
     """The browser's own calendar."""
 
@@ -25,8 +29,19 @@ class DayInput(forms.DateInput):
         super().__init__(format="%Y-%m-%d", attrs={"min": EARLIEST_DAY.isoformat(), "max": LATEST_DAY.isoformat()})
 
 
-def _day_field(**options: Any) -> forms.DateField:
-    return forms.DateField(widget=DayInput(), input_formats=["%Y-%m-%d"], **options)
+class NoteDayField(forms.DateField):
+    """Days as the browser's calendar sends them, like everywhere else: `2026-01-05`, not `2026-1-5`."""
+
+    widget = DayInput
+
+    def to_python(self, value: Any) -> date | None:
+        if isinstance(value, str) and value.strip() and not _DAY.fullmatch(value.strip()):
+            raise forms.ValidationError(self.error_messages["invalid"], code="invalid")
+        return super().to_python(value)
+
+
+def _day_field(**options: Any) -> NoteDayField:
+    return NoteDayField(input_formats=["%Y-%m-%d"], **options)
 
 
 class NoteForm(PlainForm):

@@ -62,9 +62,6 @@ def parse_choice(parameters: Mapping[str, str], period: Period) -> ChartChoice:
     stream = _parse_stream(beside) if beside and beside not in CHARTED else None
     if metric and metric not in CHARTED:
         raise PeriodError(_("Unknown number. Choose one of {names}.").format(names=", ".join(CHARTED)))
-    hours = parameters.get("hours", "")
-    if hours not in ("", "all", OPEN):
-        raise PeriodError(_("Unknown hours. Choose open or all."))
     kind = _parse_ghost(parameters.get("ghost", ""), period)
     return ChartChoice(
         metric,
@@ -72,8 +69,16 @@ def parse_choice(parameters: Mapping[str, str], period: Period) -> ChartChoice:
         stream,
         kind,
         _parse_day(parameters.get("ghost_date", "")) if kind is GhostKind.DATE else None,
-        hours == OPEN,
+        parse_hours(parameters),
     )
+
+
+def parse_hours(parameters: Mapping[str, str]) -> bool:
+    """Whether only opening hours count. Raises PeriodError."""
+    hours = parameters.get("hours", "")
+    if hours not in ("", "all", OPEN):
+        raise PeriodError(_("Unknown hours. Choose open or all."))
+    return hours == OPEN
 
 
 def _parse_stream(text: str) -> UUID:

@@ -3,6 +3,7 @@ import { drawAge, drawEmotion } from "./bars.js";
 import { drawWaiting, endReplaced } from "./chart.js";
 import "./chart_control.js";
 import "./open_tables.js";
+import "./other_dates.js";
 import "./print.js";
 import { drawCategory, drawGender } from "./rings.js";
 import { drawTime } from "./time_chart.js";
