@@ -86,11 +86,11 @@ async def read_clusters(pool: Pool, runs: Sequence[PartyRun], cluster_s: int) ->
     """By party, all that its streams counted in their runs."""
     values = _as_values(runs)
     found: dict[int, list[PooledCluster]] = defaultdict(list)
-    for party, cluster, *figures in await _read_rows(pool, "pool_slots", values | {"cluster_s": cluster_s}):
-        from_s = cluster * cluster_s
-        found[party].append(PooledCluster(from_s, from_s + cluster_s, figures))
-    for party, from_s, to_s, *figures in await _read_rows(pool, "pool_blocks", values):
-        found[party].append(PooledCluster(from_s, to_s, figures))
+    for row in await _read_rows(pool, "pool_slots", values | {"cluster_s": cluster_s}):
+        from_s = row[1] * cluster_s
+        found[row[0]].append(PooledCluster(from_s, from_s + cluster_s, row[2:]))
+    for row in await _read_rows(pool, "pool_blocks", values):
+        found[row[0]].append(PooledCluster(row[1], row[2], row[3:]))
     return found
 
 
