@@ -1,9 +1,11 @@
 """Random worlds of rows: streams, sites and tags side by side, and weeks before and after a day, with the oracle."""
 
 import random
-from collections.abc import Sequence
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
+from itertools import pairwise
 from typing import Any
 from zoneinfo import ZoneInfo
 
@@ -11,12 +13,20 @@ import msgspec
 
 from onlooker.metrics.before_after import Watershed, read_before_after
 from onlooker.metrics.changes import sample_metric, sum_figures
-from onlooker.metrics.comparison import Comparison
-from onlooker.metrics.definitions import METRICS, Unit
+from onlooker.metrics.comparison import DAY_S, Comparison, read_watched_by_days, read_watched_runs
+from onlooker.metrics.definitions import METRICS, Figures, Unit
 from onlooker.metrics.intervals import MeanSample
-from onlooker.metrics.like_time import TimeRange
-from onlooker.metrics.pooled_figures import POOLED, StreamPeriod, clusters_of
+from onlooker.metrics.like_time import SlotRun, TimeRange, on_clock
+from onlooker.metrics.pooled_figures import (
+    POOLED,
+    PartyRun,
+    PooledCluster,
+    StreamPeriod,
+    clusters_of,
+    read_clusters,
+)
 from onlooker.metrics.side_by_side import SideBySide, read_side_by_side
+from onlooker.slots import SLOT_S
 from onlooker.streams.business_hours import DAY_MINUTES, parse_hours
 from onlooker.visits.writer import VisitWriter
 from testkit.comparison import Range, is_near, wrong_members
@@ -101,6 +111,7 @@ async def compare_row_world(player: Player, world: RowWorld, tally: RowCounts) -
     found = await read_side_by_side(player.reader.pool, [[periods[place] for place in row] for row in places])
     expected = expect_rows([[known[place] for place in row] for row in places])
     wrong = _differences(expected, found)
+    wrong += await _compare_days(player, periods, random.Random(world.seed))  # noqa: S311 (a world)
     _note(tally, world, found)
     if not world.days % 7:
         for row in places:
@@ -154,6 +165,40 @@ def _hours_of(text: str) -> Any:
         return any(begins <= minute < ends for begins, ends in hours.spans)
 
     return is_open
+
+
+async def _compare_days(player: Player, periods: Sequence[StreamPeriod], chance: random.Random) -> list[str]:
+    """What is read by whole days, against the same read slot by slot."""
+    pool, wrong = player.reader.pool, []
+    asked = [(one.stream_id, one.period) for one in periods]
+    by_days, by_hours = await read_watched_by_days(pool, asked), await read_watched_runs(pool, asked)
+    if by_days != by_hours:
+        wrong.append(f"watched by days {by_days} instead of {by_hours}")
+    runs = [run for party, one in enumerate(periods) for run in _cut_at_random(chance, party, one)]
+    days, slots = await read_clusters(pool, runs, DAY_S), await read_clusters(pool, runs, SLOT_S)
+    found, right = (_sum_days(clusters) for clusters in (days, slots))
+    return wrong if found == right else [*wrong, f"of {runs} days are {found} instead of {right}"]
+
+
+def _cut_at_random(chance: random.Random, party: int, one: StreamPeriod) -> Iterator[PartyRun]:
+    """All of the period, or parts of it."""
+    slots = range(int(one.period.from_at.timestamp()), int(one.period.to_at.timestamp()) + 1, SLOT_S)
+    cuts = sorted(chance.sample(slots[1:-1], k=chance.choice((0, 0, 2, 4))))
+    edges = [slots[0], *cuts, slots[-1]]
+    pieces = [SlotRun(*ends) for ends in list(pairwise(edges))[::2]]
+    for run in on_clock(pieces, one.zone):
+        utc = SlotRun(run.from_s - run.offset_s, run.to_s - run.offset_s)
+        yield PartyRun(party, one.stream_id, utc, run.offset_s, one.period.to_at.timestamp())
+
+
+def _sum_days(clusters: dict[int, list[PooledCluster]]) -> dict[tuple[int, int], list[int]]:
+    """By party and day, where anybody is; blocks with the slots of the day in which they begin."""
+    days: dict[tuple[int, int], list[Figures]] = defaultdict(list)
+    for party, found in clusters.items():
+        for one in found:
+            days[party, one.from_s // DAY_S].append(one.figures)
+    sums = {key: sum_figures(rows) for key, rows in days.items()}
+    return {key: figures for key, figures in sorted(sums.items()) if any(figures)}
 
 
 def _differences(expected: ExpectedRows, found: SideBySide) -> list[str]:

@@ -88,7 +88,7 @@ SENT: dict[str, dict[str, tuple[str, ...]]] = {
         "streams": ("find_bearer", "list_public_keys"),
         "keys": ("find_key_bearer", "note_uses"),
         "coverage": tuple(FILES["coverage"]),
-        "comparison": tuple(FILES["comparison"]),
+        "comparison": tuple(name for name in FILES["comparison"] if name != "read_watched_days"),
         "in_view": tuple(FILES["in_view"]),
         "quality": tuple(FILES["quality"]),
         "blocks": tuple(FILES["blocks"]),

@@ -9,7 +9,7 @@ import pytest
 
 from onlooker.metrics.definitions import METRICS, Figures
 from onlooker.metrics.like_time import ClockRun, TimeRange
-from onlooker.metrics.pooled_figures import POOLED, PooledCluster, StreamPeriod
+from onlooker.metrics.pooled_figures import POOLED_COLUMNS, PooledCluster, StreamPeriod
 from onlooker.metrics.row_ranks import RankInterval, rank_rows
 from onlooker.metrics.side_by_side import ComparedRow, WatchedStream
 
@@ -20,9 +20,14 @@ WORLDS = 400
 
 
 def row(*clusters: dict[str, Figures], hours: float = HOURS) -> ComparedRow:
-    nothing = {name: [0] * len(METRICS[name].figures) for name in POOLED}
-    made = tuple(PooledCluster(number, number + 1, nothing | one) for number, one in enumerate(clusters))
+    made = tuple(PooledCluster(number, number + 1, all_figures(one)) for number, one in enumerate(clusters))
     return ComparedRow((STREAM,), made, 3600 * hours)
+
+
+def all_figures(given: dict[str, Figures]) -> Figures:
+    pairs = (zip(METRICS[name].figures, figures, strict=True) for name, figures in given.items())
+    known = {column: value for one in pairs for column, value in one}
+    return [known.get(column, 0) for column in POOLED_COLUMNS]
 
 
 def counted(passing_by: int, interested: int = 0, **changes: float) -> ComparedRow:

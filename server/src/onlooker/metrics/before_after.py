@@ -7,7 +7,7 @@ from zoneinfo import ZoneInfo
 
 from onlooker.database import Pool
 from onlooker.metrics.changes import compare_metric
-from onlooker.metrics.comparison import Comparison, LikeTime, NoComparison, find_cluster_length_s, read_watched_runs
+from onlooker.metrics.comparison import Comparison, LikeTime, NoComparison, find_cluster_length_s, read_watched_by_days
 from onlooker.metrics.definitions import METRICS
 from onlooker.metrics.like_time import LEAST_SHARE, WEEK, SlotPairs, SlotRun, TimeRange, pair_slots
 from onlooker.metrics.pooled_figures import (
@@ -83,7 +83,7 @@ async def _read_pairs(
     after = [StreamPeriod(stream_id, zone, cut_to_past(watershed.after(zone), now)) for stream_id, zone in streams]
     before = [watershed.before(zone) for _, zone in streams]
     asked = [*((one.stream_id, one.period) for one in after), *zip((one for one, _ in streams), before, strict=True)]
-    watched = await read_watched_runs(pool, asked)
+    watched = await read_watched_by_days(pool, asked)
     shift_s = round(watershed.length.total_seconds())
     return [
         _PairedStream(one, earlier, ours, theirs, pair_slots(ours, theirs, zone=one.zone, shift_s=shift_s))

@@ -3,7 +3,7 @@
 from bisect import bisect_right
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
-from datetime import datetime
+from datetime import UTC, datetime
 from enum import StrEnum
 from itertools import compress, pairwise
 from math import ceil
@@ -189,6 +189,24 @@ def _why_not(
 
 async def read_watched_runs(pool: Pool, asked: Sequence[tuple[int, TimeRange]]) -> list[list[SlotRun]]:
     """Which slots of a stream's range were watched, in the order asked."""
+    return await _read_runs(pool, "read_watched", asked)
+
+
+async def read_watched_by_days(pool: Pool, asked: Sequence[tuple[int, TimeRange]]) -> list[list[SlotRun]]:
+    """The same, of many streams over a long time: days that were watched whole come first, and hours of the others."""
+    days = await _read_runs(pool, "read_watched_days", asked)
+    rests = [
+        (number, (stream_id, rest))
+        for number, ((stream_id, period), runs) in enumerate(zip(asked, days, strict=True))
+        for rest in _between(runs, period)
+    ]
+    others = await _read_runs(pool, "read_watched", [rest for _, rest in rests])
+    for (number, _), runs in zip(rests, others, strict=True):
+        days[number] += runs
+    return [join_runs(runs) for runs in days]
+
+
+async def _read_runs(pool: Pool, name: str, asked: Sequence[tuple[int, TimeRange]]) -> list[list[SlotRun]]:
     values = {
         "stream_ids": [stream_id for stream_id, _ in asked],
         "begins": [one.from_at for _, one in asked],
@@ -196,11 +214,29 @@ async def read_watched_runs(pool: Pool, asked: Sequence[tuple[int, TimeRange]]) 
         "least_s": WATCHED_FROM * SLOT_S,
     }
     async with pool.connection() as connection:
-        rows = await (await connection.execute(_queries["read_watched"], values)).fetchall()
+        rows = await (await connection.execute(_queries[name], values)).fetchall()
     found: list[list[SlotRun]] = [[] for _ in asked]
     for row in rows:
         found[row["number"] - 1].append(SlotRun(row["from_s"], row["to_s"]))
     return found
+
+
+def _between(runs: Sequence[SlotRun], period: TimeRange) -> list[TimeRange]:
+    """What of a period lies in none of the runs, which are in order and apart."""
+    begins = [period.from_at, *(datetime.fromtimestamp(run.to_s, UTC) for run in runs)]
+    ends = [*(datetime.fromtimestamp(run.from_s, UTC) for run in runs), period.to_at]
+    return [TimeRange(*edges) for edges in zip(begins, ends, strict=True) if edges[0] < edges[1]]
+
+
+def join_runs(runs: Iterable[SlotRun]) -> list[SlotRun]:
+    """In order; those that touch as one."""
+    joined: list[SlotRun] = []
+    for run in sorted(runs):
+        if joined and joined[-1].to_s == run.from_s:
+            joined[-1] = SlotRun(joined[-1].from_s, run.to_s)
+        else:
+            joined.append(run)
+    return joined
 
 
 async def _read_exposure(pool: Pool, stream_id: int, pairs: Sequence[SlotPairs]) -> float:

@@ -4,24 +4,26 @@ Visits count whole in the slot in which they begin, as in the roll-up, which may
 """
 
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from operator import itemgetter
 from typing import Any, NamedTuple
 from zoneinfo import ZoneInfo
 
-from psycopg.rows import DictRow
+from psycopg.rows import DictRow, tuple_row
 
 from onlooker.database import Pool, load_sql_parts
 from onlooker.metrics.definitions import BLOCK_FIGURES, METRICS, Figures, Unit, figures_of
 from onlooker.metrics.fleet import ClosedTimes
 from onlooker.metrics.like_time import SlotRun, TimeRange
+from onlooker.metrics.statements import as_array
 from onlooker.slots import SLOT_IN_SQL
 
 POOLED = tuple(name for name, metric in METRICS.items() if metric.unit is not Unit.PARTS)
 """Metrics that are one number."""
-_COLUMNS = tuple(figures_of(POOLED))
-_NULLABLE = {"told": "coalesce(told, interested)"}
+POOLED_COLUMNS = tuple(figures_of(POOLED))
+_NULLABLE = {"told": "coalesce(slot.told, slot.interested)"}
 """Rows of an earlier release told of all people."""
 
 _parts = load_sql_parts("onlooker.metrics", "sql/pooled_figures.sql")
@@ -55,42 +57,55 @@ class PooledCluster(NamedTuple):
     from_s: int
     to_s: int
     """On the local clock."""
-    figures: dict[str, Figures]
-    """By metric."""
+    figures: Figures
+    """Of all metrics, in the order of POOLED_COLUMNS: `clusters_of` picks those of one."""
 
 
 def _compile(name: str) -> str:
-    about_people = [column for column in _COLUMNS if column in BLOCK_FIGURES]
-    singly = {column: f"sum({_NULLABLE.get(column, column)}) FILTER (WHERE singly)" for column in about_people}
-    slots = {column: f"coalesce({singly.get(column, f'sum({column})')}, 0)::bigint AS {column}" for column in _COLUMNS}
-    blocks = (f"{column if column in about_people else 0}::bigint AS {column}" for column in _COLUMNS)
+    about_people = [column for column in POOLED_COLUMNS if column in BLOCK_FIGURES]
+    sums = {column: f"sum({column}) FILTER (WHERE singly)" for column in about_people}
+    slots = {
+        column: f"coalesce({sums.get(column, f'sum({column})')}, 0)::bigint AS {column}" for column in POOLED_COLUMNS
+    }
+    blocks = (f"{column if column in about_people else 0}::bigint AS {column}" for column in POOLED_COLUMNS)
+    on_clock = _parts["runs_on_clock"].substitute()
     return _parts[name].substitute(
-        SLOT_IN_SQL, of_slots=", ".join(slots.values()), of_blocks=", ".join(blocks), columns=", ".join(_COLUMNS)
+        SLOT_IN_SQL,
+        of_slots=", ".join(slots.values()),
+        of_slot=", ".join(_NULLABLE.get(column, f"slot.{column}") for column in POOLED_COLUMNS),
+        of_blocks=", ".join(blocks),
+        columns=", ".join(POOLED_COLUMNS),
+        runs_with_days=_parts["runs_with_days"].substitute(runs_on_clock=on_clock),
     )
 
 
-POOLED_STATEMENTS = {name: _compile(name) for name in _parts}
+POOLED_STATEMENTS = {name: _compile(name) for name in ("pool_slots", "pool_blocks", "sum_watched", "read_hours")}
 
 
 async def read_clusters(pool: Pool, runs: Sequence[PartyRun], cluster_s: int) -> dict[int, list[PooledCluster]]:
     """By party, all that its streams counted in their runs."""
     values = _as_values(runs)
     found: dict[int, list[PooledCluster]] = defaultdict(list)
-    for row in await _read(pool, "pool_slots", values | {"cluster_s": cluster_s}):
-        from_s = row["cluster"] * cluster_s
-        found[row["party"]].append(PooledCluster(from_s, from_s + cluster_s, _figures_of(row)))
-    for row in await _read(pool, "pool_blocks", values):
-        found[row["party"]].append(PooledCluster(row["from_s"], row["to_s"], _figures_of(row)))
+    for row in await _read_rows(pool, "pool_slots", values | {"cluster_s": cluster_s}):
+        from_s = row[1] * cluster_s
+        found[row[0]].append(PooledCluster(from_s, from_s + cluster_s, row[2:]))
+    for row in await _read_rows(pool, "pool_blocks", values):
+        found[row[0]].append(PooledCluster(row[1], row[2], row[3:]))
     return found
 
 
-def _figures_of(row: DictRow) -> dict[str, Figures]:
-    return {name: [row[column] for column in METRICS[name].figures] for name in POOLED}
-
-
 def clusters_of(metric: str, clusters: Iterable[PooledCluster]) -> list[Figures]:
-    """At least one, so that there is always a sum."""
-    return [one.figures[metric] for one in clusters] or [(0,) * len(METRICS[metric].figures)]
+    """The figures of a metric. At least one, so that there is always a sum."""
+    pick = _PICKS[metric]
+    return [pick(one.figures) for one in clusters] or [(0,) * len(METRICS[metric].figures)]
+
+
+def _pick(metric: str) -> Callable[[Figures], Figures]:
+    first, *others = map(POOLED_COLUMNS.index, METRICS[metric].figures)
+    return itemgetter(first, *others) if others else itemgetter(slice(first, first + 1))
+
+
+_PICKS = {name: _pick(name) for name in POOLED}
 
 
 async def sum_watched(pool: Pool, runs: Sequence[PartyRun]) -> dict[int, float]:
@@ -101,12 +116,12 @@ async def sum_watched(pool: Pool, runs: Sequence[PartyRun]) -> dict[int, float]:
 
 def _as_values(runs: Sequence[PartyRun]) -> dict[str, Any]:
     return {
-        "parties": [one.party for one in runs],
-        "stream_ids": [one.stream_id for one in runs],
-        "begins_s": [one.run.from_s for one in runs],
-        "ends_s": [one.run.to_s for one in runs],
-        "offsets_s": [one.offset_s for one in runs],
-        "until_s": [one.until_s for one in runs],
+        "parties": as_array(one.party for one in runs),
+        "stream_ids": as_array(one.stream_id for one in runs),
+        "begins_s": as_array(one.run.from_s for one in runs),
+        "ends_s": as_array(one.run.to_s for one in runs),
+        "offsets_s": as_array(one.offset_s for one in runs),
+        "until_s": as_array(one.until_s for one in runs),
     }
 
 
@@ -129,6 +144,13 @@ async def read_open_times(pool: Pool, streams: Collection[StreamPeriod]) -> list
 
 def _lasted_s(period: TimeRange) -> float:
     return (period.to_at - period.from_at).total_seconds()
+
+
+async def _read_rows(pool: Pool, name: str, values: dict[str, Any]) -> list[tuple[Any, ...]]:
+    """For thousands of rows."""
+    async with pool.connection() as connection:
+        cursor = connection.cursor(row_factory=tuple_row)
+        return await (await cursor.execute(POOLED_STATEMENTS[name], values)).fetchall()
 
 
 async def _read(pool: Pool, name: str, values: dict[str, Any]) -> list[DictRow]:

@@ -8,7 +8,7 @@ from operator import itemgetter
 from typing import NamedTuple
 
 from onlooker.database import Pool
-from onlooker.metrics.comparison import NoComparison, find_cluster_length_s, read_watched_runs
+from onlooker.metrics.comparison import NoComparison, find_cluster_length_s, read_watched_by_days
 from onlooker.metrics.like_time import LEAST_SHARE, ClockRun, SlotRun, on_clock
 from onlooker.metrics.pooled_figures import (
     PartyRun,
@@ -114,7 +114,7 @@ async def read_side_by_side(pool: Pool, rows: Sequence[Sequence[StreamPeriod]]) 
 
 async def _read_watched(pool: Pool, rows: Sequence[Sequence[StreamPeriod]]) -> list[ComparedRow]:
     streams = list(dict.fromkeys(one for row in rows for one in row))
-    watched = await read_watched_runs(pool, [(one.stream_id, one.period) for one in streams])
+    watched = await read_watched_by_days(pool, [(one.stream_id, one.period) for one in streams])
     opened = await read_open_times(pool, streams)
     known = {
         one: WatchedStream(one, tuple(on_clock(runs, one.zone)), open_s)

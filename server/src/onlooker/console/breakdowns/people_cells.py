@@ -1,6 +1,6 @@
 """The visits of a period as sums by hour and by what else is asked: all numbers of the section add some of them up."""
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from functools import cached_property
@@ -60,15 +60,26 @@ class PeopleCells:
 
     def add_up(self, *names: str) -> dict[Parts, Figures]:
         """By the parts of some dimensions, those of time too."""
-        return self._sum_by(lambda hour, parts: self._parts_of(hour, parts, names))
+        return _sum_by((chosen, figures) for chosen, _, figures in self._choose(names))
 
     def add_up_hours(self, *names: str) -> dict[Parts, list[Figures]]:
         """The same hour by hour: people of one hour are alike, so these are the clusters of an interval."""
-        by_hour = self._sum_by(lambda hour, parts: (self._parts_of(hour, parts, names), hour))
+        by_hour = _sum_by(((chosen, hour), figures) for chosen, hour, figures in self._choose(names))
         found: dict[Parts, list[Figures]] = {}
         for (chosen, _), figures in by_hour.items():
             found.setdefault(chosen, []).append(figures)
         return found
+
+    def _choose(self, names: Sequence[str]) -> Iterator[tuple[Parts, int, Figures]]:
+        """Each cell by its parts of some dimensions. Cells are many, and few of them differ in their parts."""
+        has_time = any(name not in self.source.breakdown.by for name in names)
+        known: dict[tuple[int, Parts], Parts] = {}
+        for hour, parts, figures in self.cells:
+            alike = (self.of_week[hour] if has_time else 0, parts)
+            chosen = known.get(alike)
+            if chosen is None:
+                chosen = known[alike] = self._parts_of(hour, parts, names)
+            yield chosen, hour, figures
 
     def _parts_of(self, hour: int, parts: Parts, names: Sequence[str]) -> Parts:
         by = self.source.breakdown.by
@@ -78,12 +89,6 @@ class PeopleCells:
         part_of = DIMENSIONS[name].part_of_hour
         assert part_of
         return part_of(self.of_week[hour])
-
-    def _sum_by(self, key_of: Callable[[int, Parts], Key]) -> dict[Key, Figures]:
-        found: dict[Key, list[Figures]] = {}
-        for hour, parts, figures in self.cells:
-            found.setdefault(key_of(hour, parts), []).append(figures)
-        return {key: sum_figures(rows) for key, rows in found.items()}
 
     def shape(self, metric: str, figures: Figures) -> Value:
         """As the data endpoint answers."""
@@ -118,6 +123,13 @@ class PeopleCells:
         if metric == CONVERSION:
             return conversion_interval(self.count_of("interested", whole), self.count_of("passing_by", whole))
         return metric_interval(METRICS[metric], [figures[self.pieces[metric]] for figures in clusters])
+
+
+def _sum_by(cells: Iterable[tuple[Key, Figures]]) -> dict[Key, Figures]:
+    found: dict[Key, list[Figures]] = {}
+    for key, figures in cells:
+        found.setdefault(key, []).append(figures)
+    return {key: sum_figures(rows) if len(rows) > 1 else rows[0] for key, rows in found.items()}
 
 
 def _is_count(metric: str) -> bool:
