@@ -14,7 +14,7 @@ CLICKS_AT_MOST = 5
 
 
 @dataclass(frozen=True)
-class Question:
+class AnalystQuestion:
     """What an analyst wants to know, and the clicks to the answer from the page after signing in."""
 
     name: str
@@ -27,25 +27,27 @@ class Question:
     """What has to be so while it is asked."""
 
 
-QUESTIONS: Sequence[Question] = (
-    Question("screens", "Which of my two screens draws more people?", 3, answers.compare_screens),
-    Question("campaign", "Did the campaign work?", 4, answers.judge_campaign),
-    Question("last-month", "How was last month?", 2, answers.show_last_month),
-    Question("longest-look", "Who looks longest, by age and gender?", 4, answers.find_longest_look),
-    Question("stays", "How long do people stay?", 2, answers.show_stays),
-    Question("best-hours", "At which hours of the week do most people become interested?", 3, answers.find_best_hours),
-    Question("year-ago", "How was last week beside the same week last year?", 4, answers.look_back_a_year),
-    Question(
+QUESTIONS: Sequence[AnalystQuestion] = (
+    AnalystQuestion("screens", "Which of my two screens draws more people?", 3, answers.compare_screens),
+    AnalystQuestion("campaign", "Did the campaign work?", 4, answers.judge_campaign),
+    AnalystQuestion("last-month", "How was last month?", 2, answers.show_last_month),
+    AnalystQuestion("longest-look", "Who looks longest, by age and gender?", 4, answers.find_longest_look),
+    AnalystQuestion("stays", "How long do people stay?", 2, answers.show_stays),
+    AnalystQuestion(
+        "best-hours", "At which hours of the week do most people become interested?", 3, answers.find_best_hours
+    ),
+    AnalystQuestion("year-ago", "How was last week beside the same week last year?", 4, answers.look_back_a_year),
+    AnalystQuestion(
         "beside",
         "Do people stop longer when fewer come, in our opening hours?",
         5,
         answers.put_two_beside,
         answers.open_by_day,
     ),
-    Question("women", "What about women of 25 to 34 alone?", 2, answers.keep_to_women),
-    Question("files", "Can I have last week's numbers as CSV and as Parquet?", 4, answers.take_files),
-    Question("link", "Can my landlord look at them without an account?", 4, answers.share_numbers),
-    Question(
+    AnalystQuestion("women", "What about women of 25 to 34 alone?", 2, answers.keep_to_women),
+    AnalystQuestion("files", "Can I have last week's numbers as CSV and as Parquet?", 4, answers.take_files),
+    AnalystQuestion("link", "Can my landlord look at them without an account?", 4, answers.share_numbers),
+    AnalystQuestion(
         "report", "Can my client get them every Monday, in French?", 5, answers.plan_report, answers.mails_outside
     ),
 )
@@ -68,7 +70,7 @@ def ask_questions(stage: Stage) -> list[JourneyFigure]:
     ]
 
 
-def ask(question: Question, analyst: Analyst) -> None:
+def ask(question: AnalystQuestion, analyst: Analyst) -> None:
     """And have the page with the answer photographed and checked."""
     stage, compared = analyst.stage, analyst.stage.compared
     with question.given(stage):
