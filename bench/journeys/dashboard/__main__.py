@@ -16,6 +16,7 @@ from bench.journeys.dashboard.languages import speak_every_language
 from bench.journeys.dashboard.lines import chart_numbers
 from bench.journeys.dashboard.live import walk_through
 from bench.journeys.dashboard.overview import look_as_viewer, look_over_streams
+from bench.journeys.dashboard.questions import ask_questions
 from bench.journeys.dashboard.recovery import fall_asleep, wake_up
 from bench.journeys.dashboard.side_by_side import set_side_by_side
 from bench.journeys.dashboard.speed import measure_speed
@@ -28,6 +29,7 @@ from bench.lib.browser import Failure, keep_failure, open_browser
 from bench.lib.clients import OWNER
 from bench.lib.product import ROOT, conclude, concluding, running_product, say
 from bench.lib.testdata import BESIDE_THE_PROJECT
+from testkit.mailbox import running_mail_server
 
 REPEATS, QUICK_REPEATS = 20, 5
 FILMED = ("live", "try")
@@ -47,6 +49,7 @@ PARTS: Sequence[tuple[str, Part]] = (
     ("states", look_at_states),
     ("viewer", look_as_viewer),
     ("print", print_reports),
+    ("questions", ask_questions),
     ("languages", speak_every_language),
     ("sleep", wake_up),
     ("live", walk_through),
@@ -129,12 +132,14 @@ def main() -> None:
     shutil.rmtree(pictures, ignore_errors=True)
     started = time.monotonic()
     with ExitStack() as open_things:
-        stack = open_things.enter_context(running_product(log_level="info"))
+        mailbox = open_things.enter_context(running_mail_server())
+        mails = f"smtp://127.0.0.1:{mailbox.port}?tls=no"
+        stack = open_things.enter_context(running_product(log_level="info", email_url=mails))
         world = make_world(stack)
         browser = open_things.enter_context(open_browser())
         person = Person(browser, stack.console_url, pictures)
         repeats = QUICK_REPEATS if arguments.quick else REPEATS
-        stage = Stage(stack, person, world, pictures, repeats, open_things, browsers={"person": browser})
+        stage = Stage(stack, person, world, mailbox, pictures, repeats, open_things, browsers={"person": browser})
         stage.sign_in(OWNER)
         figures, failures = travel(stage, parts)
         figures += close(stage, seconds=time.monotonic() - started)

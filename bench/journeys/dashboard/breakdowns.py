@@ -8,6 +8,7 @@ from typing import Any
 from selenium.webdriver.common.action_chains import ActionChains
 from selenium.webdriver.common.by import By
 from selenium.webdriver.common.keys import Keys
+from selenium.webdriver.remote.webelement import WebElement
 from selenium.webdriver.support.select import Select
 
 from bench.journeys.dashboard.comparison import is_told, number_of, reads_as
@@ -46,7 +47,7 @@ return !document.querySelector("#who-loader[hx-get]") && !!document.querySelecto
 """
 _AWAIT = f"""
 const [done] = arguments;
-const isThere = () => {{{_IS_THERE}}};
+const isThere = () => {{if (!document.getElementById("who")) return true; {_IS_THERE}}};
 const look = () => (isThere() ? requestAnimationFrame(done) : requestAnimationFrame(look));
 look();
 """
@@ -114,10 +115,11 @@ def read_section(stage: Stage) -> ShownSection:
 def look(stage: Stage, name: str) -> None:
     """In three widths, light and dark."""
     stage.person.pages.append(name)
-    stage.faults += look_at(stage.person.browser, stage.pictures, name, views=VIEWS, checked=VIEWS, settle=_settle_both)
+    stage.faults += look_at(stage.person.browser, stage.pictures, name, views=VIEWS, checked=VIEWS, settle=settle_all)
 
 
-def _settle_both(browser: Browser) -> None:
+def settle_all(browser: Browser) -> None:
+    """The report, and the section where there is one."""
     settle(browser)
     settle_section(browser)
 
@@ -236,12 +238,7 @@ def compare_heat(stage: Stage, shown: ShownSection, same: SameVisits, where: str
 def filter_by_click(stage: Stage, source: DataSource) -> None:
     """On a bar, where it is painted; then back by its chip."""
     browser = stage.person.browser
-    shown = read_section(stage)
-    ages = [key for key, _ in shown.data["pyramid"]["ages"]]
-    women = [key for key, _ in shown.data["pyramid"]["genders"]].index("female")
-    row = ages.index("25-34")
-    middle = -shown.data["pyramid"]["counts"][row][women] / 2
-    plot, right_px, down_px = browser.execute_script(_PLACE, "pyramid", [middle, row])
+    plot, right_px, down_px = place_of_segment(stage, "female", "25-34")
     click = ActionChains(browser).move_to_element_with_offset(plot, right_px, down_px).click
     change(stage, lambda: click().perform())
     wanted = "filter=gender:female,age:25-34"
@@ -256,6 +253,17 @@ def filter_by_click(stage: Stage, source: DataSource) -> None:
     change(stage, lambda: browser.find_element(By.ID, "filter-age").click())
     stage.check("filter" not in browser.current_url, "a removed chip is still in the address")
     compare_section(stage, source, "28 days again")
+
+
+def place_of_segment(stage: Stage, gender: str, age: str) -> tuple[WebElement, int, int]:
+    """The middle of the bar of women or men of an age: its drawing, and how far from the middle of that."""
+    pyramid = read_section(stage).data["pyramid"]
+    row = [key for key, _ in pyramid["ages"]].index(age)
+    column = [key for key, _ in pyramid["genders"]].index(gender)
+    middle = pyramid["counts"][row][column] / 2
+    at = [-middle if gender == "female" else middle, row]
+    plot, right_px, down_px = stage.person.browser.execute_script(_PLACE, "pyramid", at)
+    return plot, right_px, down_px
 
 
 def filter_by_keyboard(stage: Stage, source: DataSource) -> None:

@@ -116,7 +116,7 @@ def keep_to_hours(stage: Stage, source: DataSource) -> None:
         quarters = source.ask(
             shown.from_date, shown.to_date, time="by_quarter_hour", metrics=("passing_by", "interested")
         )
-        inside = [values for key, values in quarters.items() if _is_open(key, source.zone)]
+        inside = [values for key, values in quarters.items() if is_open(key, source.zone)]
         for metric in ("passing_by", "interested"):
             total = sum(values[metric]["value"] for values in inside)
             stage.compare(int(shown.headlines[metric].value), total, f"{metric} in opening hours")
@@ -128,7 +128,7 @@ def keep_to_hours(stage: Stage, source: DataSource) -> None:
         stage.look("opening-hours")
 
 
-def _is_open(key: str, zone: str) -> bool:
+def is_open(key: str, zone: str) -> bool:
     at = datetime.fromisoformat(key).astimezone(ZoneInfo(zone))
     return at.weekday() < 6 and OPEN_AT <= at.hour < CLOSES_AT
 

@@ -24,6 +24,7 @@ from onlooker.demo import PLACES, DemoStream, Place, fill_demo, many_places
 from onlooker.demo.history import give_password
 from onlooker.metrics.definitions import METRICS
 from testkit import Stack, TestStream
+from testkit.mailbox import Mailbox
 
 if TYPE_CHECKING:
     from bench.journeys.dashboard.recovery import Sleeper
@@ -71,6 +72,8 @@ VIEWER, COLLECTOR = "viewer@example.org", "collector@example.org"
 """The collector has many streams, the viewer sees one of the owner's."""
 PASSWORD = "a long password nobody guesses"
 DAYS, YEAR_DAYS, MANY_DAYS = 60, 365, 15
+BEFORE_THE_YEAR_DAYS = 21
+"""So that last week has one 52 weeks earlier."""
 MANY = 30
 YEAR_PEOPLE_A_DAY = 200
 LIVE_ZONE = "Europe/Paris"
@@ -121,7 +124,7 @@ def make_world(stack: Stack, *, streams: int = MANY) -> DashboardWorld:
     year = replace(PLACES[0], name="A year of it", people_a_day=YEAR_PEOPLE_A_DAY)
     with ThreadPoolExecutor(4) as people:
         shop, museum = _fill(url, PLACES, owner=OWNER, days=DAYS)
-        (with_a_year,) = _fill(url, [year], owner=OWNER, days=YEAR_DAYS)
+        (with_a_year,) = _fill(url, [year], owner=OWNER, days=YEAR_DAYS + BEFORE_THE_YEAR_DAYS)
         many = _fill(url, many_places(streams), owner=COLLECTOR, days=MANY_DAYS)
         list(people.map(lambda email: give_password(url, email, PASSWORD), (OWNER, VIEWER, COLLECTOR)))
     empty, live = _make_stream(stack, "Nothing yet"), _make_stream(stack, "Live scene")
@@ -156,6 +159,7 @@ class Stage:
     stack: Stack
     person: Person
     world: DashboardWorld
+    mailbox: Mailbox
     pictures: Path
     repeats: int
     """How often each time is measured."""

@@ -351,6 +351,14 @@ def test_the_section_is_a_page_of_its_own_without_scripts(sign_in: SignIn, owner
     assert 'hx-target="#report"' in part
 
 
+def test_it_says_by_the_streams_clock_when_it_was_read(sign_in: SignIn, owner: Account, stream: Stream) -> None:
+    Stream.objects.filter(pk=stream.pk).update(time_zone="Asia/Kathmandu")
+    began = datetime.now(UTC)
+    page = sign_in(owner).get(f"/streams/{stream.client_id}/dashboard/breakdowns/?period=7d").content.decode()
+    moments = {f"{at.astimezone(ZoneInfo('Asia/Kathmandu')):%H:%M}" for at in (began, datetime.now(UTC))}
+    assert re.findall(r"As of ([^ <]+)\.", page)[0] in moments
+
+
 def test_a_choice_that_is_none_is_said(sign_in: SignIn, owner: Account, stream: Stream) -> None:
     browser = sign_in(owner)
     for query, words in (

@@ -81,6 +81,15 @@ def test_rows_are_shown_side_by_side_with_their_ranks(sign_in: SignIn, owner: Ac
     assert data["rows"][0]["values"][-1] is None, "today is not watched"
 
 
+def test_the_fields_have_the_days_that_are_shown(sign_in: SignIn, owner: Account, shops: list[Stream]) -> None:
+    asked = rows_of(row_of(shops[0]), row_of(shops[2]))
+    today = datetime.now(UTC).date()
+    for period, days in (("period=7d", 6), ("", 6), (f"from={today - timedelta(days=2)}&to={today}", 2)):
+        page = sign_in(owner).get(f"{PAGE}?{asked}&{period}").content.decode()
+        fields = re.findall(r'<input id="range-(?:from|to)" type="date" name="\w+" value="([^"]*)"', page)
+        assert fields == [f"{today - timedelta(days=days)}", f"{today}"]
+
+
 def test_the_file_has_the_same_and_its_download_is_noted(sign_in: SignIn, owner: Account, shops: list[Stream]) -> None:
     asked = rows_of(row_of(shops[0]), row_of(shops[2]))
     answer = sign_in(owner).get(f"{FILE}?{asked}&period=7d")

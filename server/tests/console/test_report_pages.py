@@ -109,11 +109,14 @@ def test_a_report_goes_outside_once_an_owner_says_so(
 ) -> None:
     share_stream(stream, viewer, "manager")
     manager, path = sign_in(viewer), f"{list_address(stream)}outside/"
-    assert 'name="outside"' not in manager.get(new_address(stream)).content.decode()
+    page = manager.get(new_address(stream)).content.decode()
+    assert 'name="outside"' not in page
+    assert f'href="{list_address(stream)}">allow other addresses</a>' in page
     manager.post(new_address(stream), form(owner, outside=OUTSIDE))
     assert not ReportRecipient.objects.exclude(email="").exists(), "a field that is not offered counts for nothing"
     assert manager.post(path, {"allowed": "yes"}).status_code == 404
     sign_in(owner).post(path, {"allowed": "yes"})
+    assert "allow other addresses" not in manager.get(new_address(stream)).content.decode()
     manager.post(new_address(stream), form(outside=OUTSIDE.upper()))
     assert ReportRecipient.objects.get(account=None).email == OUTSIDE
     sign_in(owner).post(path, {"allowed": "no"})

@@ -8,6 +8,7 @@ from zoneinfo import ZoneInfo
 from django.db import OperationalError
 from django.http import HttpResponse
 from django.shortcuts import render
+from django.utils.formats import date_format
 from django.utils.translation import gettext as _
 
 from onlooker.console.accounts.page_access import PersonRequest, signed_in
@@ -39,7 +40,8 @@ def show_breakdowns(request: PersonRequest, client_id: UUID) -> HttpResponse:
     except PeriodError as error:
         return _render(request, context | {"refusal": str(error)}, 400)
     context |= {"chips": list_chips(selection), "unfiltered": selection.without(*selection.kept)}
-    context |= {"range": format_period(period, now=now), "read_at": now.astimezone(zone), "choice": source.choice}
+    context |= {"range": format_period(period, now=now), "choice": source.choice}
+    context["read_at"] = date_format(now.astimezone(zone), "TIME_FORMAT")
     context["is_moving"] = period.is_moving
     asked = section_source(source, selection)
     try:

@@ -1,7 +1,7 @@
 """Streams, sites and tags side by side: a page, the search for rows to add, and a file."""
 
 from collections.abc import Iterator
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from django.conf import settings
@@ -25,7 +25,7 @@ from onlooker.console.comparison.row_chart import draw_rows
 from onlooker.console.comparison.row_words import ShownRow, show_rows
 from onlooker.console.comparison.rows import ROWS_AT_MOST, RowError, chosen_in_overview, search_rows
 from onlooker.console.dashboard.figures import format_compared_s
-from onlooker.console.dashboard.period import CALENDAR_NAMES, DEFAULT, PeriodError, format_period
+from onlooker.console.dashboard.period import CALENDAR_NAMES, DEFAULT, Period, PeriodError, format_period
 from onlooker.console.dashboard.table import make_file
 from onlooker.console.languages.locale_text import translate
 from onlooker.console.numbers import read_numbers
@@ -66,9 +66,16 @@ def show_comparison(request: PersonRequest) -> HttpResponse:
     except (PeriodError, RowError) as error:
         return render(request, "comparison/page.html", context | {"trouble": translate(error)}, status=400)
     context |= {"range": format_period(known.period, now=now), "last_day": now.date().isoformat()}
+    context |= _days_of(known.period)
     if len(asked.rows) >= FEWEST_ROWS:
         context |= _present(request, asked, known)
     return render(request, "comparison/page.html", context)
+
+
+def _days_of(period: Period) -> dict[str, str]:
+    """Values of the form's fields: the first and the last day, by the clock of the first row."""
+    last = period.to_at.astimezone(period.zone) - timedelta(seconds=1)
+    return {"from_day": period.begins.date().isoformat(), "to_day": last.date().isoformat()}
 
 
 def _offer_rows(request: PersonRequest, asked: ComparisonRequest, words: str) -> list[dict[str, str]]:

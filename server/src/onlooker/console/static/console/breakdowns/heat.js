@@ -1,6 +1,6 @@
 // Any number by hour of the week. Cells of too few people are crossed out; where nothing was watched, the ground shows.
 import { drawChart } from "../dashboard/chart.js";
-import { element, tip } from "../dashboard/elements.js";
+import { element, key, tip } from "../dashboard/elements.js";
 import { BARE_AXIS, FONT, GRID, UNWATCHED, colour } from "../dashboard/theme.js";
 import { hour, mean } from "../dashboard/words.js";
 import { followSegments } from "./segments.js";
@@ -62,8 +62,8 @@ function scale({ unit, isRate, few, outside }, { least, most }, known) {
   const first = isRate && most ? 0 : 1;
   const marks = Array.from({ length: STEPS + 1 - first }, (_, number) => element("span", `mark heat-${number + first}`));
   const end = isRate ? interpolate(gettext("%(number)s people an hour"), { number: written(most) }, true) : `${written(most)} ${unit}`;
-  const row = element("p", "scale", isRate ? "0" : written(least), ...marks, end);
-  if (few.length) row.append(element("span", "mark too-few"), gettext("fewer than 10 people"));
-  if (isRate && known + outside.length < 7 * HOURS_A_DAY) row.append(element("span", "mark unwatched"), gettext("not watched"));
+  const row = element("p", "scale", key(isRate ? "0" : written(least), ...marks, end));
+  if (few.length) row.append(key(element("span", "mark too-few"), gettext("fewer than 10 people")));
+  if (isRate && known + outside.length < 7 * HOURS_A_DAY) row.append(key(element("span", "mark unwatched"), gettext("not watched")));
   return row;
 }

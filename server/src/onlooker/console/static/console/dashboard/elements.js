@@ -16,6 +16,9 @@ export function legend(entries) {
   return element("ul", "legend", ...rows);
 }
 
+// Marks with their words, which stay on one line.
+export const key = (...parts) => element("span", "key", ...parts);
+
 // As an element, not as text: ECharts would write styles into HTML, which our policy forbids.
 export function tip(title, rows, note = "") {
   const last = note ? [element("span", "note", note)] : [];

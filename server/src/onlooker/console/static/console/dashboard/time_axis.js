@@ -7,7 +7,10 @@ const EVERY_MINUTES = [15, 30, 60, 120, 180, 360, 720, 1440];
 
 export function axisLabels(points, band_px) {
   const isByHour = points.some(({ key }) => clock(key) !== "00:00") || points.some(({ label }) => label.includes(":"));
-  if (!isByHour) return { ...FONT, hideOverlap: true, formatter: (_, index) => points[index].label };
+  if (!isByHour) {
+    const alignMaxLabel = band_px < DAY_PX ? "right" : undefined; // or the drawing's edge would cut it
+    return { ...FONT, hideOverlap: true, alignMaxLabel, formatter: (_, index) => points[index].label };
+  }
   const isOneDay = points.every(({ key }) => key.startsWith(points[0].key.slice(0, 10)));
   const least_px = isOneDay ? HOUR_PX : DAY_PX;
   const isFine = points.some(({ key }) => clock(key).endsWith(":15") || clock(key).endsWith(":45"));

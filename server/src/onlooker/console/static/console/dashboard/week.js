@@ -1,7 +1,7 @@
 // Hour of day by weekday. Where no hour was watched there is no cell, and the hatched ground shows; where the period has
 // no such hour, that is covered.
 import { drawChart, sayNothing } from "./chart.js";
-import { element, tip } from "./elements.js";
+import { element, key, tip } from "./elements.js";
 import { BARE_AXIS, FONT, GRID, UNWATCHED, colour } from "./theme.js";
 import { DAYS, SHORT_DAYS, hour, mean, say } from "./words.js";
 
@@ -72,7 +72,7 @@ function cellTip([at, day, value]) {
 function scale(most, isWhole) {
   const marks = Array.from({ length: most ? STEPS + 1 : 1 }, (_, number) => element("span", `mark heat-${number}`));
   const highest = most ? say(gettext("%(people)s people an hour"), { people: mean(most) }) : "";
-  const row = element("p", "scale", "0", ...marks, highest);
-  if (!isWhole) row.append(element("span", "mark unwatched"), gettext("no hour watched"));
+  const row = element("p", "scale", key("0", ...marks, highest));
+  if (!isWhole) row.append(key(element("span", "mark unwatched"), gettext("no hour watched")));
   return row;
 }
