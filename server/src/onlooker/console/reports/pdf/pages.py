@@ -68,8 +68,8 @@ def _explain(sheet: Sheet, report: PrintedReport) -> None:
     sheet.add_heading(_("What these numbers mean"), keep=_EXPLAINED * (len(report.figures) + 3))
     for figure in report.figures:
         sheet.add_paragraph(f"{figure.name}: {figure.meaning}", SMALL, after=2)
-    # xgettext:no-python-format
     how = _(
+        # xgettext:no-python-format
         "A 95 % interval says between which numbers a mean, a share or a change lies, apart from chance. Where a chart "
         "is hatched, nothing was watched: nobody knows who came."
     )
