@@ -41,7 +41,9 @@ def fewest_in_any_sum(people: People, parts: WeekParts) -> int:
     rows += [[int(cell == one) for cell in cells] for one in set(cells)]
     kinds = list(dict.fromkeys((block, cell) for (block, _), cell in zip(people, cells, strict=True)))
     sizes = Counter((block, cell) for (block, _), cell in zip(people, cells, strict=True))
-    columns = [next(n for n, (b, c) in enumerate(zip(people, cells, strict=True)) if (b[0], c) == kind) for kind in kinds]
+    columns = [
+        next(n for n, (b, c) in enumerate(zip(people, cells, strict=True)) if (b[0], c) == kind) for kind in kinds
+    ]
     rank = rank_of([[row[place] for place in columns] for row in rows])
     best = len(people)
     for count in range(1, len(kinds) + 1):
@@ -106,7 +108,12 @@ def test_cuts_are_those_that_trying_all_of_them_finds(blocks: list[list[int]], l
     if not blocks:
         return
     cuts = [
-        sum(count for side, block in zip(sides, blocks, strict=True) for cell, count in zip(cut, block, strict=True) if cell != side)
+        sum(
+            count
+            for side, block in zip(sides, blocks, strict=True)
+            for cell, count in zip(cut, block, strict=True)
+            if cell != side
+        )
         for cut in product((0, 1), repeat=len(blocks[0]))
         for sides in product((0, 1), repeat=len(blocks))
     ]
@@ -114,7 +121,7 @@ def test_cuts_are_those_that_trying_all_of_them_finds(blocks: list[list[int]], l
 
 
 def test_many_people_are_told_by_every_gender_and_age() -> None:
-    everybody = {traits: 5 for traits in product(GENDERS, AGES)}
+    everybody = dict.fromkeys(product(GENDERS, AGES), 5)
     parts = choose_parts([everybody] * 3, least=5)
     assert parts == WeekParts(tuple((one,) for one in GENDERS), tuple((one,) for one in AGES))
 

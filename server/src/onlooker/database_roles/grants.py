@@ -69,6 +69,8 @@ GRANTS: dict[str, dict[str, str]] = {
         "metrics_blockprogress": "SELECT, INSERT, UPDATE",
         "metrics_slot": "SELECT, INSERT, UPDATE",
         "metrics_state": "SELECT, UPDATE",
+        "metrics_week": "INSERT",
+        "metrics_weekcell": "INSERT",
         "streams_devicecoverage": "SELECT, DELETE",
         "streams_stream": (
             "SELECT (id, removed_at, retention_days, time_zone, compute, groups_of, grid, grouped_until)"
@@ -85,10 +87,13 @@ GRANTS: dict[str, dict[str, str]] = {
         "django_migrations": "SELECT (app, name)",
         **_KEYS,
         "metrics_block": "SELECT",
+        "metrics_blockprogress": "SELECT",
         "metrics_coveragehour": "SELECT",
         "metrics_qualityhour": "SELECT",
         "metrics_slot": "SELECT",
         "metrics_state": "SELECT",
+        "metrics_week": "SELECT",
+        "metrics_weekcell": "SELECT",
         "streams_accesstoken": "SELECT (id, stream_id, is_trial, expires_at)",
         "streams_blindness": "SELECT",
         "streams_coverage": "SELECT",

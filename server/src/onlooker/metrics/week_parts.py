@@ -33,7 +33,7 @@ class WeekParts:
 
 
 def choose_parts(blocks: Sequence[Mapping[Traits, int]], *, least: int) -> WeekParts | None:
-    """The most cells that tell nothing about fewer than `least` people, beside what blocks tell; None of too few people.
+    """The most cells that, beside blocks, tell nothing about fewer than `least` people; None of too few people.
 
     `blocks` are people by their traits. A gender or an age that nobody has stands by itself: blocks tell it already.
     """
