@@ -1,6 +1,5 @@
 """Hypothesis strategies for worlds, mostly right at the thresholds of metrics and at edges of slots, hours and days."""
 
-from bisect import bisect_right
 from collections.abc import Callable
 from typing import Any
 
@@ -8,13 +7,11 @@ import msgspec
 from hypothesis import strategies as st
 
 from onlooker.metrics import definitions
-from onlooker.metrics.definitions import WEEK_METRICS
 from onlooker.metrics.extensions import CARRIED
 from onlooker_pipeline.visits.visit import Visit
 from testkit.cell_oracle import PARTS
-from testkit.oracle import SECOND_US
 from testkit.worlds.cameras import camera_logs
-from testkit.worlds.clocks import BACK_OVER_MIDNIGHT, ERAS, WINTER, Era, unix_s, week_edges
+from testkit.worlds.clocks import BACK_OVER_MIDNIGHT, ERAS, WINTER, Era, unix_s
 from testkit.worlds.people import draw_crowd, revisions
 from testkit.worlds.world import ARRIVALS, Arrival, GroupPlan, Question, World
 
@@ -64,15 +61,6 @@ _ks = st.one_of(
 _wide = st.booleans()
 """Whole days: blocks lie inside them."""
 _seeds = st.integers(0, 2**32)
-_of_weeks = st.sampled_from((False, True, True))
-_weeks_beside = st.sampled_from((0, 0, 0, 1))
-_FILTERS_OF_WEEKS = (
-    (),
-    (("gender", ("female",)),),
-    (("gender", ("?", "female")),),
-    (("age", PARTS["age"][:4]),),
-    (("gender", ("male",)), ("age", PARTS["age"][2:])),
-)
 _grids = st.sampled_from((False,) * 7 + (True,))
 _builds_after = st.sampled_from((0, 900_000_000, 4 * 900_000_000, DAY_US, 2 * DAY_US, 31 * DAY_US, 40 * DAY_US))
 _styles = st.sampled_from(("utc", "offset", "basic", "naive"))
@@ -163,9 +151,6 @@ def _edges_of(visit: Visit) -> list[int]:
 def _questions(
     draw: Draw, era: Era, zones: tuple[str, ...], edges_ms: tuple[int, ...], *, is_grouped: bool
 ) -> Question:
-    if is_grouped and draw(_of_weeks):
-        of_weeks: Question = draw(_week_questions(era, zones, edges_ms))
-        return of_weeks
     time, breakdown = draw(_times), draw(_breakdowns)
     from_us, to_us = sorted((_moment_us(draw, edges_ms), _moment_us(draw, edges_ms)))
     if is_grouped and draw(_wide):
@@ -183,32 +168,6 @@ def _questions(
         style=draw(_styles),
         **breakdown,
     )
-
-
-@st.composite
-def _week_questions(draw: Draw, era: Era, zones: tuple[str, ...], edges_ms: tuple[int, ...]) -> Question:
-    """Of the week or the weeks around somebody, in the stream's time zone."""
-    stream = draw(st.integers(0, len(zones) - 1))
-    edges_us = [SECOND_US * edge for edge in week_edges(era, zones[stream])]
-    place = bisect_right(edges_us, 1000 * draw(st.sampled_from(edges_ms))) - 1
-    first, last = max(0, place - draw(_weeks_beside)), min(len(edges_us) - 1, place + 1 + draw(_weeks_beside))
-    return Question(
-        stream=stream,
-        metrics=draw(st.sampled_from(((*WEEK_METRICS, *CARRIED), WEEK_METRICS, ("interested",)))),
-        from_us=edges_us[first],
-        to_us=edges_us[last],
-        time=draw(st.sampled_from(("global", "by_week"))),
-        tz=None,
-        style=draw(_styles),
-        **draw(_week_breakdowns()),
-    )
-
-
-@st.composite
-def _week_breakdowns(draw: Draw) -> dict[str, Any]:
-    by = draw(st.sampled_from((("age", "gender"), ("gender", "age"), ("age",), ("gender",), ())))
-    kept = draw(st.sampled_from(_FILTERS_OF_WEEKS if by else _FILTERS_OF_WEEKS[1:]))
-    return {"by": by, "filters": kept}
 
 
 def _moment_us(draw: Draw, edges_ms: tuple[int, ...] | list[int]) -> int:
