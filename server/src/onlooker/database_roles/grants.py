@@ -206,6 +206,7 @@ GRANTS: dict[str, dict[str, str]] = {
         "metrics_qualityhour": "SELECT",
         "metrics_slot": "SELECT, DELETE",
         "metrics_state": "SELECT",
+        "metrics_week": "SELECT",
         "streams_agentcondition": "SELECT, DELETE",
         "streams_blindness": "SELECT, DELETE",
         "streams_coverage": "SELECT, DELETE",
