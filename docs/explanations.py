@@ -237,6 +237,8 @@ METRICS = {
     "are to be kept: results vanish early. 0 otherwise.",
     "onlooker_bucket_leader": "1 while a server of the bus leads the stream of a bucket and answers, 0 while none "
     "does: then nothing is read or written. Buckets are those above.",
+    "onlooker_metrics_weeks_released": "Weeks of streams that tell about people in groups of which something is told "
+    "by gender and age together: it is frozen from then on.",
     "onlooker_metrics_blocks_released": "Blocks of at least as many people as a stream groups (`--groups-of`): what is "
     "told about them is frozen from then on.",
     "onlooker_metrics_slots_filled": "Slots of 15 minutes whose roll-up a recorder filled.",

@@ -110,6 +110,8 @@ COMPARED_SHARE = 4
 """One world about comparisons for so many others."""
 ROWS_SHARE = 10
 """Likewise about rows side by side."""
+WEEKLY_SHARE = 4
+"""Every fourth world is of groups, and is asked for whole weeks by gender and age."""
 EXPIRING_SHARE = 10
 """Of every so many worlds one has visits that are deleted after their time."""
 PROGRESS_EVERY = 100
@@ -177,7 +179,8 @@ def measure(url: str, *, count: int, seed: int) -> dict[str, Any]:
         play = Progress(runner, player, total=count).play
         expiring = count // EXPIRING_SHARE
         found = [try_worlds(play, count=expiring, seed=seed, expiring=True)]
-        found.append(try_worlds(play, count=count - expiring, seed=seed))
+        found.append(try_worlds(play, count=count // WEEKLY_SHARE, seed=seed, weekly=True))
+        found.append(try_worlds(play, count=count - expiring - count // WEEKLY_SHARE, seed=seed))
         compared = ComparisonCounts()
         differing = runner.run(compare_worlds(player, compared, count=count // COMPARED_SHARE, seed=seed))
         rows = RowCounts()

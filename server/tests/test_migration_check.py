@@ -20,8 +20,8 @@ from onlooker.migration_check import our_migrations
 from onlooker.settings import Settings
 from testkit import free_ports, migrated_database
 
-BACK_TO = "0005_stopped"
-LACKING = "metrics.0006_days"
+BACK_TO = "0006_days"
+LACKING = "metrics.0007_weeks"
 BACK = f"""
 from onlooker.cli.administration import open_django
 open_django()

@@ -3,7 +3,7 @@
 from bisect import bisect_right
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from itertools import pairwise
 from typing import Any
@@ -14,9 +14,11 @@ from testkit.block_oracle import StreamGroups
 from testkit.cell_oracle import OF_TIME, break_down, cells_of, part_of_moment
 from testkit.coverage_oracle import CameraLog, expect_coverage
 from testkit.oracle import SECOND_US, Figures, Judged, judge
+from testkit.week_oracle import StreamWeeks
 from testkit.worlds.cameras import coverage_values
 from testkit.worlds.clocks import EDGES, Era, moment_at
 from testkit.worlds.expectation import KNOWN, PAGE, buckets_of, cuts, slots_of, wrong_values
+from testkit.worlds.week_expectation import tell_weeks, why_no_weeks
 from testkit.worlds.world import Question
 
 CELLS_A_PAGE = 2400
@@ -33,6 +35,13 @@ class ExpectedCells:
     page_size: int
     inexact_pages: frozenset[int]
     refusal: str = ""
+    is_of_weeks: bool = False
+    """A stream with groups told it."""
+
+    @property
+    def named_parts(self) -> list[list[str]]:
+        """Of all cells."""
+        return [list(cell["by"].values()) for cells in self.cells for cell in cells]
 
 
 def expect_cells(
@@ -44,13 +53,21 @@ def expect_cells(
     *,
     kept_us: int,
     groups: StreamGroups,
+    weeks: StreamWeeks,
+    is_own_zone: bool,
 ) -> ExpectedCells:
+    """`is_own_zone`: the question is asked in the stream's time zone."""
     edges_us, keys = buckets_of(question, zone, era)
     count = len(cells_of(question.by, question.filters_by_name))
     size = min(PAGE, max(1, CELLS_A_PAGE // count))
     slots = slots_of(visits)
     asks_for_people = any(name in METRICS for name in question.metrics)
     refusal = _refusal_of(question, slots, kept_us=kept_us, groups=groups) if asks_for_people else ""
+    if refusal == GROUPED:
+        refusal = why_no_weeks(question, weeks, edges_us, is_own_zone=is_own_zone)
+        if refusal:
+            return ExpectedCells(keys, [], [], size, frozenset(), refusal)
+        return replace(_expect_weeks(question, (zone, era), log, weeks), page_size=size)
     if refusal:
         return ExpectedCells(keys, [], [], size, frozenset(), refusal)
     kept = {slot_us: members for slot_us, members in slots.items() if slot_us >= kept_us}
@@ -89,6 +106,16 @@ def _refusal_of(question: Question, slots: Mapping[int, list[Visit]], *, kept_us
     if groups.grouped_until_us > question.from_us or any(reaching):
         return GROUPED
     return DELETED if kept_us > question.from_us else ""
+
+
+def _expect_weeks(question: Question, clock: tuple[str, Era], log: CameraLog, weeks: StreamWeeks) -> ExpectedCells:
+    """Sums of the cells of whole weeks."""
+    edges_us, keys = buckets_of(question, *clock)
+    told = [tell_weeks(question, weeks.weeks, within_us) for within_us in pairwise(edges_us)]
+    for (figures, cells), within_us in zip(told, pairwise(edges_us), strict=True):
+        _add_coverage(question, log, _hours_of(within_us, *clock), figures, cells)
+    totals, cells_of_all = [figures for figures, _ in told], [cells for _, cells in told]
+    return ExpectedCells(keys, totals, cells_of_all, PAGE, frozenset(), is_of_weeks=True)
 
 
 def _hours_of(within_us: tuple[int, int], zone: str, era: Era) -> list[tuple[int, int, datetime]]:

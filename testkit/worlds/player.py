@@ -16,16 +16,19 @@ import msgspec
 from onlooker.metrics.block_release import SETTLED_AFTER, release_blocks
 from onlooker.metrics.days import compile_day_check
 from onlooker.metrics.rollup import fill_slots, restart_rollup
+from onlooker.metrics.week_release import release_weeks
 from onlooker.visits.partitions import Partitions
 from onlooker.visits.retention import delete_expired_visits
 from onlooker.visits.writer import VisitWriter
 from testkit.block_oracle import EVER_US, StreamGroups
 from testkit.day_oracle import COUNTED, TOLD, count_days
+from testkit.oracle import SECOND_US
+from testkit.week_oracle import StreamWeeks
 from testkit.worlds.cameras import write_log
 from testkit.worlds.cell_expectation import cell_differences, expect_cells
-from testkit.worlds.clocks import ERAS, day_edges, moment_at, months_of
+from testkit.worlds.clocks import ERAS, day_edges, moment_at, months_of, week_edges
 from testkit.worlds.data_reader import DataReader, Refused, WorldStream, change_stream, open_reader, remove_streams
-from testkit.worlds.expectation import differences, expect, on_grid, parameters_of, slots_of, wrong_sums
+from testkit.worlds.expectation import KNOWN, differences, expect, on_grid, parameters_of, slots_of, wrong_sums
 from testkit.worlds.world import Arrival, LatestVisits, Question, World, describe, describe_question
 
 RETENTION_DAYS = 30
@@ -75,6 +78,11 @@ class PlayCounts:
     """Questions with a breakdown or filters that were answered, and their cells."""
     cells: int = 0
     refused_breakdowns: int = 0
+    weeks: int = 0
+    """Of streams with groups, that are told by gender and age."""
+    week_questions: int = 0
+    """Those that were answered from them, and the parts in their cells that are told only together."""
+    joint_cells: int = 0
 
 
 @dataclass
@@ -104,6 +112,7 @@ class Player:
         await played.compare_days()
         self.tally.grouped_worlds += bool(world.clocks_us)
         self.tally.blocks += sum(len(groups.blocks) for groups in played.groups)
+        self.tally.weeks += sum(len(weeks.weeks) for weeks in played.weeks)
         if world.expires_us is not None or world.clocks_us:
             await remove_streams(self.reader.pool, [stream.id for stream in played.streams])
         self.tally.worlds += 1
@@ -141,11 +150,14 @@ class Played:
     """By stream: visits before this are deleted."""
     groups: list[StreamGroups] = field(default_factory=list)
     """One a stream."""
+    weeks: list[StreamWeeks] = field(default_factory=list)
 
     def __post_init__(self) -> None:
         for number, zone in enumerate(self.world.zones):
             plan, edges = self.world.plan_of(number), day_edges(self.world.era, zone)
             self.groups.append(StreamGroups(partial(_day_of, edges), grid=plan.grid))
+            edges_us = [SECOND_US * edge for edge in week_edges(self.world.era, zone)]
+            self.weeks.append(StreamWeeks(edges_us, KNOWN))
 
     async def arrive(self, arrival: Arrival, number: int) -> None:
         await self._change_groups(number)
@@ -165,8 +177,10 @@ class Played:
         if changing and number:
             await self.player.fill_all()
         for stream in changing:
-            k, slots = self._planned_k(stream, number), slots_of(self.known.of(stream))
+            was, k, slots = self.groups[stream].k, self._planned_k(stream, number), slots_of(self.known.of(stream))
             self.groups[stream].change_k(k, slots, kept_us=self.kept_us.get(stream, -EVER_US))
+            if was == 1:
+                self.weeks[stream].begin(self.groups[stream])
             await change_stream(self.player.reader.pool, self.streams[stream].id, groups_of=k)
 
     def _planned_k(self, stream: int, number: int) -> int:
@@ -178,9 +192,12 @@ class Played:
             return
         now_us = self.world.clocks_us[number]
         await release_blocks(self.player.reader.pool, now=moment_at(now_us))
+        await release_weeks(self.player.reader.pool, now=moment_at(now_us))
         for stream, groups in enumerate(self.groups):
             slots, kept_us = slots_of(self.known.of(stream)), self.kept_us.get(stream, -EVER_US)
             groups.build(slots, now_us=now_us, watermark_us=now_us - GRACE_US, kept_us=kept_us)
+            weeks = self.weeks[stream]
+            weeks.release(groups, slots, now_us=now_us, watermark_us=now_us - GRACE_US, kept_us=kept_us)
         if any(groups.grid for groups in self.groups):
             await self.player.fill_all()
 
@@ -244,7 +261,10 @@ class Played:
         parameters, question = parameters_of(question, zone), on_grid(question, groups)
         kept_us, log = self.kept_us.get(question.stream, -EVER_US), self.world.camera_of(question.stream)
         visits, era = self.known.of(question.stream), self.world.era
-        expected = expect_cells(question, zone, era, visits, log, kept_us=kept_us, groups=groups)
+        weeks, is_own_zone = self.weeks[question.stream], zone == stream.zone
+        expected = expect_cells(
+            question, zone, era, visits, log, kept_us=kept_us, groups=groups, weeks=weeks, is_own_zone=is_own_zone
+        )
         try:
             bodies = await self.player.reader.walk(stream, parameters)
         except Refused as refused:
@@ -253,6 +273,9 @@ class Played:
             tally.refused_breakdowns += 1
             return []
         tally.broken_down += 1
+        if expected.is_of_weeks:
+            tally.week_questions += 1
+            tally.joint_cells += sum("|" in name for cell in expected.named_parts for name in cell)
         tally.cells += sum(len(values.get("cells", ())) for body in bodies for values in body["entities"].values())
         wrong = cell_differences(question, expected, bodies)
         if wrong or expected.refusal:

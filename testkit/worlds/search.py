@@ -13,6 +13,7 @@ from hypothesis import HealthCheck, Phase, given
 from testkit.coverage_oracle import CameraLog
 from testkit.worlds.player import Disagreement, Player, open_player
 from testkit.worlds.strategies import worlds
+from testkit.worlds.week_worlds import week_worlds
 from testkit.worlds.world import Arrival, GroupPlan, World
 
 SHRINK_LIMIT_S = 60.0
@@ -32,8 +33,13 @@ def running_player(runner: asyncio.Runner, database_url: str) -> Iterator[Player
         runner.run(opened.__aexit__(None, None, None))
 
 
-def try_worlds(play: Play, *, count: int, seed: int, expiring: bool = False) -> Disagreement | None:
-    """The first disagreement, shrunk. `expiring`: only worlds in which visits are deleted after their retention."""
+def try_worlds(
+    play: Play, *, count: int, seed: int, expiring: bool = False, weekly: bool = False
+) -> Disagreement | None:
+    """The first disagreement, shrunk. `expiring`: only worlds in which visits are deleted after their retention.
+
+    `weekly`: only those of streams that tell about people in groups, of which whole weeks are asked.
+    """
 
     @hypothesis.seed(seed)
     @hypothesis.settings(
@@ -45,7 +51,7 @@ def try_worlds(play: Play, *, count: int, seed: int, expiring: bool = False) -> 
         phases=[Phase.generate],
         suppress_health_check=list(HealthCheck),
     )
-    @given(worlds(expiring=expiring))
+    @given(week_worlds() if weekly else worlds(expiring=expiring))
     def play_all(world: World) -> None:
         play(world)
 

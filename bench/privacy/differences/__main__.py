@@ -1,4 +1,7 @@
-"""Attacks random worlds with everything that their data endpoint answers; then some of them without blocks."""
+"""Attacks random worlds with everything that their data endpoint answers; then some of them without protection.
+
+That is without blocks, and with weeks whose cells are not merged.
+"""
 
 import argparse
 import random
@@ -29,6 +32,9 @@ MUST_HAPPEN = (
     "tables",
     "quality_answers",
     "in_view_answers",
+    "week_answers",
+    "week_refusals",
+    "week_worlds",
     "unprotected_looks_shown",
 )
 """Else the worlds did not show what they are for; so many of them do."""
@@ -44,11 +50,13 @@ def measure(count: int, seed: int) -> dict[str, Any]:
         say(line)
     some = seeds[: max(LEAST_UNPROTECTED, count // UNPROTECTED_SHARE)]
     unprotected = attack_all(some, with_blocks=False)
+    unmerged = attack_all(some, with_merging=False)
     figures = {
         "seed": seed,
         "worlds_target": count,
         **{name: value for name, value in asdict(found).items() if name != "findings"},
         **unprotected_figures(unprotected),
+        **unmerged_figures(unmerged),
         "seconds": round(time.perf_counter() - started, 1),
     }
     return {"ok": is_ok(figures)} | figures
@@ -71,12 +79,29 @@ def unprotected_figures(tally: AttackCounts) -> dict[str, Any]:
     }
 
 
+def measure_unmerged(count: int, seed: int) -> dict[str, Any]:
+    """The merging of cells taken out on purpose: a run that must find sums about few people, too."""
+    chance = random.Random(seed)
+    figures = unmerged_figures(attack_all([chance.getrandbits(48) for _ in range(count)], with_merging=False))
+    return {"ok": figures["unmerged_leaks"] > 0, "seed": seed} | figures
+
+
+def unmerged_figures(tally: AttackCounts) -> dict[str, Any]:
+    return {
+        "unmerged_worlds": tally.worlds,
+        "unmerged_week_worlds": tally.week_worlds,
+        "unmerged_leaks": tally.leaks,
+        "unmerged_leaks_above": 0,
+    }
+
+
 def is_ok(figures: dict[str, Any]) -> bool:
     return (
         figures["worlds"] >= figures["worlds_target"]
         and not any(figures[name] for name in MUST_NOT_HAPPEN)
         and figures["minutes_shown"] == figures["grid_worlds"]
         and figures["unprotected_leak_share"] > MUST_LEAK_SHARE
+        and figures["unmerged_leaks"] > 0
         and (figures["worlds"] < ENOUGH or all(figures[name] for name in MUST_HAPPEN))
     )
 
@@ -87,9 +112,11 @@ def main() -> None:
     parser.add_argument("worlds", nargs="?", type=int, default=WORLDS)
     parser.add_argument("seed", nargs="?", type=int, default=random.randrange(2**32))
     parser.add_argument("--without-blocks", action="store_true", help="take the blocks out: the attack must succeed")
+    parser.add_argument("--without-merging", action="store_true", help="tell small cells: the attack must succeed")
     arguments = parser.parse_args()
     say(f"seed {arguments.seed}")
     measuring = measure_unprotected if arguments.without_blocks else measure
+    measuring = measure_unmerged if arguments.without_merging else measuring
     conclude(measuring(arguments.worlds, arguments.seed))
 
 

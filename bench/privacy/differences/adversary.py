@@ -9,6 +9,8 @@ from typing import Any
 from bench.privacy.differences.fingerprint import METRICS, Fingerprints, Unexplained
 from bench.privacy.differences.linear_system import AnswerSystem
 from bench.privacy.differences.world import DAY_MS, FIRST_DAY_MS, LAST_DAY_MS, SLOT_MS
+from onlooker.metrics.definitions import WEEK_METRICS
+from onlooker.metrics.dimensions import DIMENSIONS
 
 ZONES = ("UTC", "Asia/Kolkata", "Asia/Kathmandu", "Australia/Eucla")
 """Their hours begin with every slot of an hour."""
@@ -20,6 +22,9 @@ FAR_MS = round(datetime(2099, 1, 1, tzinfo=UTC).timestamp() * 1000)
 """A range up to here reaches to now: it tells who is in view."""
 QUALITY_SHARE = 0.3
 """Of questions that also ask how well people could be read."""
+FIRST_MONDAY, SECOND_MONDAY, LATER_DAY = "2026-01-12T00:00:00", "2026-01-19T00:00:00", "2026-01-20T00:00:00"
+"""The week in which everybody comes, on any clock."""
+WEEK_BY = ("age", "gender")
 Parameters = dict[str, str]
 
 
@@ -36,6 +41,8 @@ class Adversary:
     rows: list[int] = field(default_factory=list)
     grouped_rows: list[int] = field(default_factory=list)
     """The rows of answers since groups were last asked for."""
+    week_rows: set[int] = field(default_factory=set)
+    """The rows of cells of weeks, of all times: they cut blocks, but no sum of them and blocks may be about few."""
     told: int = 0
     """Codes that were ever told of in groups."""
     exposed: int = 0
@@ -77,6 +84,28 @@ class Adversary:
             self.grouped_rows.append(row)
             self.told |= row
 
+    def choose_of_weeks(self) -> list[Parameters]:
+        """All that a week is told by, and what else could be; in the stream's own time zone."""
+        week = {"from_date": FIRST_MONDAY, "to_date": SECOND_MONDAY, "metrics": ",".join(WEEK_METRICS)}
+        parts = [f"{name}:{part}" for name in WEEK_BY for part in DIMENSIONS[name].parts]
+        some = self.chance.sample(parts, self.chance.choice((1, 2)))
+        return [
+            *(week | {"by": by} for by in ("age,gender", "age", "gender")),
+            week | {"filter": ",".join(some)},
+            week | {"by": "gender", "filter": some[0], "time": "by_week"},
+            week | {"by": self.chance.choice(("weekday", "age,emotion", "stop_band"))},
+            week | {"by": "gender", "to_date": LATER_DAY},
+        ]
+
+    def learn_cells(self, parameters: Parameters, body: Mapping[str, Any]) -> None:
+        """Of a bucket and of its cells; who is told of singly is known anyway."""
+        for bucket in body["entities"].values():
+            for cell in (bucket, *bucket.get("cells", ())):
+                try:
+                    self.week_rows.add(self.fingerprints.read_cell(cell))
+                except Unexplained:
+                    self.unexplained.append(f"{parameters} told {dict(cell)}")
+
     def begin_groups(self) -> None:
         """Groups are wanted from now on: an adversary who asks from now on alone is another one."""
         self.grouped_rows.clear()
@@ -84,11 +113,11 @@ class Adversary:
     def find_small(self, k: int) -> tuple[frozenset[int] | None, bool]:
         """Fewer than k persons about whom a sum is known, and whether any answers differ by fewer."""
         persons = self.fingerprints.persons
-        systems = [AnswerSystem(self.rows, persons, known=self.exposed)]
-        if self.exposed:
-            systems.append(AnswerSystem(self.grouped_rows, persons))
-        found = [system.find_sum(k) for system in systems]
-        return next(filter(None, found), None), any(system.small_atoms(k) for system in systems)
+        pasts = [(self.rows, self.exposed), *([(self.grouped_rows, 0)] if self.exposed else [])]
+        of_blocks = [AnswerSystem(rows, persons, known=known) for rows, known in pasts]
+        systems = [AnswerSystem([*rows, *self.week_rows], persons, known=known) for rows, known in pasts]
+        found = [system.find_sum(k) for system in (*of_blocks, *systems)]
+        return next(filter(None, found), None), any(system.small_atoms(k) for system in of_blocks)
 
     def _everything(self) -> Parameters:
         """And who is there now; there is no such time before, to compare with."""

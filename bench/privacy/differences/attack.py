@@ -28,14 +28,17 @@ from bench.privacy.differences.world import (
 from onlooker.database import load_queries
 from onlooker.metrics.block_release import forget_blocks, forget_blocks_of, release_blocks
 from onlooker.metrics.rollup import fill_slots, restart_rollup
+from onlooker.metrics.week_release import release_weeks
 from onlooker.visits.partitions import Partitions
 from onlooker.visits.retention import delete_expired_visits
 from onlooker.visits.writer import VisitWriter
 from onlooker_pipeline.visits.visit import Visit
-from testkit.worlds.data_reader import DataReader, WorldStream, change_stream, open_reader, remove_streams
+from testkit.worlds.data_reader import DataReader, Refused, WorldStream, change_stream, open_reader, remove_streams
 
 MONTHS = tuple(date(2026, month, 1) for month in (1, 2, 3))
 QUESTIONS_AN_ACT = 3
+FIRST_WEEKS = 5
+"""The number of the act in which some weeks may be over."""
 TABLE_SHARE = 0.25
 """Of questions that are asked for as CSV."""
 MINUTE_S = 60
@@ -82,6 +85,12 @@ class AttackCounts:
     """That tell how many people are in view now."""
     looks_shown: int = 0
     """Those that tell how many of them look: of streams that tell singly."""
+    week_refusals: int = 0
+    """Questions for weeks by gender and age that were refused, since the week is not told or a part is too small."""
+    week_answers: int = 0
+    """Those that were answered, in groups."""
+    week_worlds: int = 0
+    """Worlds in which more than one cell of a week is told."""
     looks_told: int = 0
     """Worlds in which a stream with groups told so."""
     findings: list[str] = field(default_factory=list)
@@ -166,6 +175,7 @@ class DifferenceAttack:
         for one in (one for one in batch if one.world.device and number >= DEVICE_RETURNS):
             await self._deliver(one, clock_ms)
         await release_blocks(self.reader.pool, now=_moment(clock_ms))
+        await release_weeks(self.reader.pool, now=_moment(clock_ms))
         if is_filled or number == len(batch[0].world.acts) - 2 or any(one.is_twin for one in batch):
             await self._fill(now=time.time() + MINUTE_S)
         if number >= DEVICE_RETURNS:
@@ -173,6 +183,8 @@ class DifferenceAttack:
         for one in batch:
             if one.k == 1 and self.with_blocks:
                 one.adversary.exposed |= sum(1 << code for code in one.current.values()) & ~one.adversary.told
+            if one.k > 1 and number >= FIRST_WEEKS:
+                await self._ask_of_weeks(one)
             for parameters in one.adversary.choose(QUESTIONS_AN_ACT if one.current else 1):
                 is_table = "compare" not in parameters and one.adversary.chance.random() < TABLE_SHARE
                 await self._ask(one, parameters, is_table=is_table)
@@ -227,6 +239,18 @@ class DifferenceAttack:
             one.grid_faults.append(f"{parameters} tells of moments inside slots")
         return bodies
 
+    async def _ask_of_weeks(self, one: Attacked) -> None:
+        for parameters in one.adversary.choose_of_weeks():
+            self.tally.questions += 1
+            try:
+                bodies = await self.reader.walk(one.streams[0], parameters)
+            except Refused:
+                self.tally.week_refusals += 1
+                continue
+            self.tally.week_answers += 1
+            for body in bodies:
+                one.adversary.learn_cells(parameters, body)
+
     async def _read(self, stream: WorldStream, parameters: Parameters, *, is_table: bool) -> list[dict[str, Any]]:
         if is_table:
             return [{"entities": await self.reader.read_table(stream, parameters)}]
@@ -270,6 +294,7 @@ class DifferenceAttack:
         people, is_broken = adversary.find_small(world.least_k)
         tally.worlds += 1
         tally.worlds_told += any(adversary.rows)
+        tally.week_worlds += len(adversary.week_rows) > 1
         tally.leaks += people is not None
         tally.broken_groups += is_broken
         tally.unexplained += bool(adversary.unexplained)

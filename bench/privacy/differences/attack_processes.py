@@ -3,11 +3,15 @@
 import asyncio
 import multiprocessing
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
+from contextlib import nullcontext
+from unittest.mock import patch
 
 from bench.lib.product import say
 from bench.privacy.differences.attack import AttackCounts, open_attack
+from onlooker.metrics import week_release
+from onlooker.metrics.week_parts import AGES, GENDERS, Traits, WeekParts
 from testkit import migrated_database
 
 BATCH = 16
@@ -15,9 +19,16 @@ PROCESSES = 2
 PROGRESS_EVERY = 256
 
 
-def attack_worlds(seeds: Sequence[int], with_blocks: bool) -> AttackCounts:
+def attack_worlds(seeds: Sequence[int], with_blocks: bool, with_merging: bool) -> AttackCounts:
     """In a process and on a database of its own."""
-    return asyncio.run(_attack(seeds, with_blocks))
+    with nullcontext() if with_merging else patch.object(week_release, "choose_parts", _choose_finest):
+        return asyncio.run(_attack(seeds, with_blocks))
+
+
+def _choose_finest(blocks: Sequence[Mapping[Traits, int]], *, least: int) -> WeekParts | None:
+    """Every gender and every age by itself, however few people that are."""
+    people = sum(sum(block.values()) for block in blocks)
+    return WeekParts(tuple((one,) for one in GENDERS), tuple((one,) for one in AGES)) if people >= least else None
 
 
 async def _attack(seeds: Sequence[int], with_blocks: bool) -> AttackCounts:
@@ -35,11 +46,11 @@ async def _attack(seeds: Sequence[int], with_blocks: bool) -> AttackCounts:
             return attack.tally
 
 
-def attack_all(seeds: Sequence[int], *, with_blocks: bool) -> AttackCounts:
-    """All worlds, divided among processes."""
+def attack_all(seeds: Sequence[int], *, with_blocks: bool = True, with_merging: bool = True) -> AttackCounts:
+    """All worlds, divided among processes. Without merging, cells of weeks are told whatever their size."""
     parts = [seeds[number::PROCESSES] for number in range(PROCESSES)]
     with ProcessPoolExecutor(PROCESSES, mp_context=multiprocessing.get_context("spawn")) as pool:
-        found = list(pool.map(attack_worlds, parts, [with_blocks] * PROCESSES))
+        found = list(pool.map(attack_worlds, parts, [with_blocks] * PROCESSES, [with_merging] * PROCESSES))
     total = AttackCounts()
     for tally in found:
         for name, value in vars(tally).items():

@@ -68,6 +68,12 @@ class Fingerprints:
     def read(self, bucket: Bucket) -> int:
         """The codes of all who are in a bucket's sums, as a mask. Raises Unexplained."""
         told: int = bucket["gender"]["female"] + bucket["gender"]["male"]
+        mask = self._read_codes(bucket, told)
+        self._require_parts(bucket, mask)
+        _require_shares(bucket, told)
+        return mask
+
+    def _read_codes(self, bucket: Bucket, told: int) -> int:
         still = _whole(bucket["stop_time"]["value"], told) - LEAST_STILL_S * told
         looking = _whole(bucket["attention_time"]["value"], told) - LEAST_LOOKING_S * told
         balance = _whole(bucket["satisfaction"]["value"], told, unit=HUNDREDTH)
@@ -75,15 +81,30 @@ class Fingerprints:
             if not 0 <= total < 1 << bits:
                 raise Unexplained
         mask = still | looking << STILL_BITS | balance << STILL_BITS + LOOKING_BITS
-        self._require_parts(bucket, mask, told)
-        _require_shares(bucket, told)
-        return mask
-
-    def _require_parts(self, bucket: Bucket, mask: int, told: int) -> None:
         codes = codes_of(mask)
         if len(codes) != told or any(code not in self.visits for code in codes):
             raise Unexplained
-        people = [self.visits[code] for code in codes]
+        return mask
+
+    def read_cell(self, cell: Bucket) -> int:
+        """The codes of all who are in a cell of a week, as a mask. Raises Unexplained."""
+        told: int = cell["interested"]["value"]
+        mask = self._read_codes(cell, told)
+        people = [self.visits[code] for code in codes_of(mask)]
+        parts = {
+            "gender": [gender_of(one, KNOWN) for one in people],
+            "age": [age_band_of(one, KNOWN) for one in people],
+        }
+        for name, joint in cell.get("by", {}).items():
+            if not set(parts[name]) <= set(joint.split("|")):
+                raise Unexplained
+        emotions = [emotion_of(one) for one in people]
+        if any(cell["emotion"][emotion] != emotions.count(emotion) for emotion in EMOTIONS):
+            raise Unexplained
+        return mask
+
+    def _require_parts(self, bucket: Bucket, mask: int) -> None:
+        people = [self.visits[code] for code in codes_of(mask)]
         for name, parts, part_of in (
             ("gender", ("female", "male"), lambda one: gender_of(one, KNOWN)),
             ("category", CATEGORIES, lambda one: category_of(one, KNOWN)),

@@ -230,8 +230,35 @@ def test_streams_that_tell_of_groups_are_refused(shop: Question) -> None:
     assert shop.body(metrics="watched", by="hour_of_day", **WEEK)["entities"]
     archive.execute("UPDATE streams_stream SET groups_of = 1 WHERE id = %s", stream_id)
     refused = assert_problem(shop.ask(by="gender", **WEEK), 400, "bad_request")
-    assert "or ask for a later range than 2026-03-03T09:30:00+00:00" in refused["detail"]
+    assert "Or ask for a later range than 2026-03-03T09:30:00+00:00" in refused["detail"]
     assert shop.body(by="gender", **WEEK | {"from_date": "2026-03-03T09:30:00Z"})["entities"]
+
+
+def test_whole_weeks_of_groups_are_told_by_gender_and_age(question: Question, tmp_path: Any) -> None:
+    """As JSON, as a table and as Parquet; parts that are told only together are named so."""
+    archive, stream = question.reader.archive, question.stream
+    archive.execute("UPDATE streams_stream SET groups_of = 2 WHERE id = %s", stream.stream_id)
+    for gender, age in (("female", 30.0), ("female", 40.0), ("male", 30.0), ("male", 40.0), ("female", 30.0)):
+        question.write(
+            seen(stream, "2026-03-02T09:30:00Z", still_s=6, look_s=4, gender=gender, age=age, **SURE),
+        )
+    asked = {"metrics": "interested,stop_time", "by": "gender,age", **WEEK}
+    assert "No week of it is told yet" in question.ask(**asked).json()["detail"]
+    archive.release_weeks()
+    body = question.body(**asked)
+    (bucket,) = body["entities"].values()
+    assert bucket["interested"] == {"value": 5}
+    assert cells_of(bucket, "interested") == {("female", "25-34|35-44"): 3, ("male", "25-34|35-44"): 2}
+    assert "exact" not in body
+    rows = list(csv.DictReader(io.StringIO(question.ask(TABLE, **asked).text)))
+    told = {(row["gender"], row["age"]): row["interested"] for row in rows if row["interested"] != "0"}
+    assert told == {("female", "25-34|35-44"): "3", ("male", "25-34|35-44"): "2"}
+    path = tmp_path / "entities.parquet"
+    path.write_bytes(question.ask(PARQUET, **asked).content)
+    in_parquet = duckdb.execute(f"SELECT gender, age, interested FROM '{path}' WHERE interested > 0").fetchall()
+    assert in_parquet == [("female", "25-34|35-44", 3), ("male", "25-34|35-44", 2)]
+    refused = assert_problem(question.ask(**asked | {"filter": "age:25-34"}), 400, "bad_request")
+    assert "age 25-34|35-44 is told only together of this range" in refused["detail"]
 
 
 def test_a_visit_in_a_group_that_reaches_into_the_range_is_not_told(question: Question) -> None:

@@ -14,7 +14,15 @@ from onlooker.database_roles.logins import Logins
 from onlooker.metrics.definitions import METRICS
 from onlooker.metrics.fleet import FLEET_STATEMENTS
 from onlooker.metrics.rollup import FILL
-from onlooker.metrics.statements import compile_block_insertion, compile_block_reading, compile_block_slots
+from onlooker.metrics.statements import (
+    READ_TOLD_WEEKS,
+    compile_block_insertion,
+    compile_block_reading,
+    compile_block_slots,
+    compile_week_insertion,
+    compile_week_people,
+    compile_week_reading,
+)
 from onlooker.migration_check import APPLIED
 from onlooker.settings import Settings
 from testkit import migrated_database
@@ -37,6 +45,9 @@ FILES = {
     "device_share": load_queries("onlooker.metrics", "sql/device_share.sql"),
     "block_release": load_queries("onlooker.metrics", "sql/block_release.sql")
     | {"read_slots": compile_block_slots(), "insert_block": compile_block_insertion()},
+    "week_release": load_queries("onlooker.metrics", "sql/week_release.sql")
+    | {"read_people": compile_week_people(), "insert_cell": compile_week_insertion()},
+    "weeks": {"read_told": READ_TOLD_WEEKS, "read_weeks": compile_week_reading()},
     "blocks": {"read_blocks": compile_block_reading(tuple(METRICS))},
     "erasure": load_queries("onlooker.metrics", "sql/erasure.sql"),
     "fleet": FLEET_STATEMENTS,
@@ -81,9 +92,11 @@ SENT: dict[str, dict[str, tuple[str, ...]]] = {
         "visits": tuple(FILES["visits"]),
         "marks": tuple(FILES["marks"]),
         "block_release": tuple(name for name in FILES["block_release"] if not name.startswith("forget_blocks")),
+        "week_release": tuple(FILES["week_release"]),
     },
     DATA: {
         "migrations": ("applied",),
+        "weeks": tuple(FILES["weeks"]),
         "audit": ("note_reading",),
         "streams": ("find_bearer", "list_public_keys"),
         "keys": ("find_key_bearer", "note_uses"),

@@ -19,7 +19,7 @@ from onlooker.slots import SLOT, SLOT_IN_SQL, SLOT_S
 
 FILES = [
     *("judged_visits", "page", "rollup", "marks", "coverage", "comparison", "cells", "in_view", "quality", "hour_sums"),
-    *("device_share", "blocks", "block_release", "erasure", "days", "fleet", "pooled_figures"),
+    *("device_share", "blocks", "block_release", "erasure", "days", "fleet", "pooled_figures", "weeks", "week_release"),
 ]
 SETS = [*combinations(METRICS, 1), ("interested", "gender"), tuple(METRICS)]
 

@@ -18,7 +18,9 @@ from cryptography.hazmat.primitives.asymmetric import ec
 from onlooker.data.app import build_app
 from onlooker.data.context import DataContext, open_context
 from onlooker.database import open_pool
+from onlooker.metrics.block_release import release_blocks
 from onlooker.metrics.rollup import fill_slots
+from onlooker.metrics.week_release import release_weeks
 from onlooker.settings import Settings
 from onlooker.visits.partitions import Partitions
 from onlooker.visits.writer import VisitWriter
@@ -111,6 +113,16 @@ class Archive:
             async with open_pool(Settings(database_url=self.database_url)) as pool:
                 while await fill_slots(pool, due_s=0):
                     pass
+
+        asyncio.run(run())
+
+    def release_weeks(self) -> None:
+        """Those that are over, with their blocks."""
+
+        async def run() -> None:
+            async with open_pool(Settings(database_url=self.database_url)) as pool:
+                await release_blocks(pool)
+                assert await release_weeks(pool)
 
         asyncio.run(run())
 

@@ -1,16 +1,36 @@
 """Breakdowns and filters in the data endpoint's OpenAPI document."""
 
+import re
+
 from onlooker.http.openapi import Schema, object_schema
 from onlooker.metrics.breakdown import MOST_DIMENSIONS
-from onlooker.metrics.dimensions import DIMENSIONS
+from onlooker.metrics.dimensions import DIMENSIONS, Dimension
 from onlooker.metrics.execution import BY, CELLS
+from onlooker.metrics.week_cells import WEEK_DIMENSIONS
+from onlooker.metrics.week_parts import JOINT
 
 _MEANINGS = "; ".join(f"`{name}`: {one.meaning}" for name, one in DIMENSIONS.items())
 _LISTED: Schema = {"style": "form", "explode": False}
 _NAMES: Schema = {"enum": list(DIMENSIONS)}
+
+
+def _name_part(dimension: Dimension) -> Schema:
+    """One of its parts; of a grouped stream, also several that are told only together."""
+    if dimension.name not in WEEK_DIMENSIONS:
+        return {"enum": list(dimension.parts)}
+    names = [re.sub(r"([+?])", r"\\\1", part) for part in dimension.parts]
+    part = f"({'|'.join(names)})"
+    return {
+        "type": "string",
+        "pattern": rf"^{part}(\{JOINT}{part})*$",
+        "description": f"One of {' '.join(dimension.parts)}; where a stream tells about people in groups, also several "
+        f"that are told only together, with {JOINT} between them.",
+    }
+
+
 _PART_BY_DIMENSION: Schema = {
     "type": "object",
-    "properties": {name: {"enum": list(one.parts)} for name, one in DIMENSIONS.items()},
+    "properties": {name: _name_part(one) for name, one in DIMENSIONS.items()},
     "minProperties": 1,
     "maxProperties": MOST_DIMENSIONS,
     "additionalProperties": False,

@@ -81,7 +81,7 @@ async def _release_day(connection: AsyncConnection[DictRow], stream_id: int, now
         return _DayRelease()
     from_at = slot_of(stream["first_at"].astimezone(UTC))
     ends_at = end_of_day(from_at, ZoneInfo(stream["time_zone"]))
-    complete_at = await _read_watermark(connection, stream_id, stream["compute"], now)
+    complete_at = await read_watermark(connection, stream_id, stream["compute"], now)
     to_at = min(ends_at, complete_at)
     if to_at <= from_at:
         return _DayRelease()
@@ -97,9 +97,7 @@ async def _release_day(connection: AsyncConnection[DictRow], stream_id: int, now
     return _DayRelease(len(blocks), is_over)
 
 
-async def _read_watermark(
-    connection: AsyncConnection[DictRow], stream_id: int, compute: str, now: datetime
-) -> datetime:
+async def read_watermark(connection: AsyncConnection[DictRow], stream_id: int, compute: str, now: datetime) -> datetime:
     """The end of the last slot of which everything has arrived that ever will, as far as can be known."""
     complete_at = settled_at = now - SETTLED_AFTER
     if compute == "device":

@@ -31,6 +31,9 @@ CACHED_RANGES = 256
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _SECOND = timedelta(seconds=1)
 
+Week = tuple[datetime, datetime]
+"""When it begins and ends, in UTC."""
+
 
 @dataclass(frozen=True)
 class Buckets:
@@ -81,6 +84,12 @@ def all_hours(query: Query) -> Hours:
     begins = starts.begin(range(numbers.start, numbers.stop + 1))
     of_week = [((at_s + offset_s) // HOUR_S + HOURS_BEFORE_1970) % HOURS_A_WEEK for at_s, offset_s in begins[:-1]]
     return Hours([at_s for at_s, _ in begins], of_week)
+
+
+def week_around(at: datetime, zone: ZoneInfo) -> Week:
+    """From Monday to Monday on the local clock."""
+    buckets = page_buckets(Query(0, (), at, at + timedelta.resolution, zone, Time.BY_WEEK), first=0, count=1)
+    return buckets.edges[0], buckets.edges[1]
 
 
 @lru_cache(maxsize=CACHED_KEYS)

@@ -231,3 +231,9 @@ UNKNOWN_FIGURES = {
     if column.endswith("_unknown")
 }
 """Columns of people of whom a part is not known, with the columns of those of whom it is."""
+WEEK_METRICS = ("interested", "stop_time", "attention_time", "satisfaction", "emotion")
+"""What weeks of grouped streams tell of a cell: sums over its people of what blocks tell too, and no other trait."""
+WEEK_FIGURES = tuple(
+    column for column in figures_of(WEEK_METRICS) if column in BLOCK_FIGURES and column not in UNKNOWN_FIGURES
+)
+"""Columns of a cell; the others follow from them."""

@@ -13,8 +13,8 @@ from onlooker.database import Pool
 from onlooker.errors import bad_request
 from onlooker.metrics.breakdown import CellQuery
 from onlooker.metrics.buckets import Buckets, count_buckets, page_buckets
-from onlooker.metrics.cell_coverage import read_cell_coverage
-from onlooker.metrics.cells import add_up, find_cells
+from onlooker.metrics.cell_coverage import CellCoverage, read_cell_coverage
+from onlooker.metrics.cells import CellNote, CellRefusal, add_up, find_cells
 from onlooker.metrics.definitions import METRICS, Figures, Unit, Value, in_declared_order, pieces_of
 from onlooker.metrics.extension_values import (
     SHAPES,
@@ -33,12 +33,15 @@ from onlooker.metrics.statements import (
     compile_values,
     is_quick,
 )
+from onlooker.metrics.week_cells import find_week_cells
 
 PAGE_CELLS = 2400
 """Of a page, at most; a bucket may have more."""
 CELLS, BY = "cells", "by"
 """The members of a bucket and of a cell that no metric has for a name."""
 
+CellRow = tuple[tuple[str, ...], tuple[int, ...], dict[str, Any]]
+"""The parts of a cell, its figures, and what was watched of its hours."""
 Found = dict[int, tuple[int, ...]]
 """One row per bucket, by the bucket's number, which is the row's first value."""
 
@@ -92,12 +95,36 @@ async def _break_down(
     """Buckets as usual, of all visits that the filters keep; with their cells, if any dimension is asked for."""
     metrics = in_declared_order(tuple(name for name in query.metrics if name in METRICS))
     cells = list(breakdown.cells) if breakdown.by else []
-    (found, exact), covered = await asyncio.gather(
-        find_cells(pool, query, breakdown, metrics, buckets.edges_s),
-        read_cell_coverage(pool, query, breakdown, cells, buckets),
-    )
+    covered = await read_cell_coverage(pool, query, breakdown, cells, buckets)
+    try:
+        found, exact = await find_cells(pool, query, breakdown, metrics, buckets.edges_s)
+    except CellRefusal as refusal:
+        if refusal.note is not CellNote.GROUPS:
+            raise
+        told = await find_week_cells(pool, query, breakdown, metrics, buckets, later=refusal.since)
+        rows = [
+            [(cell, figures, one.bucket) for cell, figures in here] for here, one in zip(told, covered, strict=True)
+        ]
+        return _shape_cells(query, metrics, buckets, rows, covered), True
+    nobody = _nobody(metrics)
+    rows = [
+        [
+            (cell, found.get(number, {}).get(breakdown.number_of(cell), nobody), of_cell)
+            for cell, of_cell in zip(cells, coverage.cells, strict=True)
+        ]
+        if breakdown.by
+        else [((), figures, {}) for figures in found.get(number, {}).values()]
+        for number, coverage in enumerate(covered, start=1)
+    ]
+    return _shape_cells(query, metrics, buckets, rows, covered), exact and not query.grid
+
+
+def _shape_cells(
+    query: Query, metrics: tuple[str, ...], buckets: Buckets, rows: list[list[CellRow]], covered: list[CellCoverage]
+) -> dict[str, dict[str, Any]]:
+    """A bucket is the sum of its cells."""
     pieces = [(name, shape, slice(piece.start - 1, piece.stop - 1)) for name, shape, piece in pieces_of(metrics)]
-    nobody = (0,) * (pieces[-1][2].stop if pieces else 0)
+    by = query.breakdown.by if query.breakdown else ()
 
     def shape_all(figures: tuple[int, ...], coverage: dict[str, Any]) -> dict[str, Any]:
         values = {name: shape(figures[piece]) for name, shape, piece in pieces}
@@ -105,16 +132,18 @@ async def _break_down(
         return {name: values[name] for name in query.metrics}
 
     entities = {}
-    for number, key in enumerate(buckets.keys, start=1):
-        here, coverage = found.get(number, {}), covered[number - 1]
-        entities[key] = shape_all(add_up(list(here.values()), count=len(nobody)), coverage.bucket)
-        if breakdown.by:
+    for key, here, coverage in zip(buckets.keys, rows, covered, strict=True):
+        total = add_up([figures for _, figures, _ in here], count=len(_nobody(metrics)))
+        entities[key] = shape_all(total, coverage.bucket)
+        if by:
             entities[key][CELLS] = [
-                {BY: dict(zip(breakdown.by, cell, strict=True))}
-                | shape_all(here.get(breakdown.number_of(cell), nobody), of_cell)
-                for cell, of_cell in zip(cells, coverage.cells, strict=True)
+                {BY: dict(zip(by, cell, strict=True))} | shape_all(figures, of_cell) for cell, figures, of_cell in here
             ]
-    return entities, exact and not query.grid
+    return entities
+
+
+def _nobody(metrics: tuple[str, ...]) -> tuple[int, ...]:
+    return (0,) * sum(len(METRICS[name].figures) for name in metrics)
 
 
 async def count_between(pool: Pool, query: Query, edges_s: Sequence[float]) -> tuple[dict[str, list[int]], bool]:

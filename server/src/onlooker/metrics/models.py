@@ -87,3 +87,14 @@ class DayCoverage(models.Model):
 
     def __str__(self) -> str:
         return f"{self.day} of {self.stream_id}"
+
+
+class Week(models.Model):
+    """A local week that is told by gender and age together: its parts. It goes with any of its blocks."""
+
+    pk = models.CompositePrimaryKey("stream_id", "begins_at")
+    stream = models.ForeignKey("streams.Stream", on_delete=models.DO_NOTHING, db_index=False, related_name="weeks")
+    begins_at = models.DateTimeField()
+
+    def __str__(self) -> str:
+        return f"{self.begins_at:%Y-%m-%d %H:%M} of {self.stream_id}"

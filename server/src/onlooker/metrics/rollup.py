@@ -13,6 +13,7 @@ from onlooker.database import DATABASE_FAILED, Pool, load_queries
 from onlooker.logs import fields
 from onlooker.metrics.block_release import release_blocks
 from onlooker.metrics.statements import compile_filling
+from onlooker.metrics.week_release import release_weeks
 from onlooker.settings import Settings
 from onlooker.visits import counters
 
@@ -90,7 +91,7 @@ async def _require_own_definitions(connection: AsyncConnection[DictRow]) -> None
 
 
 async def keep_rollup_filled(pool: Pool, settings: Settings) -> None:
-    """Fill marked slots and release blocks as long as the process runs, waiting for the database if it is away."""
+    """Fill slots, release blocks and weeks as long as the process runs, waiting for the database if it is away."""
     begun, released_at = False, -RELEASE_EVERY_S
     while True:
         try:
@@ -102,6 +103,7 @@ async def keep_rollup_filled(pool: Pool, settings: Settings) -> None:
                 await _note_marks(pool)
                 if time.monotonic() - released_at >= RELEASE_EVERY_S:
                     await release_blocks(pool)
+                    await release_weeks(pool)
                     released_at = time.monotonic()
                 await asyncio.sleep(CHECK_EVERY_S)
         except OtherDefinitions:

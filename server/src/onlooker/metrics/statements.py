@@ -27,6 +27,7 @@ from onlooker.metrics.definitions import (
     SHORTEST_PRESENCE_S,
     UNKNOWN,
     UNKNOWN_FIGURES,
+    WEEK_FIGURES,
     figures_of,
 )
 from onlooker.metrics.query import Query
@@ -46,9 +47,10 @@ ROUNDED = {"still_us": -6, "looking_us": -6, "balance": -7}
 
 _parts = {
     name: part
-    for file in ("judged_visits", "page", "rollup", "blocks")
+    for file in ("judged_visits", "page", "rollup", "blocks", "weeks")
     for name, part in load_sql_parts("onlooker.metrics", f"sql/{file}.sql").items()
 }
+READ_TOLD_WEEKS = _parts["read_told_weeks"].substitute()
 Clip = Callable[[str], str]
 """What counts of the intervals in a column of visits, as SQL."""
 _VALUES_IN_SQL = SLOT_IN_SQL | {name: f"${number}" for number, name in enumerate(VALUES, start=1)}
@@ -168,6 +170,27 @@ def compile_block_insertion() -> str:
             )
         ),
     )
+
+
+def compile_week_people() -> str:
+    """The statement that reads what the visits of some blocks tell now."""
+    return _parts["read_week_people"].substitute(
+        figures=", ".join(f"{ALL_FIGURES[column]} AS {column}" for column in BLOCK_FIGURES),
+        judged_visits=judge_visits(_parts["visits_of_range"].substitute(_VALUES_IN_SQL)),
+    )
+
+
+def compile_week_insertion() -> str:
+    """The statement that keeps a cell of a week, rounded like a block."""
+    return _parts["insert_week_cell"].substitute(
+        columns=", ".join(WEEK_FIGURES),
+        figures=", ".join(f"round(%({column})s::bigint, {ROUNDED.get(column, 0)})" for column in WEEK_FIGURES),
+    )
+
+
+def compile_week_reading() -> str:
+    """The statement that reads the cells of the weeks of a range."""
+    return _parts["read_weeks"].substitute(columns=", ".join(WEEK_FIGURES))
 
 
 @lru_cache(maxsize=1024)

@@ -22,3 +22,6 @@ slots_marked = Gauge(
 blocks_released = Counter(
     "onlooker_metrics_blocks_released", "Blocks of people that were released, of streams that tell in groups"
 )
+weeks_released = Counter(
+    "onlooker_metrics_weeks_released", "Weeks that were released by gender and age, of streams that tell in groups"
+)

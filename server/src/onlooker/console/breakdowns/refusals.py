@@ -26,7 +26,7 @@ def _say_why(refusal: CellRefusal, stream: Stream) -> str:
     if refusal.note is CellNote.GROUPS and stream.groups_of > 1:
         return _(
             "This stream tells about people in groups of at least {people}. Numbers that are broken down or filtered "
-            "would tell of fewer."
+            "would tell of fewer. The data endpoint tells whole weeks that are over by gender and age."
         ).format(people=stream.groups_of)
     if refusal.note is CellNote.GROUPS:
         return _(
