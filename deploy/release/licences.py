@@ -33,6 +33,7 @@ READ = {
     "flatbuffers": "Apache-2.0",
     "opencv-python-headless": "Apache-2.0 AND LGPL-2.1-or-later",
     "protobuf": "BSD-3-Clause",
+    "pydyf": "BSD-3-Clause",
     "pyrage": "MIT",
     "qrcode": "BSD-3-Clause AND MIT",
     "requests": "Apache-2.0",

@@ -272,3 +272,37 @@ def test_wrong_days_are_found_and_added_up_again(url: str) -> None:
         assert fill_days(connection) == 1
     assert wrong_days(url) == []
     assert list(days_of(url, stream_id, "interested").values()) == [(1,), (1,)]
+
+
+def test_two_who_wait_for_one_another_both_finish(url: str) -> None:
+    """As recorders may that fill slots of the same days: PostgreSQL ends one of them."""
+    stream_id, next_noon = create_stream(url), NOON + timedelta(days=1)
+    days = NOON.date(), next_noon.date()
+    touch = "UPDATE metrics_day SET slots = slots WHERE stream_id = %s AND day = %s"
+
+    async def meet(pool: Pool) -> None:
+        await write(pool, person(stream_id, NOON), person(stream_id, next_noon))
+        more = [person(stream_id, noon + timedelta(minutes=1)) for noon in (NOON, next_noon)]
+        assert await VisitWriter(pool, Partitions(pool)).write(more) == []
+        async with await psycopg.AsyncConnection.connect(url) as other:
+            await other.execute("SET deadlock_timeout = '1min'")
+            await other.execute(touch.encode(), (stream_id, days[1]))
+            filling = asyncio.create_task(fill_slots(pool, due_s=0))
+            await until_waiting(pool)
+            await other.execute(touch.encode(), (stream_id, days[0]))
+            await other.commit()
+        assert await filling == 2
+
+    with_pool(url, meet)
+    assert days_of(url, stream_id, "interested") == {day: (2,) for day in days}
+    assert wrong_days(url) == []
+
+
+async def until_waiting(pool: Pool) -> None:
+    """For a lock that another has."""
+    waiting = "SELECT 1 FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'"
+    async with asyncio.timeout(10), pool.connection() as connection:
+        await connection.set_autocommit(True)
+        while not await (await connection.execute(waiting)).fetchone():
+            await asyncio.sleep(0.01)
+        await connection.set_autocommit(False)

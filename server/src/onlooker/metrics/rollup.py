@@ -7,6 +7,7 @@ import time
 from typing import Any
 
 from psycopg import AsyncConnection
+from psycopg.errors import DeadlockDetected
 from psycopg.rows import DictRow
 
 from onlooker.database import DATABASE_FAILED, Pool, load_queries
@@ -20,6 +21,7 @@ from onlooker.visits import counters
 log = logging.getLogger(__name__)
 
 SLOTS_AT_ONCE = 500
+TRIES = 5
 DUE_S = 30.0
 """A slot is filled this long after it was first marked: not with every revision of an open visit."""
 CHECK_EVERY_S = 2.0
@@ -42,13 +44,25 @@ class OtherDefinitions(Exception):
 async def fill_slots(pool: Pool, *, due_s: float, limit: int = SLOTS_AT_ONCE, now: float | None = None) -> int:
     """Fill some slots that were marked at least this long ago, and say how many. Several processes may do so at once.
 
-    Of streams on the grid, those that were marked before the minute of `now`. The marks are taken by a statement of
-    their own: the next one sees everything written before they were set.
+    Of streams on the grid, those that were marked before the minute of `now`.
     """
     grid_s = (time.time() if now is None else now) // GRID_EVERY_S * GRID_EVERY_S
+    values: dict[str, Any] = {"due_s": due_s, "grid_s": grid_s, "limit": limit}
+    for tried in range(1, TRIES + 1):
+        try:
+            return await _fill_marked(pool, values)
+        except DeadlockDetected:
+            # Slots that are new and slots that change reach the rows of their days one after the other, so two who fill
+            # slots of the same days may wait for one another: PostgreSQL ends one of them, and nothing of it is written.
+            if tried == TRIES:
+                raise
+    raise AssertionError
+
+
+async def _fill_marked(pool: Pool, values: dict[str, Any]) -> int:
+    """The marks are taken by a statement of their own: the next one sees everything written before they were set."""
     async with pool.connection() as connection, connection.transaction():
         await _require_own_definitions(connection)
-        values: dict[str, Any] = {"due_s": due_s, "grid_s": grid_s, "limit": limit}
         taken = await (await connection.execute(_queries["take_marks"], values)).fetchall()
         fresh = [row for row in taken if row["kept"]]
         if fresh:
