@@ -294,7 +294,7 @@ def test_two_who_wait_for_one_another_both_finish(url: str) -> None:
         assert await filling == 2
 
     with_pool(url, meet)
-    assert days_of(url, stream_id, "interested") == {day: (2,) for day in days}
+    assert days_of(url, stream_id, "interested") == dict.fromkeys(days, (2,))
     assert wrong_days(url) == []
 
 

@@ -53,7 +53,7 @@ async def fill_slots(pool: Pool, *, due_s: float, limit: int = SLOTS_AT_ONCE, no
             return await _fill_marked(pool, values)
         except DeadlockDetected:
             # Slots that are new and slots that change reach the rows of their days one after the other, so two who fill
-            # slots of the same days may wait for one another: PostgreSQL ends one of them, and nothing of it is written.
+            # slots of the same days may wait for one another. PostgreSQL ends one of them: nothing of it is written.
             if tried == TRIES:
                 raise
     raise AssertionError
