@@ -33,6 +33,7 @@ from testkit.mailbox import text_of
 DAY, WEEK = timedelta(days=1), timedelta(weeks=1)
 COUNTS = ("passing_by", "interested")
 CAMPAIGN_DAYS_AGO, CAMPAIGN_WEEKS = 14, 4
+OTHER_DATES = "#other-dates > summary"
 CLIENT = "client@example.com"
 MAIL_LIMIT_S = 180.0
 """Reports that are due are looked for once a minute."""
@@ -115,6 +116,7 @@ def judge_campaign(analyst: Analyst) -> None:
 def show_last_month(analyst: Analyst) -> None:
     shop = analyst.stage.world.shop
     analyst.open_dashboard(shop)
+    analyst.tick(OTHER_DATES)
     shown = analyst.swap("#period-last-month")
     first = datetime.now(UTC).astimezone(ZoneInfo(shop.zone)).date().replace(day=1)
     analyst.stage.compare(datetime.fromisoformat(shown.to_date).date(), first, "last month, its end")
@@ -166,6 +168,7 @@ def look_back_a_year(analyst: Analyst) -> None:
     """Last week, with the same weekdays 52 weeks earlier as a line behind it."""
     screen = analyst.stage.world.year
     analyst.open_dashboard(screen)
+    analyst.tick(OTHER_DATES)
     analyst.swap("#period-last-week")
     shown = analyst.swap_choice("#choice-ghost", "year")
     source, zone = analyst.source(screen), ZoneInfo(screen.zone)
@@ -220,6 +223,7 @@ def take_files(analyst: Analyst) -> None:
     """The same rows as text and with types."""
     shop = analyst.stage.world.shop
     analyst.open_dashboard(shop)
+    analyst.tick(OTHER_DATES)
     shown = analyst.swap("#period-last-week")
     source = analyst.source(shop)
     asked = {"metrics": ",".join(METRICS), "time": shown.time, "tz": source.zone}

@@ -6,11 +6,9 @@ from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-from bench.journeys.dashboard.breakdowns import settle_section
-from bench.journeys.dashboard.page import settle
+from bench.journeys.dashboard.breakdowns import settle_all
 from bench.journeys.dashboard.stage import Stage, dashboard_path
 from bench.journeys.figures import JourneyFigure
-from bench.lib.browser import Browser
 from bench.lib.browser.inspection import look_at
 from bench.lib.browser.pictures import View
 from bench.lib.clients import OWNER
@@ -71,7 +69,7 @@ def speak_every_language(stage: Stage) -> list[JourneyFigure]:
                     f"{language}-{name}",
                     views=PICTURED,
                     checked=CHECKED,
-                    settle=_settle,
+                    settle=settle_all,
                 )
     return [JourneyFigure("texts_in_other_languages", words, at_least=1000)]
 
@@ -115,15 +113,10 @@ def _paths(stage: Stage) -> Mapping[str, str]:
 
 def _read(stage: Stage, path: str) -> tuple[list[str], list[str]]:
     stage.person.open(path)
-    _settle(stage.person.browser)
+    settle_all(stage.person.browser)
     texts: list[str] = stage.person.browser.execute_script(_TEXTS)
     values: list[str] = stage.person.browser.execute_script(_MACHINE_VALUES)
     return texts, values
-
-
-def _settle(browser: Browser) -> None:
-    settle(browser)
-    settle_section(browser)
 
 
 def _names(stage: Stage) -> set[str]:

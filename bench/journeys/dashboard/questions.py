@@ -30,13 +30,13 @@ class AnalystQuestion:
 QUESTIONS: Sequence[AnalystQuestion] = (
     AnalystQuestion("screens", "Which of my two screens draws more people?", 3, answers.compare_screens),
     AnalystQuestion("campaign", "Did the campaign work?", 4, answers.judge_campaign),
-    AnalystQuestion("last-month", "How was last month?", 2, answers.show_last_month),
+    AnalystQuestion("last-month", "How was last month?", 3, answers.show_last_month),
     AnalystQuestion("longest-look", "Who looks longest, by age and gender?", 4, answers.find_longest_look),
     AnalystQuestion("stays", "How long do people stay?", 2, answers.show_stays),
     AnalystQuestion(
         "best-hours", "At which hours of the week do most people become interested?", 3, answers.find_best_hours
     ),
-    AnalystQuestion("year-ago", "How was last week beside the same week last year?", 4, answers.look_back_a_year),
+    AnalystQuestion("year-ago", "How was last week beside the same week last year?", 5, answers.look_back_a_year),
     AnalystQuestion(
         "beside",
         "Do people stop longer when fewer come, in our opening hours?",
@@ -45,7 +45,7 @@ QUESTIONS: Sequence[AnalystQuestion] = (
         answers.open_by_day,
     ),
     AnalystQuestion("women", "What about women of 25 to 34 alone?", 2, answers.keep_to_women),
-    AnalystQuestion("files", "Can I have last week's numbers as CSV and as Parquet?", 4, answers.take_files),
+    AnalystQuestion("files", "Can I have last week's numbers as CSV and as Parquet?", 5, answers.take_files),
     AnalystQuestion("link", "Can my landlord look at them without an account?", 4, answers.share_numbers),
     AnalystQuestion(
         "report", "Can my client get them every Monday, in French?", 5, answers.plan_report, answers.mails_outside
