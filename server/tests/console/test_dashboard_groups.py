@@ -70,7 +70,7 @@ def test_a_dash_says_how_many_people_are_not_told_yet(sign_in: SignIn, owner: Ac
 
 def test_means_have_an_interval_of_blocks(sign_in: SignIn, owner: Account, stream: Stream) -> None:
     release(MONDAY + 2 * DAY)
-    assert "95 % interval: 5.0 to 5.0 s" in show(sign_in(owner), stream, MONDAY_ALONE).page
+    assert "<td>5.0 to 5.0 s</td>" in show(sign_in(owner), stream, MONDAY_ALONE).page
 
 
 def test_both_are_settings_of_a_stream(sign_in: SignIn, owner: Account, stream: Stream) -> None:

@@ -283,8 +283,8 @@ def test_a_stream_without_opening_hours_is_always_open(sign_in: SignIn, owner: A
 def test_a_change_compares_opening_hours_with_opening_hours(sign_in: SignIn, owner: Account, stream: Stream) -> None:
     open_at(stream, "mo-tu 12:00-16:00")
     shown = show(sign_in(owner), stream, f"{WEEK}&hours=open")
-    assert "compared over 8 of 20 h" not in shown.page
-    assert "compared over 8 of 8 h" in shown.page
+    assert "Compared over 8 of 20 h" not in shown.page
+    assert "Compared over 8 of 8 h" in shown.page
     assert "60, before: 6" not in shown.page
     quarters = ask(stream, "2026-10-26T00:00:00+01:00", "2026-11-02T00:00:00+01:00", "by_quarter_hour")
     before = sum(

@@ -214,7 +214,7 @@ def test_the_comparison_is_with_the_week_before(sign_in: SignIn, owner: Account,
     page = show(sign_in(owner), watched, WEEK).page
     assert "Compared with Mon 26 Oct to Sun 1 Nov (watched 43 %)." in page
     assert "15 times as much" in page
-    assert "compared over 72 of 168 h" in page
+    assert "Compared over 72 of 168 h." in page
     earlier = show(sign_in(owner), watched, "from=2026-10-26&to=2026-11-01").page
     assert earlier.count("no comparison: the earlier period was not watched") == 3  # of nobody there is no mean
 
@@ -392,7 +392,7 @@ def test_closed_time_is_not_missing_from_a_comparison(sign_in: SignIn, owner: Ac
             cover(stream, begins, begins + 2 * HOUR)
             write(*(seen(stream, begins + n * HOUR / 10) for n in range(6)))
     page = show(sign_in(owner), stream, WEEK).page
-    assert "compared over 10 of 10 h" in page
+    assert "Compared over 10 of 10 h." in page
     assert "no comparison: only" not in page
 
 

@@ -107,7 +107,7 @@ def test_opening_hours_alone_are_in_the_files_of_a_page_that_shows_them(
     assert found.column("passing_by").to_pylist() == [3, 0]
     page = browser.get(f"{base}?{query}").content.decode()
     links = [line for line in page.splitlines() if 'class="download"' in line]
-    assert ["&amp;by=day&amp;hours=open" in link for link in links] == [True] * 3
+    assert ["&amp;by=day&amp;hours=open" in link for link in links] == [True] * 4
     changes = browser.get(f"{base}changes.csv?{query}")
     assert "-opening-hours-changes-2026-11-02" in changes["Content-Disposition"]
     assert browser.get(f"{base}table.csv?hours=never").status_code == 400
@@ -182,7 +182,7 @@ def test_changes_are_of_time_that_was_watched_in_both_weeks(sign_in: SignIn, own
     assert (rows["satisfaction"]["kind"], rows["satisfaction"]["direction"]) == ("difference", "same")
     page = browser.get(f"/streams/{stream.client_id}/dashboard/?from=2026-11-02&to=2026-11-08").content.decode()
     assert "60 % more" in page
-    assert "compared over 96 of 168 h" in page
+    assert "Compared over 96 of 168 h." in page
 
 
 def test_without_enough_common_time_the_reason_stands_in_each_row(

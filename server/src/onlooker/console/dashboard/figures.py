@@ -272,11 +272,18 @@ def describe_change(change: Change, like: LikeTime, *, is_of_people: bool = True
         return PeriodChange("none", _("no comparison: too few people"))
     size = describe_size(change.size, change.kind) if change.now or change.before else _("nobody in either period")
     chance = _describe_interval(change)
-    compared = _("compared over {compared} of {length} h").format(**compared_hours(like.compared_s, like.comparable_s))
+    compared = describe_compared(like)
     if change.direction is ChangeDirection.SAME:
         said = join_clauses((size, chance))
         return PeriodChange("same", _("about the same"), said, compared, _write_numbers(change))
     return PeriodChange(change.direction.value, size, chance, compared, _write_numbers(change))
+
+
+def describe_compared(like: LikeTime) -> str:
+    """Over which time; empty where there is no comparison."""
+    if like.reason:
+        return ""
+    return _("compared over {compared} of {length} h").format(**compared_hours(like.compared_s, like.comparable_s))
 
 
 def explain_no_comparison(like: LikeTime, watched_before: BucketCoverage | None = None) -> PeriodChange:

@@ -14,7 +14,7 @@ from onlooker.console.accounts.page_access import PersonRequest, signed_in
 from onlooker.console.breakdowns.headlines import filter_headlines
 from onlooker.console.breakdowns.selection import parse_selection
 from onlooker.console.checks.comparison import describe_latest_check
-from onlooker.console.dashboard.figures import describe_untold, make_figures
+from onlooker.console.dashboard.figures import describe_compared, describe_untold, make_figures
 from onlooker.console.dashboard.period import PeriodError, keep_typed, make_picker, parse_period, present_period
 from onlooker.console.dashboard.presentation import present_report
 from onlooker.console.dashboard.report import without_interest
@@ -64,6 +64,7 @@ def show_dashboard(request: PersonRequest, client_id: UUID) -> HttpResponse:
     context |= {"status": status, "report": report, "checked": describe_latest_check(stream)}
     reads = {"reads_expression": stream.reads_expression, "reads_faces": stream.reads_faces}
     context["figures"] = make_figures(report, **reads, groups_of=stream.groups_of)
+    context["compared"] = describe_compared(report.comparison.like)
     context |= filter_headlines(request, source, selection, report, context["figures"])
     context["untold"] = describe_untold(report, stream.groups_of)
     context |= present_report(report, stream, ever_seen=ever_seen)

@@ -10,7 +10,7 @@ from django.http import HttpRequest
 from django.utils.formats import date_format
 from django.utils.translation import gettext as _
 
-from onlooker.console.dashboard.figures import describe_untold, make_figures
+from onlooker.console.dashboard.figures import describe_compared, describe_untold, make_figures
 from onlooker.console.dashboard.group_page import describe_coverage, make_group_figures
 from onlooker.console.dashboard.period import Period, present_period
 from onlooker.console.dashboard.presentation import present_report
@@ -47,6 +47,7 @@ def present_stream(report: Report, stream: Stream, *, now: datetime) -> dict[str
         "stream": stream,
         "report": report,
         "figures": make_figures(report, **reads, groups_of=stream.groups_of),
+        "compared": describe_compared(report.comparison.like),
         "untold": describe_untold(report, stream.groups_of),
         "chart": chart,
         "senior_age": settings.ONLOOKER.senior_age,
