@@ -93,7 +93,14 @@ def describe_stream(shown: Mapping[str, Any], title: str) -> PrintedReport:
     """`shown` is what the templates of the dashboard's report get."""
     report: Report = shown["report"]
     said = shown["explanation"]
-    sentences = [said.zero, said.watched, _say_hours(shown), *said.advices, _as_sentence(shown["untold"]), _say_inexact(shown)]
+    sentences = [
+        said.zero,
+        said.watched,
+        _say_hours(shown),
+        *said.advices,
+        _as_sentence(shown["untold"]),
+        _say_inexact(shown),
+    ]
     return PrintedReport(
         language=get_language() or settings.LANGUAGE_CODE,
         title=title,
