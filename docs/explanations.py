@@ -443,7 +443,7 @@ CONSOLE_ROUTES = {
     "agent-device-requirements": "Versions and checksums of the dependencies of a device that computes",
     "agent-index": "The package index that the script installs from (PEP 503); its files are at `/agent/packages/`",
     "agent-project": "The files of one package, each with its sha256",
-    "words": "The sentences of scripts, in the language of the user's pages",
+    "words": "The sentences of scripts, in that language",
     "authority": "The certificate that devices must trust; 404 if `ONLOOKER_AUTHORITY_FILE` is not set",
     "live": "Whether the process runs; JSON",
     "ready": "Whether it can serve; JSON",

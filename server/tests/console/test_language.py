@@ -218,9 +218,29 @@ def test_scripts_are_served_their_sentences(
     owner.save(update_fields=["language"])
     browser = sign_in(owner)
     page = browser.get("/accounts/", headers=FRENCH).content.decode()
-    address = page.partition('<script src="/words.js?')[2].partition('"')[0]
-    assert address.startswith(f"{language}-")
-    words = browser.get(f"/words.js?{address}", headers=FRENCH)
+    address = page.partition('<script src="/words/')[2].partition('"')[0]
+    assert address.startswith(f"{language}.js?")
+    words = browser.get(f"/words/{address}", headers=FRENCH)
     assert words["Content-Type"].startswith("text/javascript")
     assert f'"Copied": "{said}"' in words.content.decode()
     assert "django.gettext" in words.content.decode()
+
+
+def test_scripts_sentences_are_in_the_language_of_their_address_whoever_asks(
+    sign_in: Callable[..., Client], french: Account
+) -> None:
+    """Caches between keep them: what one reader asks for, others get."""
+    answers = [
+        sign_in(None).get("/words/de.js"),
+        sign_in(None).get("/words/de.js", headers=FRENCH),
+        sign_in(french).get("/words/de.js", headers=FRENCH),
+    ]
+    assert {answer["Cache-Control"] for answer in answers} == {"max-age=86400, public"}
+    assert {answer["Content-Language"] for answer in answers} == {"de"}
+    assert len({answer.content for answer in answers}) == 1
+    assert "Kopiert!" in answers[0].content.decode()
+
+
+@pytest.mark.parametrize("language", ["it", "DE", "de-at", "x" * 300])
+def test_there_are_no_sentences_in_other_languages(sign_in: Callable[..., Client], db: None, language: str) -> None:
+    assert sign_in(None).get(f"/words/{language}.js").status_code == 404

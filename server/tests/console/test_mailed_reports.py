@@ -151,6 +151,18 @@ def test_a_process_that_dies_before_it_sends_loses_none(stream: Stream, owner: A
     assert len(mailbox.mails) == 2
 
 
+def test_a_round_that_is_over_takes_no_more_mails(
+    stream: Stream, owner: Account, mailbox: Mailbox, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """One that is taken waits ten minutes for its next try."""
+    plan(stream, owner)
+    with monkeypatch.context() as patched:
+        patched.setattr(mails, "ROUND_LIMIT_S", 0.0)
+        assert send_due_reports(DUE) == 0
+    assert send_due_reports(DUE + timedelta(minutes=1)) == 1
+    assert ReportMail.objects.get().tries == 1
+
+
 def test_a_process_that_dies_while_it_sends_sends_none_twice(
     stream: Stream, owner: Account, mailbox: Mailbox, monkeypatch: pytest.MonkeyPatch
 ) -> None:

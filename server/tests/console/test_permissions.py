@@ -214,7 +214,7 @@ MATRIX = {
     "agent/requirements-device.txt": OPEN,
     "agent/simple/": OPEN,
     "agent/simple/<slug:project>/": OPEN,
-    "words.js": OPEN,
+    "words/<slug:language>.js": OPEN,
     "authority.pem": OPEN,
     "livez": OPEN,
     "readyz": OPEN,
@@ -299,6 +299,7 @@ class World:
             "note_id": str(self.note.pk),
             "link_id": str(self.link.pk),
             "report_id": str(self.report.pk),
+            "language": "fr",
         }
         route = re.sub(r"\^|\$", "", route)
         route = route.replace("(?P<uidb36>[0-9A-Za-z]+)-(?P<key>.+)", "1-key").replace("(?P<key>[-:\\w]+)", "key")

@@ -27,7 +27,7 @@ from onlooker.console.reports.pdf.contents import Bar, BarChart, PrintedReport, 
 from onlooker.console.reports.pdf.pages import draw_pdf
 from onlooker.console.reports.saved_views import Subject
 from onlooker.streams.administration import create_stream
-from onlooker.streams.models import Stream
+from onlooker.streams.models import OpeningHours, Stream
 from testkit.mailbox import Mailbox
 
 pytest_plugins = ["pages"]
@@ -160,6 +160,24 @@ def test_members_download_what_the_dashboard_shows(sign_in: SignIn, stream: Stre
     assert watched[1] in text
     assert AuditEntry.objects.filter(stream_id=stream.pk, action="numbers.exported").count() == 1
     assert browser.get(f"{path}report.pdf?period=8d").status_code == 400
+
+
+@pytest.mark.parametrize(("hours", "said"), [("mo-su 00:00-04:00", "Opening hours only"), ("", "has no opening hours")])
+def test_it_is_of_opening_hours_where_the_page_is(
+    sign_in: SignIn, stream: Stream, owner: Account, hours: str, said: str
+) -> None:
+    OpeningHours.objects.create(stream=stream, since_at=MONDAY - 30 * DAY, hours=hours, time_zone="Europe/Paris")
+    browser, path = sign_in(owner), f"/streams/{stream.client_id}/dashboard/"
+    query = "from=2026-11-02&to=2026-11-04&hours=open"
+    page = browser.get(f"{path}?{query}").content.decode()
+    answer = browser.get(f"{path}report.pdf?{query}")
+    assert "-opening-hours-2026-11-02" in answer["Content-Disposition"]
+    text = read_pdf(answer.content)
+    (people,) = re.findall(r'<dd class="value"[^>]*>([^<]+)', page)[:1]
+    assert int(people) == (12 if hours else 6 + 7 + 8)
+    assert re.search(rf"Passing by {people.strip()}\b", read_pdf(answer.content, "-layout"))
+    assert said in text
+    assert browser.get(f"{path}report.pdf?{query}ish").status_code == 400
 
 
 def test_groups_of_people_hold(sign_in: SignIn, owner: Account) -> None:

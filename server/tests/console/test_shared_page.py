@@ -98,7 +98,7 @@ def test_it_leads_nowhere_and_says_nothing_else(sign_in: SignIn, owner: Account,
     create_note(organisation_with(watched), "Mrs Example is on holiday", FIXED[0], about=watched)
     page = sign_in(None).get(share(watched, period="", days=FIXED) + "?from=2026-10-01&to=2026-10-02").content.decode()
     addresses = {found.partition("?")[0] for found in re.findall(r'(?:href|src|hx-get|action)="([^"]*)"', page)}
-    assert all(not one or one == "/words.js" or one.startswith("/static/") for one in addresses), addresses
+    assert all(not one or one == "/words/en-gb.js" or one.startswith("/static/") for one in addresses), addresses
     account = (owner.email, "Sign in", "csrf", "Landlord")
     for secret in ("Back door", "Mrs Example", str(watched.client_id), 'id="live"', *account):
         assert secret not in page, secret

@@ -1,5 +1,6 @@
 """What is told of a grouped stream by gender and age together: whole weeks, frozen, of people of whole blocks."""
 
+import threading
 import uuid
 from datetime import datetime, timedelta
 from typing import Any
@@ -284,3 +285,22 @@ def test_a_stream_that_tells_singly_again_still_tells_weeks_of_its_past(url: str
         assert "Or ask for a later range than" in await refusal(stream, pool, by="weekday")
 
     stream.run(act)
+
+
+def test_the_recorder_goes_on_while_parts_are_chosen(url: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It may take seconds."""
+    stream = GroupedStream.create(url, groups_of=3)
+    threads = []
+
+    def choose(*blocks: Any, least: int) -> None:
+        threads.append(threading.current_thread())
+
+    monkeypatch.setattr(week_release, "choose_parts", choose)
+
+    async def act(pool: Pool) -> None:
+        await write_days(stream, pool)
+        assert await release(pool) == 0
+
+    stream.run(act)
+    assert len(threads) == 1
+    assert threading.main_thread() not in threads

@@ -1,5 +1,6 @@
 """Releasing weeks: what is told of a grouped stream by gender and age together, once a week's blocks are released."""
 
+import asyncio
 from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -96,7 +97,8 @@ async def _release_week(connection: AsyncConnection[DictRow], stream_id: int, we
     rows = await (await connection.execute(_queries["list_week_blocks"], values)).fetchall()
     people = await _read_people(connection, stream_id, rows)
     blocks = [people[row["begins_at"]] for row in rows if people[row["begins_at"]].is_as_released(row)]
-    parts = choose_parts([block.count() for block in blocks], least=least)
+    # Seconds of arithmetic for some weeks: the recorder writes visits meanwhile.
+    parts = await asyncio.to_thread(choose_parts, [block.count() for block in blocks], least=least)
     if parts is None:
         return False
     week_row = {"stream_id": stream_id, "begins_at": week[0], "ends_at": week[1]}

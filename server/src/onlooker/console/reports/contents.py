@@ -26,9 +26,11 @@ from onlooker.metrics.fleet import FleetNumbers, FleetPeriod, read_group
 from onlooker.streams.models import Stream
 
 
-def read_stream_report(request: HttpRequest, stream: Stream, period: Period, *, now: datetime) -> Report:
+def read_stream_report(
+    request: HttpRequest, stream: Stream, period: Period, *, now: datetime, in_hours: bool = False
+) -> Report:
     """As the dashboard reads it, for the same period; without notes, which are the organisation's own."""
-    read = partial(read_report, stream_id=stream.pk, period=period, now=now, grid=stream.grid)
+    read = partial(read_report, stream_id=stream.pk, period=period, now=now, grid=stream.grid, in_hours=in_hours)
     report = read_numbers(request, read)
     return report if stream.reads_faces else without_interest(report)
 
@@ -44,6 +46,7 @@ def present_stream(report: Report, stream: Stream, *, now: datetime) -> dict[str
         **present_period(report.period, now=now),
         **shown,
         "is_shared": True,
+        "has_hours": report.in_hours and stream.opening_hours.exclude(hours="").exists(),
         "stream": stream,
         "report": report,
         "figures": make_figures(report, **reads, groups_of=stream.groups_of),
@@ -57,7 +60,7 @@ def present_stream(report: Report, stream: Stream, *, now: datetime) -> dict[str
 def _draw_usual_chart(data: dict[str, Any], report: Report, stream: Stream, *, now: datetime) -> TimeChart:
     """People passing by and interested: a shared page offers no other chart."""
     query = make_query(stream.pk, report.period, report.period.time, grid=stream.grid)
-    source = ChartSource(stream, report.period, ChartChoice(), ghost=None, other=None, now=now)
+    source = ChartSource(stream, report.period, ChartChoice(in_hours=report.in_hours), ghost=None, other=None, now=now)
     return present_time_chart(data, ChartLines(find_ahead(query, report.period)), source, suffix=None)
 
 

@@ -89,8 +89,8 @@ class _MailRound:
     def send(self) -> int:
         sent, give_up_at = 0, time.monotonic() + ROUND_LIMIT_S
         for _ in range(MAILS_AT_ONCE):
-            mail = self._take()
-            if mail is None or time.monotonic() > give_up_at:
+            mail = self._take() if time.monotonic() < give_up_at else None
+            if mail is None:
                 break
             try:
                 sent += self._send(mail)

@@ -2,16 +2,12 @@
 
 from django.contrib import admin
 from django.urls import include, path
-from django.views.decorators.cache import cache_control
 from django.views.generic import RedirectView
-from django.views.i18n import JavaScriptCatalog
 
+from onlooker.console.languages.script_words import show_words
 from onlooker.console.notices.public_page import show_public_page
 from onlooker.console.streams.connection import show_authority
 from onlooker.console.web import health
-
-_words = cache_control(max_age=86_400, public=True)(JavaScriptCatalog.as_view(packages=["onlooker.console"]))
-"""The sentences of scripts, in the reader's language; pages name language and release in its address."""
 
 handler429 = "onlooker.console.accounts.rate_limit.show_rate_limited"
 urlpatterns = [
@@ -36,7 +32,7 @@ urlpatterns = [
     path("staff/", admin.site.urls),
     path("agent/", include("onlooker.console.agent.urls")),
     path("docs/", include("onlooker.console.documentation.urls")),
-    path("words.js", _words, name="words"),
+    path("words/<slug:language>.js", show_words, name="words"),
     path("authority.pem", show_authority, name="authority"),
     path("livez", health.show_live, name="live"),
     path("readyz", health.show_ready, name="ready"),

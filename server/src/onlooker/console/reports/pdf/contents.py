@@ -93,7 +93,14 @@ def describe_stream(shown: Mapping[str, Any], title: str) -> PrintedReport:
     """`shown` is what the templates of the dashboard's report get."""
     report: Report = shown["report"]
     said = shown["explanation"]
-    sentences = [said.zero, said.watched, *said.advices, _as_sentence(shown["untold"]), _say_inexact(shown)]
+    sentences = [
+        said.zero,
+        said.watched,
+        _say_hours(shown),
+        *said.advices,
+        _as_sentence(shown["untold"]),
+        _say_inexact(shown),
+    ]
     return PrintedReport(
         language=get_language() or settings.LANGUAGE_CODE,
         title=title,
@@ -154,7 +161,8 @@ def _describe_week(report: Report) -> WeekTable | None:
     if all(mean is None for day in report.week for mean in day):
         return None
     days = tuple(capfirst(str(day)) for day in WEEKDAYS_ABBR.values())
-    return WeekTable(days, report.week, frozenset(_list_hours(report.period)))
+    asked = () if report.in_hours else _list_hours(report.period)  # nobody asks for hours in which it is closed
+    return WeekTable(days, report.week, frozenset(asked))
 
 
 def _list_hours(period: Period) -> Iterator[tuple[int, int]]:
@@ -176,6 +184,18 @@ def _say_compared(shown: Mapping[str, Any]) -> str:
         said = _("Compared with %(range_before)s (watched %(watched_before)s).")
         return said % {"range_before": before, "watched_before": watched}
     return _("Compared with %(range_before)s.") % {"range_before": before}
+
+
+def _say_hours(shown: Mapping[str, Any]) -> str:
+    if not shown["report"].in_hours:
+        return ""
+    if not shown["has_hours"]:
+        return _("This stream has no opening hours: these numbers are of all hours.")
+    return _(
+        "Opening hours only: a visit counts if it began while the stream was open, so these numbers and those of the "
+        "closed hours add up to those of all hours. Hints about the picture and about devices are of all hours and "
+        "left out."
+    )
 
 
 def _say_inexact(shown: Mapping[str, Any]) -> str:

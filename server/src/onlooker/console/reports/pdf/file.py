@@ -26,7 +26,8 @@ def make_stream_pdf(shown: Mapping[str, Any], title: str) -> PdfFile:
     report: Report = shown["report"]
     period = report.period
     first, last = (at.astimezone(period.zone).date() for at in (period.from_at, period.to_at - SECOND))
-    return PdfFile(_name_file(title, first, last), draw_pdf(describe_stream(shown, title)))
+    name = f"{title} opening hours" if report.in_hours else title
+    return PdfFile(_name_file(name, first, last), draw_pdf(describe_stream(shown, title)))
 
 
 def make_group_pdf(shown: Mapping[str, Any], title: str) -> PdfFile:
