@@ -26,9 +26,9 @@ from onlooker.metrics.statements import (
     NOTE,
     VALUES,
     as_array,
-    clip_to_range,
     compile_values,
     judge_visits,
+    measure_by_ends,
     page_parts,
 )
 from onlooker.slots import SLOT_IN_SQL
@@ -130,7 +130,7 @@ def compile_cells(metrics: tuple[str, ...], by: tuple[str, ...], filters: tuple[
         no_more_figures="".join(", NULL::bigint" for _ in asked[1:]),
         filters=f"WHERE {' AND '.join(conditions)}" if conditions else "",
         judged_visits=judge_visits(
-            _parts["visits_of_page"].substitute(parts), clip=clip_to_range(values), more=", present_for"
+            _parts["visits_of_page"].substitute(parts), measured=measure_by_ends(values), more=", present_for"
         ),
         note=str(NOTE),
         week_s=str(WEEK_S),
