@@ -19,7 +19,7 @@ from onlooker.database import Pool, load_sql_parts
 from onlooker.errors import Code, Problem
 from onlooker.metrics.breakdown import CellQuery
 from onlooker.metrics.buckets import WEEK_S, offsets_around
-from onlooker.metrics.definitions import METRICS, figures_of
+from onlooker.metrics.definitions import METRICS, OF_EVERYBODY, figures_of
 from onlooker.metrics.dimensions import DIMENSIONS
 from onlooker.metrics.query import Query
 from onlooker.metrics.statements import (
@@ -32,6 +32,7 @@ from onlooker.metrics.statements import (
     page_parts,
 )
 from onlooker.slots import SLOT_IN_SQL
+from onlooker_pipeline.visits.visit import SHORTEST_LOOK_S, SHORTEST_STOP_S
 
 MOST_VISITS = 300_000
 """Of one page. Judging so many takes some seconds."""
@@ -123,8 +124,11 @@ def compile_cells(metrics: tuple[str, ...], by: tuple[str, ...], filters: tuple[
     ]
     parts = page_parts(values)
     parts["visits_from_before"] = _parts["visits_from_before"].substitute(parts)
+    limits = {"shortest_stop_s": SHORTEST_STOP_S, "shortest_look_s": SHORTEST_LOOK_S}
+    only_interested = _parts["only_interested"].substitute(limits)
     statement = _parts["cells"].substitute(
         parts,
+        only_interested="" if any(name in OF_EVERYBODY for name in metrics) else f" {only_interested}",
         cell=_number_cell(by),
         figures=", ".join(f"({figures[column]})::bigint" for column in asked),
         no_more_figures="".join(", NULL::bigint" for _ in asked[1:]),

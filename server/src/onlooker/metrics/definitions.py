@@ -201,6 +201,10 @@ METRICS: dict[str, Metric] = {
 }
 
 
+OF_EVERYBODY = ("passing_by", "stopped")
+"""Metrics in which people count who are not interested."""
+
+
 def in_declared_order(metrics: tuple[str, ...]) -> tuple[str, ...]:
     """So that statements are cached by choice of metrics: there are 500 choices, and a million orders."""
     return tuple(name for name in METRICS if name in metrics)

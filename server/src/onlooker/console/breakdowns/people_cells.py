@@ -6,23 +6,24 @@ from datetime import datetime
 from functools import cached_property
 from typing import TypeVar
 
-from onlooker.console.bucket_numbers import CutBuckets, cut_buckets, open_reader
+from onlooker.console.bucket_numbers import BucketReader, CutBuckets, cut_buckets, open_reader
 from onlooker.console.dashboard.period import Period
 from onlooker.console.dashboard.report import make_query
 from onlooker.database import Pool
 from onlooker.metrics.breakdown import CellQuery
-from onlooker.metrics.buckets import all_hours
+from onlooker.metrics.buckets import Hours, all_hours
 from onlooker.metrics.cells import Cells, find_cells
 from onlooker.metrics.changes import FEWEST_PEOPLE, conversion_interval, metric_interval, sum_figures
-from onlooker.metrics.definitions import METRICS, Figures, Number, Unit, Value, in_declared_order, pieces_of
+from onlooker.metrics.definitions import METRICS, OF_EVERYBODY, Figures, Number, Unit, Value, in_declared_order, pieces_of
 from onlooker.metrics.dimensions import DIMENSIONS
 from onlooker.metrics.intervals import Interval
-from onlooker.metrics.query import Time
+from onlooker.metrics.query import Query, Time
 from onlooker.streams.models import Stream
 
 CONVERSION = "conversion"
 OF_TIME = tuple(name for name, one in DIMENSIONS.items() if one.part_of_hour)
 Parts = tuple[str, ...]
+Cell = tuple[int, Parts, Figures]
 Key = TypeVar("Key")
 
 
@@ -37,6 +38,8 @@ class CellSource:
     breakdown: CellQuery
     metrics: tuple[str, ...]
     """Those of METRICS, in their order."""
+    with_coverage: bool = False
+    """Whether anybody asks how long each hour was watched."""
 
 
 @dataclass(frozen=True)
@@ -44,12 +47,12 @@ class PeopleCells:
     """Sums of figures. A visit is in the hour in which it begins."""
 
     source: CellSource
-    cells: tuple[tuple[int, Parts, Figures], ...]
+    cells: Sequence[Cell]
     """Those with anybody: the hour by its number, the parts of the source's dimensions, and the figures."""
     of_week: Sequence[int]
     """Of each hour: the hour of the local week."""
     covered_s: Sequence[float]
-    """Of each hour: how long it was watched."""
+    """Of each hour: how long it was watched; empty where nobody asks."""
     exact: bool
 
     @cached_property
@@ -60,7 +63,13 @@ class PeopleCells:
 
     def add_up(self, *names: str) -> dict[Parts, Figures]:
         """By the parts of some dimensions, those of time too."""
-        return _sum_by((chosen, figures) for chosen, _, figures in self._choose(names))
+        if any(name in OF_TIME for name in names):
+            return _sum_by((chosen, figures) for chosen, _, figures in self._choose(names))
+        return _sum_by((self._parts_of(0, parts, names), figures) for parts, figures in self._of_all_hours.items())
+
+    @cached_property
+    def _of_all_hours(self) -> dict[Parts, Figures]:
+        return _sum_by((parts, figures) for _, parts, figures in self.cells)
 
     def add_up_hours(self, *names: str) -> dict[Parts, list[Figures]]:
         """The same hour by hour: people of one hour are alike, so these are the clusters of an interval."""
@@ -72,7 +81,7 @@ class PeopleCells:
 
     def _choose(self, names: Sequence[str]) -> Iterator[tuple[Parts, int, Figures]]:
         """Each cell by its parts of some dimensions. Cells are many, and few of them differ in their parts."""
-        has_time = any(name not in self.source.breakdown.by for name in names)
+        has_time = any(name in OF_TIME for name in names)
         known: dict[tuple[int, Parts], Parts] = {}
         for hour, parts, figures in self.cells:
             alike = (self.of_week[hour] if has_time else 0, parts)
@@ -137,9 +146,14 @@ def _is_count(metric: str) -> bool:
 
 
 def metrics_needed(*names: str) -> tuple[str, ...]:
-    """What numbers are computed from; conversion is of two counts."""
-    wanted = {*("passing_by", "interested"), *(name for name in names if name != CONVERSION)}
-    return in_declared_order(tuple(wanted))
+    """What numbers are computed from; conversion is of two counts. Where all are of interested people, nobody else is
+    read."""
+    of_two = {"passing_by", "interested"} if CONVERSION in names else {"interested"}
+    return in_declared_order(tuple(of_two | {*names} - {CONVERSION}))
+
+
+def is_of_interested(metric: str) -> bool:
+    return metric != CONVERSION and metric not in OF_EVERYBODY
 
 
 async def read_cells(pool: Pool, source: CellSource) -> PeopleCells:
@@ -149,17 +163,28 @@ async def read_cells(pool: Pool, source: CellSource) -> PeopleCells:
     reader = await open_reader(pool, query, now=source.now, in_hours=source.in_hours)
     cut = cut_buckets(hours.edges_s, reader.closed or ())
     found, exact = await find_cells(pool, query, source.breakdown, source.metrics, cut.edges_s)
-    covered_s = await reader.read_covered_s(query, hours.edges_s)
-    return PeopleCells(
-        source=source,
-        cells=tuple(_open_cells(found, cut, source.breakdown)),
-        of_week=hours.of_week,
-        covered_s=covered_s,
-        exact=exact,
-    )
+    return await _make_cells(source, query, reader, hours, list(_open_cells(found, cut, source.breakdown)), exact)
 
 
-def _open_cells(found: Cells, cut: CutBuckets, breakdown: CellQuery) -> Iterator[tuple[int, Parts, Figures]]:
+async def read_counts(pool: Pool, source: CellSource) -> PeopleCells:
+    """The same for plain counts of everybody by hour, which the roll-up has."""
+    query = make_query(source.stream.pk, source.period, Time.BY_HOUR, metrics=source.metrics, grid=source.stream.grid)
+    hours = all_hours(query)
+    reader = await open_reader(pool, query, now=source.now, in_hours=source.in_hours)
+    counts, exact = await reader.read_counts(query, hours.edges_s)
+    figures = zip(*(counts[name] for name in source.metrics), strict=True)
+    cells = [(hour, (), row) for hour, row in enumerate(figures) if any(row)]
+    return await _make_cells(source, query, reader, hours, cells, exact)
+
+
+async def _make_cells(
+    source: CellSource, query: Query, reader: BucketReader, hours: Hours, cells: Sequence[Cell], exact: bool
+) -> PeopleCells:
+    covered_s = await reader.read_covered_s(query, hours.edges_s) if source.with_coverage else ()
+    return PeopleCells(source, cells, hours.of_week, covered_s, exact)
+
+
+def _open_cells(found: Cells, cut: CutBuckets, breakdown: CellQuery) -> Iterator[Cell]:
     """Without those of the time in which the stream was closed, if that does not count."""
     parts_of = {breakdown.number_of(cell): cell for cell in breakdown.cells}
     for number, cells in found.items():

@@ -33,9 +33,8 @@ CROSS JOIN LATERAL (SELECT coalesce(sum(upper(part) - lower(part)), '0') AS look
                     FROM unnest($looking ) part) looks
 
 -- name: measured_by_ends  the same for many visits, in a third of the time: see length_by_ends. OFFSET 0: once for each visit
-CROSS JOIN LATERAL (SELECT lower($present) AS begins_at, $sum_of_present AS present_for OFFSET 0) presence
-CROSS JOIN LATERAL (SELECT $sum_of_still AS still_for, $max_of_still AS longest_stop OFFSET 0) stops
-CROSS JOIN LATERAL (SELECT $sum_of_looking AS looking_for OFFSET 0) looks
+CROSS JOIN LATERAL (SELECT lower($present) AS begins_at, $sum_of_present AS present_for, $sum_of_still AS still_for,
+                           $max_of_still AS longest_stop, $sum_of_looking AS looking_for OFFSET 0) measured
 
 -- name: length_by_ends  part of measured_by_ends: the sum or the maximum of what lies inside the range. Nearly all visits
 -- have no interval of a kind, or one that is not cut; then its ends say it, and nothing is unnested.
