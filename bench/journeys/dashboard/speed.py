@@ -172,7 +172,9 @@ def measure_section(stage: Stage, browser: Browser) -> list[JourneyFigure]:
     return [
         JourneyFigure("who_of_a_year_ms", _median(shown), at_most=CHANGE_TARGET_MS),
         *choices,
-        JourneyFigure("filter_headlines_ms", _median(report_ms for _, report_ms in filtered[WARM_UP:]), at_most=CHANGE_TARGET_MS),
+        JourneyFigure(
+            "filter_headlines_ms", _median(report_ms for _, report_ms in filtered[WARM_UP:]), at_most=CHANGE_TARGET_MS
+        ),
         JourneyFigure("filter_all_ms", _median(all_ms for all_ms, _ in filtered[WARM_UP:]), at_most=CHANGE_TARGET_MS),
     ]
 

@@ -231,8 +231,10 @@ def measure_by_ends(values: Mapping[str, str]) -> str:
 
 
 def judge_visits(visits: str, *, clip: Clip = "visit.{}".format, measured: str = "", more: str = "") -> str:
-    """A query for judged visits. The arguments are SQL: a query for visits, what counts of them or how that is measured,
-    and more columns."""
+    """A query for judged visits.
+
+    The arguments are SQL: a query for visits, what counts of them or how that is measured, and more columns.
+    """
     clipped = {intervals: clip(intervals) for intervals in ("present", "still", "looking")}
     return _parts["judged_visits"].substitute(
         visits=visits,

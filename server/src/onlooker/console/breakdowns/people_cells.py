@@ -6,18 +6,27 @@ from datetime import datetime
 from functools import cached_property
 from typing import TypeVar
 
-from onlooker.console.bucket_numbers import BucketReader, CutBuckets, cut_buckets, open_reader
+from onlooker.console.bucket_numbers import CutBuckets, cut_buckets, open_reader
 from onlooker.console.dashboard.period import Period
 from onlooker.console.dashboard.report import make_query
 from onlooker.database import Pool
 from onlooker.metrics.breakdown import CellQuery
-from onlooker.metrics.buckets import Hours, all_hours
+from onlooker.metrics.buckets import all_hours
 from onlooker.metrics.cells import Cells, find_cells
 from onlooker.metrics.changes import FEWEST_PEOPLE, conversion_interval, metric_interval, sum_figures
-from onlooker.metrics.definitions import METRICS, OF_EVERYBODY, Figures, Number, Unit, Value, in_declared_order, pieces_of
+from onlooker.metrics.definitions import (
+    METRICS,
+    OF_EVERYBODY,
+    Figures,
+    Number,
+    Unit,
+    Value,
+    in_declared_order,
+    pieces_of,
+)
 from onlooker.metrics.dimensions import DIMENSIONS
 from onlooker.metrics.intervals import Interval
-from onlooker.metrics.query import Query, Time
+from onlooker.metrics.query import Time
 from onlooker.streams.models import Stream
 
 CONVERSION = "conversion"
@@ -38,6 +47,8 @@ class CellSource:
     breakdown: CellQuery
     metrics: tuple[str, ...]
     """Those of METRICS, in their order."""
+    by_hour: bool = True
+    """Whether hours are told apart, too."""
     with_coverage: bool = False
     """Whether anybody asks how long each hour was watched."""
 
@@ -146,10 +157,9 @@ def _is_count(metric: str) -> bool:
 
 
 def metrics_needed(*names: str) -> tuple[str, ...]:
-    """What numbers are computed from; conversion is of two counts. Where all are of interested people, nobody else is
-    read."""
-    of_two = {"passing_by", "interested"} if CONVERSION in names else {"interested"}
-    return in_declared_order(tuple(of_two | {*names} - {CONVERSION}))
+    """What numbers are computed from; conversion is of two counts."""
+    of_two = ("passing_by", "interested") if CONVERSION in names else ()
+    return in_declared_order((*names, *of_two))
 
 
 def is_of_interested(metric: str) -> bool:
@@ -161,9 +171,12 @@ async def read_cells(pool: Pool, source: CellSource) -> PeopleCells:
     query = make_query(source.stream.pk, source.period, Time.BY_HOUR, metrics=source.metrics, grid=source.stream.grid)
     hours = all_hours(query)
     reader = await open_reader(pool, query, now=source.now, in_hours=source.in_hours)
-    cut = cut_buckets(hours.edges_s, reader.closed or ())
+    edges_s = hours.edges_s if source.by_hour else (hours.edges_s[0], hours.edges_s[-1])
+    cut = cut_buckets(edges_s, reader.closed or ())
     found, exact = await find_cells(pool, query, source.breakdown, source.metrics, cut.edges_s)
-    return await _make_cells(source, query, reader, hours, list(_open_cells(found, cut, source.breakdown)), exact)
+    covered_s = await reader.read_covered_s(query, hours.edges_s) if source.with_coverage else ()
+    cells = list(_open_cells(found, cut, source.breakdown))
+    return PeopleCells(source, cells, hours.of_week, covered_s, exact)
 
 
 async def read_counts(pool: Pool, source: CellSource) -> PeopleCells:
@@ -174,12 +187,6 @@ async def read_counts(pool: Pool, source: CellSource) -> PeopleCells:
     counts, exact = await reader.read_counts(query, hours.edges_s)
     figures = zip(*(counts[name] for name in source.metrics), strict=True)
     cells = [(hour, (), row) for hour, row in enumerate(figures) if any(row)]
-    return await _make_cells(source, query, reader, hours, cells, exact)
-
-
-async def _make_cells(
-    source: CellSource, query: Query, reader: BucketReader, hours: Hours, cells: Sequence[Cell], exact: bool
-) -> PeopleCells:
     covered_s = await reader.read_covered_s(query, hours.edges_s) if source.with_coverage else ()
     return PeopleCells(source, cells, hours.of_week, covered_s, exact)
 

@@ -38,55 +38,67 @@ _LABELS: Mapping[str, Mapping[str, Any]] = {
 
 
 @dataclass(frozen=True)
+class SectionSources:
+    """What the charts are sums of. Interested people are few among those who pass by, so the others are read for the
+    charts alone that count them."""
+
+    interested: CellSource
+    stays: CellSource | None
+    heat: CellSource | None
+
+
+@dataclass(frozen=True)
 class SectionCells:
-    """What the charts are sums of: most are of interested people, who are few among those who pass by."""
+    """What is read of these sources."""
 
     interested: PeopleCells
-    everybody: PeopleCells | None
-    """For charts that count people who pass by, if there are any."""
-
-    def of(self, metric: str) -> PeopleCells:
-        return self.interested if is_of_interested(metric) or self.everybody is None else self.everybody
+    stays: PeopleCells
+    heat: PeopleCells
 
     @property
     def exact(self) -> bool:
-        return self.interested.exact and (self.everybody is None or self.everybody.exact)
+        return self.interested.exact and self.stays.exact and self.heat.exact
 
 
-def section_sources(source: ChartSource, selection: Selection) -> tuple[CellSource, CellSource | None]:
-    """Of interested people, and of everybody."""
+def section_sources(source: ChartSource, selection: Selection) -> SectionSources:
     stays_of, heat = STAY_KINDS[selection.stay].metric, selection.heat
-    by_stay = (selection.stay,)
 
-    def make_source(by: tuple[str, ...], *names: str) -> CellSource:
-        breakdown = CellQuery(by=by, filters=selection.filters)
-        metrics, with_coverage = metrics_needed(*names), heat in names and heat in COUNTED
+    def make_source(by: tuple[str, ...], *names: str, by_hour: bool = True) -> CellSource:
         return CellSource(
-            source.stream, source.period, source.now, source.choice.in_hours, breakdown, metrics, with_coverage
+            source.stream,
+            source.period,
+            source.now,
+            source.choice.in_hours,
+            CellQuery(by=by, filters=selection.filters),
+            metrics_needed(*names),
+            by_hour=by_hour,
+            with_coverage=heat in names and heat in COUNTED,
         )
 
-    kept = [name for name in (selection.mean, heat, stays_of) if is_of_interested(name)]
-    interested = make_source(("age", "gender", *(by_stay if stays_of in kept else ())), *kept)
-    rest = [name for name in (heat, stays_of) if name not in kept]
-    return interested, make_source(by_stay if stays_of in rest else (), *rest) if rest else None
+    has_stays, has_heat = is_of_interested(stays_of), is_of_interested(heat)
+    by = ("age", "gender", selection.stay) if has_stays else ("age", "gender")
+    return SectionSources(
+        make_source(by, "interested", selection.mean, *((heat,) if has_heat else ())),
+        None if has_stays else make_source((selection.stay,), stays_of, by_hour=False),
+        None if has_heat else make_source((), heat),
+    )
 
 
-async def read_section(pool: Pool, sources: tuple[CellSource, CellSource | None]) -> SectionCells:
+async def read_section(pool: Pool, sources: SectionSources) -> SectionCells:
     """Raises a CellRefusal where visits can't be broken down."""
-    interested, everybody = sources
-    cells = await read_cells(pool, interested)
-    if everybody is None:
-        return SectionCells(cells, None)
-    is_whole = not (everybody.breakdown.by or everybody.breakdown.filters)
-    return SectionCells(cells, await (read_counts if is_whole else read_cells)(pool, everybody))
+    interested = await read_cells(pool, sources.interested)
+    stays = await read_cells(pool, sources.stays) if sources.stays else interested
+    if sources.heat is None:
+        return SectionCells(interested, stays, interested)
+    is_whole = not sources.heat.breakdown.filters
+    return SectionCells(interested, stays, await (read_counts if is_whole else read_cells)(pool, sources.heat))
 
 
 def present_section(found: SectionCells, selection: Selection) -> dict[str, Any]:
     """What the templates need."""
     cells = found.interested
     pyramid, means = make_pyramid(cells, selection), make_means(cells, selection)
-    stays = make_stays(found.of(STAY_KINDS[selection.stay].metric), selection)
-    heat = make_heat_map(found.of(selection.heat), selection)
+    stays, heat = make_stays(found.stays, selection), make_heat_map(found.heat, selection)
     nobody = _explain_nobody(cells)
     troubles = {
         "pyramid": nobody or _explain_unknown(cells),
