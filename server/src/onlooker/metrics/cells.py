@@ -19,7 +19,7 @@ from onlooker.database import Pool, load_sql_parts
 from onlooker.errors import Code, Problem
 from onlooker.metrics.breakdown import CellQuery
 from onlooker.metrics.buckets import WEEK_S, offsets_around
-from onlooker.metrics.definitions import METRICS, OF_EVERYBODY, figures_of
+from onlooker.metrics.definitions import METRICS, figures_of
 from onlooker.metrics.dimensions import DIMENSIONS
 from onlooker.metrics.query import Query
 from onlooker.metrics.statements import (
@@ -128,7 +128,7 @@ def compile_cells(metrics: tuple[str, ...], by: tuple[str, ...], filters: tuple[
     only_interested = _parts["only_interested"].substitute(limits)
     statement = _parts["cells"].substitute(
         parts,
-        only_interested="" if any(name in OF_EVERYBODY for name in metrics) else f" {only_interested}",
+        only_interested=f" {only_interested}" if all(METRICS[name].is_of_interested for name in metrics) else "",
         cell=_number_cell(by),
         figures=", ".join(f"({figures[column]})::bigint" for column in asked),
         no_more_figures="".join(", NULL::bigint" for _ in asked[1:]),

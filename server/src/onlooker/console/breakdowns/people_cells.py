@@ -16,7 +16,6 @@ from onlooker.metrics.cells import Cells, find_cells
 from onlooker.metrics.changes import FEWEST_PEOPLE, conversion_interval, metric_interval, sum_figures
 from onlooker.metrics.definitions import (
     METRICS,
-    OF_EVERYBODY,
     Figures,
     Number,
     Unit,
@@ -163,7 +162,7 @@ def metrics_needed(*names: str) -> tuple[str, ...]:
 
 
 def is_of_interested(metric: str) -> bool:
-    return metric != CONVERSION and metric not in OF_EVERYBODY
+    return metric != CONVERSION and METRICS[metric].is_of_interested
 
 
 async def read_cells(pool: Pool, source: CellSource) -> PeopleCells:
