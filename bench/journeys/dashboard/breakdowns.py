@@ -1,6 +1,6 @@
 """Who, and how long: the section's numbers, what a click on a segment does, and how it looks in three widths."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Any
@@ -291,19 +291,28 @@ def choose_each(stage: Stage, source: DataSource) -> None:
     report = read_page(stage.person.browser)
     compare_means(stage, shown, SameVisits(source, report.from_date, report.to_date, ""), "attention by hour")
     look(stage, "who-hours")
+    change(stage, lambda: stage.person.browser.find_element(By.ID, "period-30d").click())
+    stage.check("heat=stop_time" in stage.person.browser.current_url, "another period has lost what was chosen")
 
 
 def choose(stage: Stage, name: str, value: str) -> None:
     """The section alone is fetched, and the page's address has the choice."""
     read_section(stage)
     browser = stage.person.browser
-    browser.execute_script("document.getElementById('who').dataset.seen = 'yes'")
-    Select(browser.find_element(By.ID, f"who-{name}")).select_by_value(value)
-    changed = "return !document.getElementById('who').dataset.seen"
-    stage.person.wait(lambda: bool(browser.execute_script(changed)), "another section")
-    read_section(stage)
+    select = Select(browser.find_element(By.ID, f"who-{name}"))
+    change_section(stage, lambda: select.select_by_value(value))
     said = parse_qs(urlsplit(browser.current_url).query)
     stage.check(said.get(name) == [value], f"{name} is {value}, and the address is {browser.current_url}")
+
+
+def change_section(stage: Stage, act: Callable[[], None]) -> ShownSection:
+    """What it shows once it shows something else."""
+    browser = stage.person.browser
+    browser.execute_script("document.getElementById('who').dataset.seen = 'yes'")
+    act()
+    changed = "return !document.getElementById('who').dataset.seen"
+    stage.person.wait(lambda: bool(browser.execute_script(changed)), "another section")
+    return read_section(stage)
 
 
 def refuse(stage: Stage) -> None:
