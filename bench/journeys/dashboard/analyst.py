@@ -11,7 +11,7 @@ from selenium.webdriver.remote.webelement import WebElement
 from selenium.webdriver.support.select import Select
 
 from bench.journeys.console.person import Person
-from bench.journeys.dashboard.breakdowns import VIEWS, read_section, settle_all
+from bench.journeys.dashboard.breakdowns import VIEWS, ShownSection, change_section, read_section, settle_all
 from bench.journeys.dashboard.comparison import reads_as
 from bench.journeys.dashboard.lines import change
 from bench.journeys.dashboard.page import Shown, read_page
@@ -73,6 +73,10 @@ class Analyst:
 
     def swap_choice(self, css: str, value: str) -> Shown:
         return self._change(lambda: self.choose(css, value))
+
+    def choose_chart(self, css: str, value: str) -> ShownSection:
+        """Of the section on who came, which alone changes."""
+        return change_section(self.stage, lambda: self.choose(css, value))
 
     def write(self, css: str, text: str) -> None:
         self.clicks += 1

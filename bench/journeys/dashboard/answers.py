@@ -125,12 +125,10 @@ def show_last_month(analyst: Analyst) -> None:
 
 def find_longest_look(analyst: Analyst) -> None:
     shop = analyst.stage.world.shop
-    analyst.open_dashboard(shop)
+    shown = analyst.open_dashboard(shop)
     read_section(analyst.stage)
-    analyst.swap_choice("#who-mean", "attention_time")
-    read_section(analyst.stage)
-    shown = analyst.swap_choice("#who-across", "age,gender")
-    section = read_section(analyst.stage)
+    analyst.choose_chart("#who-mean", "attention_time")
+    section = analyst.choose_chart("#who-across", "age,gender")
     cells = SameVisits(analyst.source(shop), shown.from_date, shown.to_date, "").cells("age", "gender")
     for row, written in zip(section.data["means"]["rows"], analyst.unfold("means"), strict=True):
         cell = cells[tuple(row["key"].split("."))]
@@ -151,10 +149,9 @@ def show_stays(analyst: Analyst) -> None:
 def find_best_hours(analyst: Analyst) -> None:
     """Conversion by hour of the week."""
     shop = analyst.stage.world.shop
-    analyst.open_dashboard(shop)
+    shown = analyst.open_dashboard(shop)
     read_section(analyst.stage)
-    shown = analyst.swap_choice("#who-heat", "conversion")
-    read_section(analyst.stage)
+    analyst.choose_chart("#who-heat", "conversion")
     cells = SameVisits(analyst.source(shop), shown.from_date, shown.to_date, "").cells("weekday", "hour_of_day")
     for weekday, row in zip(WEEKDAYS, analyst.unfold("heat"), strict=True):
         for hour, text in zip(HOURS, row[1:], strict=True):

@@ -1,9 +1,10 @@
 """Who, and how long: the section's numbers, what a click on a segment does, and how it looks in three widths."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Any
+from urllib.parse import parse_qs, urlsplit
 
 from selenium.webdriver.common.action_chains import ActionChains
 from selenium.webdriver.common.by import By
@@ -14,7 +15,7 @@ from selenium.webdriver.support.select import Select
 from bench.journeys.dashboard.comparison import is_told, number_of, reads_as
 from bench.journeys.dashboard.lines import change
 from bench.journeys.dashboard.page import read_page, settle
-from bench.journeys.dashboard.stage import YEAR_DAYS, DataSource, Stage, dashboard_path, open_source
+from bench.journeys.dashboard.stage import DataSource, Stage, dashboard_path, open_source
 from bench.journeys.figures import JourneyFigure
 from bench.lib.browser import Browser
 from bench.lib.browser.inspection import look_at
@@ -26,7 +27,6 @@ VIEWS = tuple(
 )
 DAYS = 28
 SETTLE_LIMIT_S = 15
-YEAR_LIMIT_MS = 6000
 WATCHED_FROM_S = 1800
 NEAR = 1e-6
 HEADLINES = ("passing_by", "interested", "conversion", "stop_time", "attention_time", "satisfaction")
@@ -62,12 +62,6 @@ const [x, y] = figure.chart.convertToPixel({xAxisIndex: 0, yAxisIndex: 0}, at);
 return [plot, Math.round(x - plot.clientWidth / 2), Math.round(y - plot.clientHeight / 2)];
 """
 _GROUPED = "UPDATE streams_stream SET groups_of = %s WHERE id = %s RETURNING id"
-_TIMED = """
-const [url, done] = arguments;
-const began = performance.now();
-const end = () => done(performance.now() - began);
-fetch(url, {headers: {"HX-Request": "true"}}).then((answer) => answer.text()).then(end);
-"""
 
 
 @dataclass(frozen=True)
@@ -92,10 +86,7 @@ def look_who_came(stage: Stage) -> list[JourneyFigure]:
     filter_by_keyboard(stage, source)
     choose_each(stage, source)
     refuse(stage)
-    return [
-        JourneyFigure("breakdown_numbers_compared", stage.compared - before, at_least=300),
-        JourneyFigure("who_of_a_year_ms", round(time_a_year(stage)), at_most=YEAR_LIMIT_MS),
-    ]
+    return [JourneyFigure("breakdown_numbers_compared", stage.compared - before, at_least=300)]
 
 
 def weeks() -> dict[str, str]:
@@ -300,12 +291,28 @@ def choose_each(stage: Stage, source: DataSource) -> None:
     report = read_page(stage.person.browser)
     compare_means(stage, shown, SameVisits(source, report.from_date, report.to_date, ""), "attention by hour")
     look(stage, "who-hours")
+    change(stage, lambda: stage.person.browser.find_element(By.ID, "period-30d").click())
+    stage.check("heat=stop_time" in stage.person.browser.current_url, "another period has lost what was chosen")
 
 
 def choose(stage: Stage, name: str, value: str) -> None:
+    """The section alone is fetched, and the page's address has the choice."""
     read_section(stage)
-    select = Select(stage.person.browser.find_element(By.ID, f"who-{name}"))
-    change(stage, lambda: select.select_by_value(value))
+    browser = stage.person.browser
+    select = Select(browser.find_element(By.ID, f"who-{name}"))
+    change_section(stage, lambda: select.select_by_value(value))
+    said = parse_qs(urlsplit(browser.current_url).query)
+    stage.check(said.get(name) == [value], f"{name} is {value}, and the address is {browser.current_url}")
+
+
+def change_section(stage: Stage, act: Callable[[], None]) -> ShownSection:
+    """What it shows once it shows something else."""
+    browser = stage.person.browser
+    browser.execute_script("document.getElementById('who').dataset.seen = 'yes'")
+    act()
+    changed = "return !document.getElementById('who').dataset.seen"
+    stage.person.wait(lambda: bool(browser.execute_script(changed)), "another section")
+    return read_section(stage)
 
 
 def refuse(stage: Stage) -> None:
@@ -320,13 +327,3 @@ def refuse(stage: Stage) -> None:
         look(stage, "who-groups")
     finally:
         stage.stack.execute(_GROUPED, 1, empty.id)
-
-
-def time_a_year(stage: Stage) -> float:
-    """The section of a year of visits, as the page fetches it."""
-    today = datetime.now(UTC).date()
-    path = dashboard_path(stage.world.year, from_=str(today - timedelta(days=YEAR_DAYS)), to=str(today))
-    url = f"{stage.stack.console_url}{path.replace('/dashboard/', '/dashboard/breakdowns/')}"
-    stage.person.browser.set_script_timeout(60)
-    times: list[float] = [stage.person.browser.execute_async_script(_TIMED, url) for _ in range(3)]
-    return sorted(times)[1]

@@ -56,6 +56,53 @@ begin(() => form.requestSubmit());
 """
 )
 
+# The section on who came, likewise: until every chart of it is drawn.
+_WHO = """
+const [wanted, done] = arguments;
+const before = document.getElementById("who");
+const report = document.getElementById("report");
+let began;
+let reported = 0;
+const isDrawn = (figure) => ["yes", "empty"].includes(figure.dataset.drawn);
+const isThere = (who) => who && who !== before && who.querySelector("figure.chart")
+    && [...who.querySelectorAll("figure.chart")].every(isDrawn);
+const look = () => {
+    const shown = document.getElementById("report");
+    if (!reported && shown && shown !== report) reported = performance.now() - began;
+    if (isThere(document.getElementById("who"))) {
+        requestAnimationFrame(() => done([performance.now() - began, reported]));
+    } else requestAnimationFrame(look);
+};
+const begin = (act) => setTimeout(() => requestIdleCallback(() => {
+    began = performance.now();
+    act();
+    look();
+}), 100);
+"""
+_COME_NEAR = _WHO + "begin(() => before.scrollIntoView({block: 'start'}));"
+_SELECT = _WHO + "begin(() => document.getElementById(wanted).click());"
+_CHOOSE_CHART = (
+    _WHO
+    + """
+const [name, value] = wanted;
+begin(() => {
+    const select = document.getElementById(`who-${name}`);
+    select.value = value;
+    select.dispatchEvent(new Event("change", {bubbles: true}));
+});
+"""
+)
+CHART_CHOICES = (
+    ("mean", "attention_time"),
+    ("across", "age,gender"),
+    ("stay", "attention_band"),
+    ("heat", "stop_time"),
+    ("stay", "presence_band"),
+    ("heat", "passing_by"),
+)
+"""The last two are of everybody who passed by."""
+SEGMENT = "pyramid-25-34.female"
+
 
 def measure_speed(stage: Stage) -> list[JourneyFigure]:
     """Cold loads with an empty cache, and clicks on periods, all of the stream with a year of visits."""
@@ -73,6 +120,7 @@ def measure_speed(stage: Stage) -> list[JourneyFigure]:
         JourneyFigure("first_paint_ms", _median(paint.first_ms for paint in paints), at_most=FIRST_PAINT_TARGET_MS),
         JourneyFigure("useful_paint_ms", _median(paint.useful_ms for paint in paints), at_most=PAINT_TARGET_MS),
         *changes,
+        *measure_section(stage, browser),
     ]
 
 
@@ -107,6 +155,38 @@ def measure_line(stage: Stage, browser: Browser, number: tuple[str, dict[str, st
         times.append(browser.execute_async_script(_CHART, f"?{there}"))
         browser.execute_async_script(_CHART, f"?{back}")
     return JourneyFigure(name, _median(times[WARM_UP:]), at_most=CHANGE_TARGET_MS)
+
+
+def measure_section(stage: Stage, browser: Browser) -> list[JourneyFigure]:
+    """Who came in the last year: when somebody comes near, with each choice, and with the filter of a segment."""
+    shown = []
+    today = datetime.now(UTC).date()
+    for _ in range(stage.repeats):
+        stage.open_dashboard(stage.world.year, from_=str(today - timedelta(days=YEAR_DAYS)), to=str(today))
+        shown.append(browser.execute_async_script(_COME_NEAR, "")[0])
+    choices = [measure_choice(stage, browser, name, value) for name, value in CHART_CHOICES]
+    filtered = []
+    for _ in range(stage.repeats + WARM_UP):
+        filtered.append(browser.execute_async_script(_SELECT, SEGMENT))
+        browser.execute_async_script(_SELECT, SEGMENT)
+    return [
+        JourneyFigure("who_of_a_year_ms", _median(shown), at_most=CHANGE_TARGET_MS),
+        *choices,
+        JourneyFigure(
+            "filter_headlines_ms", _median(report_ms for _, report_ms in filtered[WARM_UP:]), at_most=CHANGE_TARGET_MS
+        ),
+        JourneyFigure("filter_all_ms", _median(all_ms for all_ms, _ in filtered[WARM_UP:]), at_most=CHANGE_TARGET_MS),
+    ]
+
+
+def measure_choice(stage: Stage, browser: Browser, name: str, value: str) -> JourneyFigure:
+    """To a choice and back."""
+    times = []
+    for _ in range(stage.repeats + WARM_UP):
+        times.append(browser.execute_async_script(_CHOOSE_CHART, [name, value])[0])
+        browser.execute_async_script(_CHOOSE_CHART, [name, ""])
+    chosen = value.replace(",", "_")
+    return JourneyFigure(f"choose_{name}_{chosen}_ms", _median(times[WARM_UP:]), at_most=CHANGE_TARGET_MS)
 
 
 def _median(times_ms: Iterable[float]) -> float:

@@ -351,6 +351,18 @@ def test_the_section_is_a_page_of_its_own_without_scripts(sign_in: SignIn, owner
     assert 'hx-target="#report"' in part
 
 
+def test_a_choice_asks_for_the_section_alone_and_is_in_the_pages_address(
+    sign_in: SignIn, owner: Account, busy: Stream
+) -> None:
+    browser, query = sign_in(owner), f"{WEEK}&heat=stop_time"
+    path = f"/streams/{busy.client_id}/dashboard/"
+    form = f'<form id="who-choose-heat" class="chart-control" method="get" action="" hx-get="{path}breakdowns/"'
+    assert form in show_section(browser, busy, **HTMX).page
+    chosen = browser.get(f"{path}breakdowns/?{query}", headers=HTMX | {"hx-trigger": "who-choose-heat"})
+    assert chosen["HX-Push-Url"] == f"{path}?{query}"
+    assert "HX-Push-Url" not in browser.get(f"{path}breakdowns/?{query}", headers=HTMX)
+
+
 def test_it_says_by_the_streams_clock_when_it_was_read(sign_in: SignIn, owner: Account, stream: Stream) -> None:
     Stream.objects.filter(pk=stream.pk).update(time_zone="Asia/Kathmandu")
     began = datetime.now(UTC)

@@ -1,7 +1,8 @@
-"""A metric's condition may be negated: nobody is lost to a NULL, read visit by visit or from the roll-up."""
+"""A metric's condition may be negated, and nobody is lost to a NULL; both ways to measure a visit measure the same."""
 
 import time
 from datetime import UTC, datetime, timedelta
+from random import Random
 from typing import Any
 from zoneinfo import ZoneInfo
 
@@ -14,7 +15,7 @@ from onlooker.metrics.definitions import ALL_FIGURES, METRICS, Metric, Unit
 from onlooker.metrics.execution import run_query
 from onlooker.metrics.query import Query
 from onlooker.metrics.rollup import fill_slots
-from onlooker.metrics.statements import compile_filling
+from onlooker.metrics.statements import clip_to_range, compile_filling, judge_visits, measure_by_ends
 from onlooker.visits.partitions import Partitions
 from onlooker.visits.writer import VisitWriter
 from onlooker_pipeline.visits.visit import Interval, Visit
@@ -91,3 +92,52 @@ def test_a_negated_condition_counts_people_of_whom_nothing_is_known(
 
     with_pool(url, act)
     assert counted == [expected, expected]
+
+
+def test_a_metric_is_of_interested_people_unless_somebody_else_counts_in_it() -> None:
+    others = [name for name, metric in METRICS.items() if not metric.is_of_interested]
+    assert others == ["passing_by", "stopped"]
+    for condition in CONDITIONS:
+        assert not counting("some", condition).is_of_interested
+
+
+def draw_intervals(random: Random, most: int) -> list[Interval]:
+    """Up to so many, in order and apart, of a hundred seconds from noon on."""
+    ends = sorted(random.sample(range(0, 100_000, 500), 2 * random.randrange(most + 1)))
+    return [(NOON_MS + begin, NOON_MS + end) for begin, end in zip(ends[::2], ends[1::2], strict=True)]
+
+
+def test_the_ends_of_intervals_measure_what_their_parts_do(url: str) -> None:
+    """Of visits with none, one and several intervals, cut to any range."""
+    random, stream_id = Random(20261119), create_stream(url)
+    visits = [
+        visit(
+            stream_id,
+            began_ms=NOON_MS,
+            revision=5,
+            present=draw_intervals(random, 3) or [(NOON_MS, NOON_MS + 1000)],
+            still=draw_intervals(random, 3),
+            looking=draw_intervals(random, 2),
+        )
+        for _ in range(300)
+    ]
+
+    async def act(pool: Pool) -> None:
+        await VisitWriter(pool, Partitions(pool)).write(visits)
+
+    with_pool(url, act)
+    columns = "id, begins_at, present_for, still_for, longest_stop, looking_for, passing_by, stopped, interested"
+    with psycopg.connect(url) as connection:
+        for _ in range(20):
+            ends = sorted(NOON_MS / 1000 + random.randrange(-20, 240) / 2 for _ in range(2))
+            values = dict(zip(("from_at", "to_at"), (f"to_timestamp({end})" for end in ends), strict=True))
+            visits_in_sql = f"SELECT false AS grouped, * FROM visits_visit WHERE stream_id = {stream_id}"
+            ways = {"clip": clip_to_range(values)}, {"measured": measure_by_ends(values)}
+            more = ", present_for, longest_stop"
+            by_parts, by_ends = (
+                connection.execute(
+                    f"SELECT {columns} FROM ({judge_visits(visits_in_sql, **way, more=more)}) one ORDER BY id".encode()
+                ).fetchall()
+                for way in ways
+            )
+            assert by_ends == by_parts

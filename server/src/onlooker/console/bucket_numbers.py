@@ -49,6 +49,9 @@ class CutBuckets:
 
 def cut_buckets(edges_s: Sequence[float], closed: Sequence[Closure]) -> CutBuckets:
     """`closed` is in order, and apart."""
+    if not closed:
+        count = len(edges_s) - 1
+        return CutBuckets(tuple(edges_s), tuple(range(count)), (True,) * count)
     begins_s, ends_s = ([end.timestamp() for end in ends] for ends in _ends_of(closed))
     inside = {cut_s for cut_s in (*begins_s, *ends_s) if edges_s[0] < cut_s < edges_s[-1]}
     cuts_s = sorted({*edges_s, *inside})

@@ -26,12 +26,13 @@ from onlooker.metrics.statements import (
     NOTE,
     VALUES,
     as_array,
-    clip_to_range,
     compile_values,
     judge_visits,
+    measure_by_ends,
     page_parts,
 )
 from onlooker.slots import SLOT_IN_SQL
+from onlooker_pipeline.visits.visit import SHORTEST_LOOK_S, SHORTEST_STOP_S
 
 MOST_VISITS = 300_000
 """Of one page. Judging so many takes some seconds."""
@@ -123,14 +124,17 @@ def compile_cells(metrics: tuple[str, ...], by: tuple[str, ...], filters: tuple[
     ]
     parts = page_parts(values)
     parts["visits_from_before"] = _parts["visits_from_before"].substitute(parts)
+    limits = {"shortest_stop_s": SHORTEST_STOP_S, "shortest_look_s": SHORTEST_LOOK_S}
+    only_interested = _parts["only_interested"].substitute(limits)
     statement = _parts["cells"].substitute(
         parts,
+        only_interested=f" {only_interested}" if all(METRICS[name].is_of_interested for name in metrics) else "",
         cell=_number_cell(by),
         figures=", ".join(f"({figures[column]})::bigint" for column in asked),
         no_more_figures="".join(", NULL::bigint" for _ in asked[1:]),
         filters=f"WHERE {' AND '.join(conditions)}" if conditions else "",
         judged_visits=judge_visits(
-            _parts["visits_of_page"].substitute(parts), clip=clip_to_range(values), more=", present_for"
+            _parts["visits_of_page"].substitute(parts), measured=measure_by_ends(values), more=", present_for"
         ),
         note=str(NOTE),
         week_s=str(WEEK_S),

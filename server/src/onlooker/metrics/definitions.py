@@ -59,6 +59,12 @@ class Metric:
     scale: float = 1.0
     """What the first figure of a mean is divided by to be in the metric's unit."""
 
+    @property
+    def is_of_interested(self) -> bool:
+        """Whether nobody else counts in any of its figures, as their SQL says."""
+        conditions = ("(WHERE interested)", "(WHERE interested AND ")
+        return all(any(condition in made for condition in conditions) for made in self.figures.values())
+
 
 def _count(condition: str) -> str:
     return f"count(*) FILTER (WHERE {condition})"

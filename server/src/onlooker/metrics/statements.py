@@ -213,11 +213,32 @@ def clip_to_range(values: Mapping[str, str]) -> Clip:
     return lambda intervals: _parts["clip_to_range"].substitute(values, intervals=intervals)
 
 
-def judge_visits(visits: str, *, clip: Clip = "visit.{}".format, more: str = "") -> str:
-    """A query for judged visits. The arguments are SQL: a query for visits, what counts of them, and more columns."""
+def measure_by_ends(values: Mapping[str, str]) -> str:
+    """What `judge_visits` measures of a range, for many visits at once."""
+    clip = clip_to_range(values)
+
+    def measure(aggregate: str, intervals: str) -> str:
+        parts = {"intervals": intervals, "clipped": clip(intervals), "aggregate": aggregate}
+        return _parts["length_by_ends"].substitute(values, **parts)
+
+    return _parts["measured_by_ends"].substitute(
+        present=clip("present"),
+        sum_of_present=measure("sum", "present"),
+        sum_of_still=measure("sum", "still"),
+        max_of_still=measure("max", "still"),
+        sum_of_looking=measure("sum", "looking"),
+    )
+
+
+def judge_visits(visits: str, *, clip: Clip = "visit.{}".format, measured: str = "", more: str = "") -> str:
+    """A query for judged visits.
+
+    The arguments are SQL: a query for visits, what counts of them or how that is measured, and more columns.
+    """
+    clipped = {intervals: clip(intervals) for intervals in ("present", "still", "looking")}
     return _parts["judged_visits"].substitute(
         visits=visits,
-        **{intervals: clip(intervals) for intervals in ("present", "still", "looking")},
+        measured=measured or _parts["measured"].substitute(clipped),
         more=more,
         shortest_presence_s=SHORTEST_PRESENCE_S,
         shortest_stop_s=SHORTEST_STOP_S,

@@ -70,7 +70,7 @@ class HeatMap:
 def make_heat_map(cells: PeopleCells, selection: Selection) -> HeatMap:
     metric, kind = selection.heat, FIGURE_KINDS[selection.heat]
     breakdown = cells.source.breakdown
-    asked = {hour for hour in cells.of_week if breakdown.has_hour(hour)}
+    asked = {hour for hour in set(cells.of_week) if breakdown.has_hour(hour)}
     values, few = _draw_counts(cells, metric, asked) if metric in COUNTED else _draw_means(cells, metric)
     rows = tuple(
         (

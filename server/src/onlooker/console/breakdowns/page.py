@@ -8,20 +8,23 @@ from zoneinfo import ZoneInfo
 from django.db import OperationalError
 from django.http import HttpResponse
 from django.shortcuts import render
+from django.urls import reverse
 from django.utils.formats import date_format
 from django.utils.translation import gettext as _
 
 from onlooker.console.accounts.page_access import PersonRequest, signed_in
 from onlooker.console.breakdowns.headlines import list_chips
-from onlooker.console.breakdowns.people_cells import read_cells
 from onlooker.console.breakdowns.refusals import describe_refusal
-from onlooker.console.breakdowns.section import present_section, section_source
+from onlooker.console.breakdowns.section import present_section, read_section, section_sources
 from onlooker.console.breakdowns.selection import parse_selection
 from onlooker.console.dashboard.period import PeriodError, format_period, parse_period
 from onlooker.console.numbers import read_numbers
 from onlooker.console.streams.access import rights_context, visible_stream
 from onlooker.console.time_chart.source import find_source
 from onlooker.metrics.cells import CellRefusal
+
+CHOSEN = "who-choose-"
+"""How the forms are called that ask for another chart: nothing but the section changes then, and the page's address."""
 
 
 @signed_in("GET", "HEAD")
@@ -43,15 +46,18 @@ def show_breakdowns(request: PersonRequest, client_id: UUID) -> HttpResponse:
     context |= {"range": format_period(period, now=now), "choice": source.choice}
     context["read_at"] = date_format(now.astimezone(zone), "TIME_FORMAT")
     context["is_moving"] = period.is_moving
-    asked = section_source(source, selection)
+    asked = section_sources(source, selection)
     try:
-        cells = read_numbers(request, lambda pool: read_cells(pool, asked))
+        cells = read_numbers(request, lambda pool: read_section(pool, asked))
     except CellRefusal as refusal:
         return _render(request, context | describe_refusal(refusal, stream, selection))
     except OperationalError:
         busy = _("The database is busy, or the period has too many people for it. Try again, or choose a shorter one.")
         return _render(request, context | {"refusal": busy}, 503)
-    return _render(request, context | present_section(cells, selection))
+    answer = _render(request, context | present_section(cells, selection))
+    if request.htmx and (request.htmx.trigger or "").startswith(CHOSEN):
+        answer["HX-Push-Url"] = f"{reverse('dashboard', args=[client_id])}?{context['query']}"
+    return answer
 
 
 def _render(request: PersonRequest, context: dict[str, Any], status: int = 200) -> HttpResponse:

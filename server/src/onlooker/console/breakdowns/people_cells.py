@@ -14,7 +14,15 @@ from onlooker.metrics.breakdown import CellQuery
 from onlooker.metrics.buckets import all_hours
 from onlooker.metrics.cells import Cells, find_cells
 from onlooker.metrics.changes import FEWEST_PEOPLE, conversion_interval, metric_interval, sum_figures
-from onlooker.metrics.definitions import METRICS, Figures, Number, Unit, Value, in_declared_order, pieces_of
+from onlooker.metrics.definitions import (
+    METRICS,
+    Figures,
+    Number,
+    Unit,
+    Value,
+    in_declared_order,
+    pieces_of,
+)
 from onlooker.metrics.dimensions import DIMENSIONS
 from onlooker.metrics.intervals import Interval
 from onlooker.metrics.query import Time
@@ -23,6 +31,7 @@ from onlooker.streams.models import Stream
 CONVERSION = "conversion"
 OF_TIME = tuple(name for name, one in DIMENSIONS.items() if one.part_of_hour)
 Parts = tuple[str, ...]
+Cell = tuple[int, Parts, Figures]
 Key = TypeVar("Key")
 
 
@@ -37,6 +46,10 @@ class CellSource:
     breakdown: CellQuery
     metrics: tuple[str, ...]
     """Those of METRICS, in their order."""
+    by_hour: bool = True
+    """Whether hours are told apart, too."""
+    with_coverage: bool = False
+    """Whether anybody asks how long each hour was watched."""
 
 
 @dataclass(frozen=True)
@@ -44,12 +57,12 @@ class PeopleCells:
     """Sums of figures. A visit is in the hour in which it begins."""
 
     source: CellSource
-    cells: tuple[tuple[int, Parts, Figures], ...]
+    cells: Sequence[Cell]
     """Those with anybody: the hour by its number, the parts of the source's dimensions, and the figures."""
     of_week: Sequence[int]
     """Of each hour: the hour of the local week."""
     covered_s: Sequence[float]
-    """Of each hour: how long it was watched."""
+    """Of each hour: how long it was watched; empty where nobody asks."""
     exact: bool
 
     @cached_property
@@ -60,7 +73,13 @@ class PeopleCells:
 
     def add_up(self, *names: str) -> dict[Parts, Figures]:
         """By the parts of some dimensions, those of time too."""
-        return _sum_by((chosen, figures) for chosen, _, figures in self._choose(names))
+        if any(name in OF_TIME for name in names):
+            return _sum_by((chosen, figures) for chosen, _, figures in self._choose(names))
+        return _sum_by((self._parts_of(0, parts, names), figures) for parts, figures in self._of_all_hours.items())
+
+    @cached_property
+    def _of_all_hours(self) -> dict[Parts, Figures]:
+        return _sum_by((parts, figures) for _, parts, figures in self.cells)
 
     def add_up_hours(self, *names: str) -> dict[Parts, list[Figures]]:
         """The same hour by hour: people of one hour are alike, so these are the clusters of an interval."""
@@ -72,7 +91,7 @@ class PeopleCells:
 
     def _choose(self, names: Sequence[str]) -> Iterator[tuple[Parts, int, Figures]]:
         """Each cell by its parts of some dimensions. Cells are many, and few of them differ in their parts."""
-        has_time = any(name not in self.source.breakdown.by for name in names)
+        has_time = any(name in OF_TIME for name in names)
         known: dict[tuple[int, Parts], Parts] = {}
         for hour, parts, figures in self.cells:
             alike = (self.of_week[hour] if has_time else 0, parts)
@@ -138,8 +157,12 @@ def _is_count(metric: str) -> bool:
 
 def metrics_needed(*names: str) -> tuple[str, ...]:
     """What numbers are computed from; conversion is of two counts."""
-    wanted = {*("passing_by", "interested"), *(name for name in names if name != CONVERSION)}
-    return in_declared_order(tuple(wanted))
+    of_two = ("passing_by", "interested") if CONVERSION in names else ()
+    return in_declared_order((*names, *of_two))
+
+
+def is_of_interested(metric: str) -> bool:
+    return metric != CONVERSION and METRICS[metric].is_of_interested
 
 
 async def read_cells(pool: Pool, source: CellSource) -> PeopleCells:
@@ -147,19 +170,27 @@ async def read_cells(pool: Pool, source: CellSource) -> PeopleCells:
     query = make_query(source.stream.pk, source.period, Time.BY_HOUR, metrics=source.metrics, grid=source.stream.grid)
     hours = all_hours(query)
     reader = await open_reader(pool, query, now=source.now, in_hours=source.in_hours)
-    cut = cut_buckets(hours.edges_s, reader.closed or ())
+    edges_s = hours.edges_s if source.by_hour else (hours.edges_s[0], hours.edges_s[-1])
+    cut = cut_buckets(edges_s, reader.closed or ())
     found, exact = await find_cells(pool, query, source.breakdown, source.metrics, cut.edges_s)
-    covered_s = await reader.read_covered_s(query, hours.edges_s)
-    return PeopleCells(
-        source=source,
-        cells=tuple(_open_cells(found, cut, source.breakdown)),
-        of_week=hours.of_week,
-        covered_s=covered_s,
-        exact=exact,
-    )
+    covered_s = await reader.read_covered_s(query, hours.edges_s) if source.with_coverage else ()
+    cells = list(_open_cells(found, cut, source.breakdown))
+    return PeopleCells(source, cells, hours.of_week, covered_s, exact)
 
 
-def _open_cells(found: Cells, cut: CutBuckets, breakdown: CellQuery) -> Iterator[tuple[int, Parts, Figures]]:
+async def read_counts(pool: Pool, source: CellSource) -> PeopleCells:
+    """The same for plain counts of everybody by hour, which the roll-up has."""
+    query = make_query(source.stream.pk, source.period, Time.BY_HOUR, metrics=source.metrics, grid=source.stream.grid)
+    hours = all_hours(query)
+    reader = await open_reader(pool, query, now=source.now, in_hours=source.in_hours)
+    counts, exact = await reader.read_counts(query, hours.edges_s)
+    figures = zip(*(counts[name] for name in source.metrics), strict=True)
+    cells = [(hour, (), row) for hour, row in enumerate(figures) if any(row)]
+    covered_s = await reader.read_covered_s(query, hours.edges_s) if source.with_coverage else ()
+    return PeopleCells(source, cells, hours.of_week, covered_s, exact)
+
+
+def _open_cells(found: Cells, cut: CutBuckets, breakdown: CellQuery) -> Iterator[Cell]:
     """Without those of the time in which the stream was closed, if that does not count."""
     parts_of = {breakdown.number_of(cell): cell for cell in breakdown.cells}
     for number, cells in found.items():

@@ -33,7 +33,7 @@ FROM (SELECT judged.*, width_bucket(begins_at, ARRAY(SELECT begins_at FROM bucke
                        width_bucket(date_part('epoch', begins_at), $changes_s::float8[])] AS local_s
             FROM ($judged_visits) judged
             WHERE begins_at >= $window_from AND begins_at < $window_to
-              AND NOT EXISTS (SELECT FROM refusal)) judged
+              AND NOT EXISTS (SELECT FROM refusal)$only_interested) judged
       $filters) judged
 GROUP BY 1, 2
 UNION ALL
@@ -55,3 +55,8 @@ SELECT earlier.slot_at < (SELECT grouped_until FROM stream) AS grouped, visit.* 
     WHERE stream_id = $stream_id
       AND began_at >= earlier.slot_at AND began_at < earlier.slot_at + $slot AND began_at < $from_at
     OFFSET 0) visit
+
+-- name: only_interested  part of cells: of metrics that nobody else counts in. No stop is longer than the time from the first
+-- to the last one, and nobody looks for longer, so that few visits are judged.
+AND upper(judged.still) - lower(judged.still) >= interval '$shortest_stop_s s'
+              AND upper(judged.looking) - lower(judged.looking) > interval '$shortest_look_s s' AND interested

@@ -30,6 +30,20 @@ document.addEventListener("click", (event) => {
   htmx.ajax("GET", link.getAttribute("href"), { source: link.closest("[hx-target]") }).catch(() => {});
 });
 
+// A choice is asked for with the section alone. What the rest of the page asks for later keeps it.
+document.addEventListener("htmx:configRequest", ({ detail }) => {
+  const { elt, parameters, verb } = detail;
+  const url = new URL(detail.path, location);
+  if (verb !== "get" || url.pathname !== location.pathname || elt.closest("#who")) return;
+  for (const { name, value } of document.querySelectorAll("#who .chart-control select")) {
+    if ((parameters[name] ?? url.searchParams.get(name) ?? "") === value) continue;
+    delete parameters[name];
+    url.searchParams.delete(name);
+    if (value) parameters[name] = value;
+    detail.path = url.pathname + url.search;
+  }
+});
+
 // Tables that somebody opened stay open, and what had the focus keeps it.
 let open = [];
 let focused = "";

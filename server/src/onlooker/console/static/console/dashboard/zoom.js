@@ -28,8 +28,14 @@ document.addEventListener("click", (event) => {
   htmx.ajax("GET", zoom.to, { source: link.closest("table") }).catch(() => {}); // it says what is replaced
 });
 
+// Other choices may have been made since the link was.
+function periodOf(query) {
+  const parameters = new URLSearchParams(query);
+  return ["period", "from", "to"].map((name) => parameters.get(name)).join();
+}
+
 export function offerWayBack(figure) {
-  if (!zoom || zoom.to !== location.search) return;
+  if (!zoom || periodOf(zoom.to) !== periodOf(location.search)) return;
   const link = element("a", "back", gettext("Back to the whole period"));
   const swap = { "hx-target": "#report", "hx-swap": "outerHTML", "hx-push-url": "true" };
   const attributes = { href: zoom.from, "hx-get": zoom.from, ...swap };
