@@ -10,7 +10,7 @@ from django.utils.translation import pgettext_lazy
 from onlooker.console.breakdowns.cell_numbers import in_reading_order
 from onlooker.console.languages.locale_text import write_list
 from onlooker.metrics.definitions import UNKNOWN
-from onlooker.metrics.dimensions import WEEKDAYS
+from onlooker.metrics.dimensions import DIMENSIONS, WEEKDAYS
 
 _IN_A_LIST = {UNKNOWN: pgettext_lazy("in a list", "unknown"), "male": pgettext_lazy("in a list", "men")}
 """After others in a list of parts that are told together."""
@@ -56,6 +56,8 @@ def name_part(dimension: str, part: str) -> str:
 
 def name_group(dimension: str, group: Sequence[str]) -> str:
     """Such as Women and men: parts that are told together."""
+    if dimension == "age" and len(group) == len(DIMENSIONS["age"].parts):
+        return _("All ages")
     first, *others = in_reading_order(dimension, group)
     return write_list(
         [name_part(dimension, first), *(str(_IN_A_LIST.get(part, name_part(dimension, part))) for part in others)]

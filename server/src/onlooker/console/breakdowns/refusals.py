@@ -16,10 +16,8 @@ _PERIOD = ("period", "from", "to")
 
 def describe_refusal(refusal: CellRefusal, stream: Stream, selection: Selection) -> dict[str, Any]:
     """The sentence, and the address of a period that would do, if one is known."""
-    context = {"refusal": _say_why(refusal, stream)}
-    return (
-        context | lead_to(selection, _("Show the time since then"), since=refusal.since) if refusal.since else context
-    )
+    remedy = lead_to(selection, _("Show the time since then"), since=refusal.since) if refusal.since else {}
+    return {"refusal": _say_why(refusal, stream)} | remedy
 
 
 def lead_to(selection: Selection, said: str, *, since: datetime, until: datetime | None = None) -> dict[str, str]:
@@ -35,8 +33,8 @@ def _say_why(refusal: CellRefusal, stream: Stream) -> str:
         return _("This stream is on the grid: it tells of whole quarters of an hour, and nothing of single visits.")
     if refusal.note is CellNote.GROUPS and stream.groups_of > 1:
         return _(
-            "This stream tells about people in groups of at least {people}. Of them a filter works only under Who, and "
-            "how long, for whole weeks."
+            "This stream tells about people in groups of at least {people}. A filter works only under Who, and how "
+            "long, and only for whole weeks."
         ).format(people=stream.groups_of)
     if refusal.note is CellNote.GROUPS:
         return _(

@@ -1,4 +1,4 @@
-"""Whole weeks of a stream that tells about people in groups: those of a period, and what they tell by gender and age."""
+"""Whole weeks of a stream that tells about people in groups: those of a period, and what is told of them."""
 
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta

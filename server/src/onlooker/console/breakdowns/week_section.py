@@ -36,7 +36,7 @@ def present_weeks(weeks: PeriodWeeks, source: ChartSource, selection: Selection)
     if not weeks.told.rows:
         return _explain_none(weeks, source, selection)
     if others := [name for name in selection.kept if name not in WEEK_DIMENSIONS]:
-        said = _("This stream tells about people in groups. Here its weeks can be filtered only by gender and age.")
+        said = _("This stream tells about people in groups. Its weeks can be filtered only by gender and age.")
         return {"refusal": said, "remedy": selection.without(*others), "remedy_said": _("Remove the other filters")}
     if refusal := _explain_divided(weeks, selection):
         return refusal
@@ -83,13 +83,13 @@ def _explain_none(weeks: PeriodWeeks, source: ChartSource, selection: Selection)
     zone, now = source.period.zone, source.now
     said = [
         _(
-            "This stream tells about people in groups of at least {people}, by age and gender only of whole weeks that "
-            "are over, from Monday to Sunday."
+            "This stream tells about people in groups of at least {people}. Age and gender are shown only for whole "
+            "weeks, Monday to Sunday, once they are over."
         ).format(people=source.stream.groups_of),
-        *(_explain_gaps(weeks, zone, now) or [_("This period has no such week.")]),
+        *(_explain_gaps(weeks, zone, now) or [_("This period contains no such week.")]),
     ]
     if not weeks.offered:
-        return {"refusal": " ".join([*said, _("No week of this stream is told yet.")])}
+        return {"refusal": " ".join([*said, _("No week of this stream can be shown yet.")])}
     begins_at = week_around(weeks.offered[0][0], zone)[0]
     ends_at = week_around(weeks.offered[-1][1] - timedelta.resolution, zone)[1]
     label = _("Show {weeks}").format(weeks=write_weeks(weeks.offered, zone, now))
@@ -100,12 +100,12 @@ def _explain_none(weeks: PeriodWeeks, source: ChartSource, selection: Selection)
 def _explain_gaps(weeks: PeriodWeeks, zone: ZoneInfo, now: datetime) -> list[str]:
     said = []
     if weeks.late:
-        text = _("Not told yet, since visits may still arrive: {weeks}.")
+        text = _("Not shown yet, because visits may still arrive: {weeks}.")
         said.append(text.format(weeks=write_weeks(weeks.late, zone, now)))
     if weeks.untold:
         text = _(
-            "Never told: {weeks}. Too few people came, visits arrived late or were deleted, or people were told about "
-            "one by one then."
+            "Not shown: {weeks}. Too few people came, visits arrived late or were deleted, or the stream did not use "
+            "groups then."
         )
         said.append(text.format(weeks=write_weeks(weeks.untold, zone, now)))
     return said
@@ -117,7 +117,7 @@ def _explain_divided(weeks: PeriodWeeks, selection: Selection) -> dict[str, Any]
         return {}
     name, group = divided
     wider = tuple(part for part in WEEK_DIMENSIONS[name] if part in {*selection.kept[name], *group})
-    said = _("In these weeks {parts} are told only together.").format(parts=name_group(name, group))
+    said = _("In these weeks, {parts} are shown only together.").format(parts=name_group(name, group))
     return {
         "refusal": said,
         "remedy": selection.toggle({name: wider}),
