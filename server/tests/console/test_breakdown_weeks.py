@@ -143,8 +143,10 @@ def test_some_parts_are_told_together(sign_in: SignIn, owner: Account, busy: Str
     """Else the other tests would say little."""
     told = {parts for weeks in (FIRST, THIRD) for parts in ask(busy, *weeks, by="age,gender")}
     assert any("|" in age for age, _ in told)
-    names = [row[0] for row in show_weeks(sign_in(owner), busy, **dates(*FIRST)).tables["pyramid"]]
-    assert any(" and " in name for name in names)
+    shown = show_weeks(sign_in(owner), busy, **dates(*FIRST), across="gender")
+    assert any(" and " in row[0] for row in shown.tables["pyramid"])
+    found = {row["key"]: (row["name"], row["mark"]) for row in shown.charts["means"]["rows"]}
+    assert found == {"?|female": ("Women and unknown", "female"), "male": ("Men", "male")}
     assert name_group("gender", ("?", "female", "male")) == "Women, men and unknown"
     assert name_group("age", ("25-34", "35-44")) == "25\N{EN DASH}34 and 35\N{EN DASH}44"
 

@@ -107,11 +107,12 @@ def _make_rows(cells: CellNumbers, selection: Selection, dimensions: tuple[str, 
 
 
 def _mark_of(key: str, dimensions: tuple[str, ...]) -> str:
-    """The colour of a gender."""
-    part = key.rpartition(".")[2]
-    if dimensions[-1] != "gender" or JOINT in part:
+    """The colour of a gender, as the pyramid has it."""
+    genders = set(key.rpartition(".")[2].split(JOINT))
+    known = genders - {UNKNOWN}
+    if dimensions[-1] != "gender" or len(known) > 1:
         return "passing-by"
-    return "unknown" if part == UNKNOWN else part
+    return known.pop() if known else "unknown"
 
 
 def _offset_of(key: str, dimensions: tuple[str, ...]) -> int:

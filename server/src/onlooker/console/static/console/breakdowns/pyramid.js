@@ -11,15 +11,14 @@ const NAMES_PX = 56;
 const LEFT = "female";
 const RIGHT = "male";
 const LOOK = { [LEFT]: colour(LEFT), [RIGHT]: colour(RIGHT), [UNKNOWN]: NOT_KNOWN };
-const TOGETHER = "passing-by"; // the colour of genders that are told only together
+const BOTH = "passing-by"; // the colour of women and men who are told only together
 
 export function drawPyramid(figure, data) {
   const columns = data.genders
     .map(([key, name], index) => ({ key, name, counts: data.counts.map((row) => row[index]) }))
     .filter(({ key, counts }, _, all) => key !== UNKNOWN || all.length === 1 || counts.some(Boolean));
   drawChart(figure, (width_px) => pyramidOption(data, columns, width_px), followSegments(figure));
-  const markOf = (key) => (key === UNKNOWN ? "unknown" : LOOK[key] ? key : TOGETHER);
-  const entries = columns.map(({ key, name }) => ({ mark: markOf(key), name }));
+  const entries = columns.map(({ key, name }) => ({ mark: isOfBoth(key) ? BOTH : key === UNKNOWN ? "unknown" : sideOf(key), name }));
   figure.querySelector(".drawing").append(legend(entries));
 }
 
@@ -29,6 +28,8 @@ function sideOf(key) {
   if (genders.includes(RIGHT)) return RIGHT;
   return genders.includes(LEFT) ? LEFT : UNKNOWN;
 }
+
+const isOfBoth = (key) => [LEFT, RIGHT].every((one) => key.split("|").includes(one));
 
 function pyramidOption({ ages }, columns, width_px) {
   const on = (side) => columns.find(({ key }) => sideOf(key) === side);
@@ -59,7 +60,7 @@ function bars({ key, name, counts }, ages, sign) {
     return { value: sign * value, key: `${age}.${key}`, count: count(value), tip: `${ageName}, ${name}` };
   });
   const label = { ...FONT, show: true, position: sign < 0 ? "left" : "right", formatter: ({ data: { count } }) => count };
-  return { ...BARS, name, data, label, itemStyle: { color: LOOK[key] ?? colour(TOGETHER) } };
+  return { ...BARS, name, data, label, itemStyle: { color: isOfBoth(key) ? colour(BOTH) : LOOK[sideOf(key)] } };
 }
 
 const NAMES = { type: "category", inverse: true, ...BARE_AXIS };
