@@ -20,7 +20,7 @@ export function drawMeans(figure, data) {
 
 function meansOption(data, width_px) {
   const places = [...new Set(data.rows.map(({ place }) => place))];
-  const label = { ...namesLabel(data.rows.map(({ key }) => [key.split(".")[0]])), interval: labelEvery(data, width_px) };
+  const label = { ...namesLabel(data.rows.map(({ key }) => [key.split(".")[0]]), width_px), interval: labelEvery(data, width_px) };
   const names = { type: "category", data: places, ...BARE_AXIS, axisLabel: label };
   const seconds = {
     type: "value",

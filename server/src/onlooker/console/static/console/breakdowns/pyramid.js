@@ -35,7 +35,7 @@ function pyramidOption({ ages }, columns, width_px) {
   const on = (side) => columns.find(({ key }) => sideOf(key) === side);
   const most = (side) => Math.max(0, ...(on(side)?.counts ?? []));
   const [left, right, apart] = [LEFT, RIGHT, UNKNOWN].map(most);
-  const label = namesLabel(ages);
+  const label = namesLabel(ages, width_px);
   const unit_px = Math.max(1, width_px - (label.width ?? NAMES_PX) - columns.length * NUMBER_PX) / Math.max(1, left + right + apart);
   const room = NUMBER_PX / unit_px;
   const begins = right ? right + room : 0; // where the unknown begin
