@@ -1,7 +1,6 @@
 """Who, and how long: every number of the section and of filtered headlines is the data endpoint's."""
 
 import html
-import json
 import re
 from collections.abc import Callable, Iterator, Sequence
 from datetime import UTC, datetime, timedelta
@@ -14,7 +13,8 @@ from zoneinfo import ZoneInfo
 import pytest
 from django.test import Client
 
-from dashboard_numbers import Shown, cover, seen, show, with_numbers, write
+from breakdown_pages import WEEK, ShownSection, segment, show_section
+from dashboard_numbers import cover, seen, show, with_numbers, write
 from memberships import share_stream
 from onlooker.console.accounts.models import Account
 from onlooker.console.breakdowns import headlines
@@ -44,7 +44,6 @@ SignIn = Callable[[Account | None], Client]
 Cell = dict[str, Any]
 MONDAY = datetime(2026, 11, 1, 23, tzinfo=UTC)  # midnight in Paris
 HOUR, DAY = timedelta(hours=1), timedelta(days=1)
-WEEK = "from=2026-11-02&to=2026-11-08"
 HTMX = {"hx-request": "true"}
 FILTERS = (
     "",
@@ -93,24 +92,6 @@ def busy(stream: Stream) -> Stream:
     cover(stream, MONDAY + 5 * DAY + 8 * HOUR + HOUR / 2, MONDAY + 5 * DAY + 20 * HOUR)
     write(*draw_visits(stream, Random(20261115), 900))
     return stream
-
-
-class ShownSection(Shown):
-    """What the section shows: its tables and the data of its charts."""
-
-    @property
-    def charts(self) -> dict[str, Any]:
-        _, _, after = self.page.partition('<script id="who-data" type="application/json">')
-        found: dict[str, Any] = json.loads(after.partition("</script>")[0])
-        return found
-
-
-def show_section(
-    browser: Client, stream: Stream, query: str = WEEK, *, status: int = 200, **headers: str
-) -> ShownSection:
-    answer = browser.get(f"/streams/{stream.client_id}/dashboard/breakdowns/?{query}", headers=headers)
-    assert answer.status_code == status, answer.content.decode()
-    return ShownSection(answer.content.decode())
 
 
 def ask(
@@ -317,12 +298,6 @@ def test_a_segment_leads_to_its_people_and_back(sign_in: SignIn, owner: Account,
     assert show_section(browser, busy, unknown).charts["pyramid"]["ages"] == [["65+", "65+"]]
 
 
-def segment(shown: Shown, name: str) -> str:
-    found = re.search(rf'id="{re.escape(name)}"[^>]*href="\?([^"]*)"', shown.page)
-    assert found, name
-    return html.unescape(found[1])
-
-
 def test_the_dashboard_fetches_the_section_when_somebody_comes_near(
     sign_in: SignIn, owner: Account, busy: Stream, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -397,10 +372,10 @@ def assert_refused(browser: Client, stream: Stream, words: str) -> None:
     assert shown.numbers == show(browser, stream, WEEK).numbers
 
 
-def test_of_people_in_groups_nothing_is_broken_down(sign_in: SignIn, owner: Account, busy: Stream) -> None:
+def test_of_people_in_groups_single_visits_are_not_broken_down(sign_in: SignIn, owner: Account, busy: Stream) -> None:
     set_stream(str(busy.client_id), {"groups_of": 5}, quota_s=1.0)
     browser = sign_in(owner)
-    assert_refused(browser, busy, "This stream tells about people in groups of at least 5.")
+    assert_refused(browser, busy, "This stream tells about people in groups of at least 5")
     set_stream(str(busy.client_id), {"groups_of": 1}, quota_s=1.0)
     assert_refused(browser, busy, "For a part of this period the stream told about people in groups.")
     assert "Show the time since then" in show_section(browser, busy).page

@@ -207,6 +207,7 @@ GRANTS: dict[str, dict[str, str]] = {
         "metrics_slot": "SELECT, DELETE",
         "metrics_state": "SELECT",
         "metrics_week": "SELECT",
+        "metrics_weekcell": "SELECT",
         "streams_agentcondition": "SELECT, DELETE",
         "streams_blindness": "SELECT, DELETE",
         "streams_coverage": "SELECT, DELETE",

@@ -51,6 +51,7 @@ _parts = {
     for name, part in load_sql_parts("onlooker.metrics", f"sql/{file}.sql").items()
 }
 READ_TOLD_WEEKS = _parts["read_told_weeks"].substitute()
+LIST_LAST_WEEKS = _parts["list_last_weeks"].substitute()
 Clip = Callable[[str], str]
 """What counts of the intervals in a column of visits, as SQL."""
 _VALUES_IN_SQL = SLOT_IN_SQL | {name: f"${number}" for number, name in enumerate(VALUES, start=1)}

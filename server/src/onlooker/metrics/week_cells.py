@@ -18,7 +18,7 @@ from onlooker.metrics.buckets import Buckets, Week, week_around
 from onlooker.metrics.cells import CellNote, CellRefusal, add_up
 from onlooker.metrics.definitions import METRICS, UNKNOWN_FIGURES, WEEK_METRICS
 from onlooker.metrics.query import Query, Time
-from onlooker.metrics.statements import READ_TOLD_WEEKS, compile_week_reading
+from onlooker.metrics.statements import LIST_LAST_WEEKS, READ_TOLD_WEEKS, compile_week_reading
 from onlooker.metrics.week_parts import AGES, GENDERS, JOINT, Partition, join_name, join_partitions
 
 WEEK_DIMENSIONS = {"gender": GENDERS, "age": AGES}
@@ -30,17 +30,36 @@ WeekCell = tuple[tuple[str, ...], tuple[int, ...]]
 
 
 @dataclass(frozen=True)
-class _ToldWeeks:
-    """The weeks that lie inside a bucket."""
+class ToldWeeks:
+    """The weeks that are told and lie inside a range."""
 
     rows: Sequence[DictRow]
     """Their cells."""
+
+    @property
+    def weeks(self) -> list[Week]:
+        return sorted({(row["begins_at"], row["ends_at"]) for row in self.rows})
+
+    def inside(self, begins_at: datetime, ends_at: datetime) -> "ToldWeeks":
+        return ToldWeeks([row for row in self.rows if begins_at <= row["begins_at"] and row["ends_at"] <= ends_at])
 
     def partition(self, dimension: str) -> Partition:
         """The finest parts that are told of each of them."""
         names = {tuple(row[f"{dimension}s"]) for row in self.rows}
         told = [tuple(tuple(name.split(JOINT)) for name in week) for week in sorted(names)]
         return join_partitions(told, WEEK_DIMENSIONS[dimension])
+
+    def find_divided(self, breakdown: CellQuery) -> tuple[str, tuple[str, ...]] | None:
+        """A dimension, and parts of it that are told only together, but of which the filters keep only some."""
+        return next(
+            (
+                (name, group)
+                for name, parts in breakdown.filters
+                for group in self.partition(name)
+                if 0 < len(set(group) & set(parts)) < len(group)
+            ),
+            None,
+        )
 
     def add_cells(self, breakdown: CellQuery, metrics: tuple[str, ...]) -> list[WeekCell]:
         """Without dimensions there is one cell, of all that the filters keep."""
@@ -79,10 +98,8 @@ async def find_week_cells(
             rows = await (await connection.execute(_READ_WEEKS, values, prepare=True)).fetchall()
         if not rows:
             raise _Untold("nothing can be told of these weeks by gender and age. Leave `by` and `filter` out.")
-        weeks = [
-            _ToldWeeks([row for row in rows if begins_at <= row["begins_at"] and row["ends_at"] <= ends_at])
-            for begins_at, ends_at in pairwise(buckets.edges)
-        ]
+        told = ToldWeeks(rows)
+        weeks = [told.inside(begins_at, ends_at) for begins_at, ends_at in pairwise(buckets.edges)]
         for key, here in zip(buckets.keys, weeks, strict=True):
             _require_told_parts(key, here, breakdown)
     except _Untold as untold:
@@ -90,6 +107,24 @@ async def find_week_cells(
         detail = f"This stream tells about people in groups: {untold}{or_later}"
         raise CellRefusal(Code.BAD_REQUEST, detail, note=CellNote.GROUPS, since=later) from None
     return [here.add_cells(breakdown, metrics) for here in weeks]
+
+
+async def read_told_weeks(
+    pool: Pool, stream_id: int, from_at: datetime, to_at: datetime
+) -> tuple[datetime | None, ToldWeeks]:
+    """Up to where weeks are told, or never will be; and the weeks of a range that are told."""
+    values = {"stream_id": stream_id, "from_at": from_at, "to_at": to_at}
+    async with pool.connection() as connection:
+        stream = await (await connection.execute(READ_TOLD_WEEKS, values)).fetchone()
+        rows = await (await connection.execute(_READ_WEEKS, values, prepare=True)).fetchall()
+    return stream["weeks_until"] if stream else None, ToldWeeks(rows)
+
+
+async def read_last_weeks(pool: Pool, stream_id: int, count: int) -> list[Week]:
+    """The latest weeks that are told, the last one first."""
+    async with pool.connection() as connection:
+        cursor = await connection.execute(LIST_LAST_WEEKS, {"stream_id": stream_id, "count": count})
+        return [(row["begins_at"], row["ends_at"]) for row in await cursor.fetchall()]
 
 
 class _Untold(Exception):
@@ -136,13 +171,12 @@ def _week_before(at: datetime, zone: ZoneInfo) -> Week:
     return week_around(at - datetime.resolution, zone)
 
 
-def _require_told_parts(key: str, weeks: _ToldWeeks, breakdown: CellQuery) -> None:
+def _require_told_parts(key: str, weeks: ToldWeeks, breakdown: CellQuery) -> None:
     """Each filter keeps whole parts."""
-    for name, parts in breakdown.filters:
-        for group in weeks.partition(name):
-            if 0 < len(set(group) & set(parts)) < len(group):
-                where = "of this range" if key == "global" else f"of {key}"
-                raise _Untold(f"{name} {join_name(group)} is told only together {where}. Filter by all of it, or none.")
+    if divided := weeks.find_divided(breakdown):
+        name, group = divided
+        where = "of this range" if key == "global" else f"of {key}"
+        raise _Untold(f"{name} {join_name(group)} is told only together {where}. Filter by all of it, or none.")
 
 
 def _is_in(row: DictRow, dimension: str, parts: Sequence[str]) -> bool:

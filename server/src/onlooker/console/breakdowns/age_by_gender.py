@@ -1,20 +1,17 @@
 """Interested people by age and gender: a pyramid, and its table. Pure."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from django.utils.translation import gettext as _
 
-from onlooker.console.breakdowns.part_names import name_part
-from onlooker.console.breakdowns.people_cells import PeopleCells
+from onlooker.console.breakdowns.cell_numbers import CellNumbers, Parts
+from onlooker.console.breakdowns.part_names import name_group
 from onlooker.console.breakdowns.selection import Selection
 from onlooker.console.dashboard.presentation import format_share, format_share_interval
 from onlooker.metrics.changes import FEWEST_PEOPLE
-from onlooker.metrics.definitions import UNKNOWN
-from onlooker.metrics.dimensions import DIMENSIONS
-
-GENDERS = ("female", "male", UNKNOWN)
+from onlooker.metrics.week_parts import join_name
 
 
 @dataclass(frozen=True)
@@ -58,35 +55,35 @@ class AgePyramid:
         }
 
 
-def make_pyramid(cells: PeopleCells, selection: Selection) -> AgePyramid:
-    """Of the ages and genders that the filter keeps; the unknown come last."""
+def make_pyramid(cells: CellNumbers, selection: Selection) -> AgePyramid:
+    """Of the ages and genders that the filter keeps."""
     sums = cells.add_up("age", "gender")
     counts = {parts: cells.count_of("interested", figures) for parts, figures in sums.items()}
-    ages = selection.kept.get("age", DIMENSIONS["age"].parts)
-    genders = [one for one in GENDERS if one in selection.kept.get("gender", GENDERS)]
+    ages, genders = cells.groups_of("age"), cells.groups_of("gender")
     total = sum(counts.values())
+
+    def count(some_ages: Sequence[Parts], some_genders: Sequence[Parts]) -> int:
+        named = ((join_name(age), join_name(gender)) for age in some_ages for gender in some_genders)
+        return sum(counts.get(parts, 0) for parts in named)
+
     rows = tuple(
         AgeRow(
-            _make_segment(selection, {"age": age}, sum(counts.get((age, gender), 0) for gender in genders), total),
+            _make_segment(selection, {"age": age}, count([age], genders), total),
             tuple(
-                _make_segment(selection, {"age": age, "gender": gender}, counts.get((age, gender), 0), total)
+                _make_segment(selection, {"age": age, "gender": gender}, count([age], [gender]), total)
                 for gender in genders
             ),
         )
         for age in ages
     )
-    columns = tuple(
-        _make_segment(selection, {"gender": gender}, sum(counts.get((age, gender), 0) for age in ages), total)
-        for gender in genders
-    )
+    columns = tuple(_make_segment(selection, {"gender": gender}, count(ages, [gender]), total) for gender in genders)
     return AgePyramid(columns, rows, total, _describe_shares(columns, total))
 
 
-def _make_segment(selection: Selection, parts: Mapping[str, str], count: int, total: int) -> Segment:
-    chosen = {name: (part,) for name, part in parts.items()}
+def _make_segment(selection: Selection, chosen: Mapping[str, Parts], count: int, total: int) -> Segment:
     return Segment(
-        key=".".join(parts.values()),
-        name=", ".join(name_part(name, part) for name, part in parts.items()),
+        key=".".join(map(join_name, chosen.values())),
+        name=", ".join(name_group(name, group) for name, group in chosen.items()),
         count=count,
         address=selection.toggle(chosen),
         is_chosen=selection.has(chosen),

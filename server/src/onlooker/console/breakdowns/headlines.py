@@ -7,8 +7,9 @@ from typing import Any
 from django.utils.translation import gettext as _
 
 from onlooker.console.accounts.page_access import PersonRequest
+from onlooker.console.breakdowns.cell_numbers import CellSource
 from onlooker.console.breakdowns.part_names import DIMENSION_NAMES, name_part
-from onlooker.console.breakdowns.people_cells import CellSource, PeopleCells, metrics_needed, read_cells
+from onlooker.console.breakdowns.people_cells import PeopleCells, metrics_needed, read_cells
 from onlooker.console.breakdowns.refusals import describe_refusal
 from onlooker.console.breakdowns.selection import Selection
 from onlooker.console.dashboard.figures import HEADLINES, Figure, PeriodChange, make_figure, number_of

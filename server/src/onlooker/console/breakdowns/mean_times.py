@@ -5,17 +5,14 @@ from dataclasses import dataclass
 from itertools import product
 from typing import Any
 
-from onlooker.console.breakdowns.part_names import DIMENSION_NAMES, name_part
-from onlooker.console.breakdowns.people_cells import PeopleCells
+from onlooker.console.breakdowns.cell_numbers import CellNumbers
+from onlooker.console.breakdowns.part_names import DIMENSION_NAMES, name_group
 from onlooker.console.breakdowns.selection import Selection
 from onlooker.console.dashboard.figures import FIGURE_KINDS, NO_VALUE
 from onlooker.console.languages.locale_text import translate
-from onlooker.metrics.definitions import Number
-from onlooker.metrics.dimensions import DIMENSIONS
+from onlooker.metrics.definitions import UNKNOWN, Number
 from onlooker.metrics.intervals import Interval
-
-_PLACES = {"female": -1, "male": 1, "?": 0}
-"""Where genders stand in a row that they share."""
+from onlooker.metrics.week_parts import JOINT, join_name
 
 
 @dataclass(frozen=True)
@@ -25,6 +22,8 @@ class MeanRow:
     key: str
     place: str
     """The row of the chart; genders share one."""
+    part: str
+    """Its last one."""
     name: str
     address: str
     is_chosen: bool
@@ -62,7 +61,8 @@ class MeanTimes:
                     "place": row.place,
                     "name": row.name,
                     "mark": _mark_of(row.key, self.dimensions),
-                    "offset": _PLACES[row.key.split(".")[1]] if len(self.dimensions) > 1 else 0,
+                    "part": row.part,
+                    "offset": _offset_of(row.key, self.dimensions),
                     "value": row.value,
                     "interval": [row.interval.low, row.interval.high] if row.interval else None,
                     "shown": row.shown,
@@ -74,25 +74,28 @@ class MeanTimes:
         }
 
 
-def make_means(cells: PeopleCells, selection: Selection) -> MeanTimes:
+def make_means(cells: CellNumbers, selection: Selection) -> MeanTimes:
     dimensions = tuple(selection.across.split(","))
     heading = ", ".join(str(DIMENSION_NAMES[name]) for name in dimensions)
     name = translate(FIGURE_KINDS[selection.mean].name)
     return MeanTimes(selection.mean, name, heading, dimensions, tuple(_make_rows(cells, selection, dimensions)))
 
 
-def _make_rows(cells: PeopleCells, selection: Selection, dimensions: tuple[str, ...]) -> Iterator[MeanRow]:
+def _make_rows(cells: CellNumbers, selection: Selection, dimensions: tuple[str, ...]) -> Iterator[MeanRow]:
     metric, kind = selection.mean, FIGURE_KINDS[selection.mean]
     sums, hours = cells.add_up(*dimensions), cells.add_up_hours(*dimensions)
-    for parts in product(*(_kept_parts(selection, name) for name in dimensions)):
+    for groups in product(*map(cells.groups_of, dimensions)):
+        parts = tuple(map(join_name, groups))
         figures = sums.get(parts)
         value = cells.tell(metric, figures)
         interval = cells.interval_of(metric, hours.get(parts, ()))
-        chosen = {name: (part,) for name, part in zip(dimensions, parts, strict=True)}
+        chosen = dict(zip(dimensions, groups, strict=True))
+        names = list(map(name_group, dimensions, groups))
         yield MeanRow(
             key=".".join(parts),
-            place=name_part(dimensions[0], parts[0]),
-            name=", ".join(map(name_part, dimensions, parts)),
+            place=names[0],
+            part=names[-1],
+            name=", ".join(names),
             address=selection.toggle(chosen),
             is_chosen=selection.has(chosen),
             people=cells.people_of(metric, figures),
@@ -103,15 +106,16 @@ def _make_rows(cells: PeopleCells, selection: Selection, dimensions: tuple[str, 
         )
 
 
-def _kept_parts(selection: Selection, dimension: str) -> tuple[str, ...]:
-    """The unknown come last."""
-    parts = selection.kept.get(dimension, DIMENSIONS[dimension].parts)
-    return tuple(sorted(parts, key=lambda part: part == "?"))
-
-
 def _mark_of(key: str, dimensions: tuple[str, ...]) -> str:
-    """The colour of a gender."""
-    if dimensions[-1] != "gender":
+    """The colour of a gender, as the pyramid has it."""
+    genders = set(key.rpartition(".")[2].split(JOINT))
+    known = genders - {UNKNOWN}
+    if dimensions[-1] != "gender" or len(known) > 1:
         return "passing-by"
-    part = key.rpartition(".")[2]
-    return "unknown" if part == "?" else part
+    return known.pop() if known else "unknown"
+
+
+def _offset_of(key: str, dimensions: tuple[str, ...]) -> int:
+    """Where genders stand in a row that they share: women above, men below them."""
+    genders = key.rpartition(".")[2].split(JOINT) if len(dimensions) > 1 else []
+    return -1 if "female" in genders else int("male" in genders)

@@ -17,6 +17,8 @@ from onlooker.console.breakdowns.headlines import list_chips
 from onlooker.console.breakdowns.refusals import describe_refusal
 from onlooker.console.breakdowns.section import present_section, read_section, section_sources
 from onlooker.console.breakdowns.selection import parse_selection
+from onlooker.console.breakdowns.week_numbers import read_weeks
+from onlooker.console.breakdowns.week_section import present_weeks
 from onlooker.console.dashboard.period import PeriodError, format_period, parse_period
 from onlooker.console.numbers import read_numbers
 from onlooker.console.streams.access import rights_context, visible_stream
@@ -48,6 +50,9 @@ def show_breakdowns(request: PersonRequest, client_id: UUID) -> HttpResponse:
     context["is_moving"] = period.is_moving
     asked = section_sources(source, selection)
     try:
+        if stream.groups_of > 1 and not stream.grid:
+            weeks = read_numbers(request, lambda pool: read_weeks(pool, stream.pk, period))
+            return _render(request, context | present_weeks(weeks, source, selection))
         cells = read_numbers(request, lambda pool: read_section(pool, asked))
     except CellRefusal as refusal:
         return _render(request, context | describe_refusal(refusal, stream, selection))

@@ -1,12 +1,19 @@
 """What dimensions and their parts are called on pages."""
 
+from collections.abc import Sequence
+
 from django.utils.dates import WEEKDAYS as WEEKDAY_NAMES
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy as _lazy
+from django.utils.translation import pgettext_lazy
 
+from onlooker.console.breakdowns.cell_numbers import in_reading_order
+from onlooker.console.languages.locale_text import write_list
 from onlooker.metrics.definitions import UNKNOWN
-from onlooker.metrics.dimensions import WEEKDAYS
+from onlooker.metrics.dimensions import DIMENSIONS, WEEKDAYS
 
+_IN_A_LIST = {UNKNOWN: pgettext_lazy("in a list", "unknown"), "male": pgettext_lazy("in a list", "men")}
+"""After others in a list of parts that are told together."""
 EN_DASH = "\N{EN DASH}"
 MINUTES_FROM_S = 60
 DIMENSION_NAMES = {
@@ -45,6 +52,16 @@ def name_part(dimension: str, part: str) -> str:
     if dimension.endswith("_band"):
         return _name_band(part)
     return str(_NAMES[part]) if part in _NAMES else part.replace("-", EN_DASH)
+
+
+def name_group(dimension: str, group: Sequence[str]) -> str:
+    """Such as Women and men: parts that are told together."""
+    if dimension == "age" and len(group) == len(DIMENSIONS["age"].parts):
+        return _("All ages")
+    first, *others = in_reading_order(dimension, group)
+    return write_list(
+        [name_part(dimension, first), *(str(_IN_A_LIST.get(part, name_part(dimension, part))) for part in others)]
+    )
 
 
 def _name_band(band: str) -> str:

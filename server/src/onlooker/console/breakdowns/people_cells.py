@@ -1,62 +1,31 @@
 """The visits of a period as sums by hour and by what else is asked: all numbers of the section add some of them up."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from datetime import datetime
 from functools import cached_property
 from typing import TypeVar
 
+from onlooker.console.breakdowns.cell_numbers import CONVERSION, CellNumbers, CellSource, Parts, in_reading_order
 from onlooker.console.bucket_numbers import CutBuckets, cut_buckets, open_reader
-from onlooker.console.dashboard.period import Period
 from onlooker.console.dashboard.report import make_query
 from onlooker.database import Pool
 from onlooker.metrics.breakdown import CellQuery
 from onlooker.metrics.buckets import all_hours
 from onlooker.metrics.cells import Cells, find_cells
-from onlooker.metrics.changes import FEWEST_PEOPLE, conversion_interval, metric_interval, sum_figures
-from onlooker.metrics.definitions import (
-    METRICS,
-    Figures,
-    Number,
-    Unit,
-    Value,
-    in_declared_order,
-    pieces_of,
-)
+from onlooker.metrics.changes import sum_figures
+from onlooker.metrics.definitions import METRICS, Figures, in_declared_order
 from onlooker.metrics.dimensions import DIMENSIONS
-from onlooker.metrics.intervals import Interval
 from onlooker.metrics.query import Time
-from onlooker.streams.models import Stream
 
-CONVERSION = "conversion"
 OF_TIME = tuple(name for name, one in DIMENSIONS.items() if one.part_of_hour)
-Parts = tuple[str, ...]
 Cell = tuple[int, Parts, Figures]
 Key = TypeVar("Key")
 
 
 @dataclass(frozen=True)
-class CellSource:
-    """Of which visits, and by what they are told apart besides their hours."""
-
-    stream: Stream
-    period: Period
-    now: datetime
-    in_hours: bool
-    breakdown: CellQuery
-    metrics: tuple[str, ...]
-    """Those of METRICS, in their order."""
-    by_hour: bool = True
-    """Whether hours are told apart, too."""
-    with_coverage: bool = False
-    """Whether anybody asks how long each hour was watched."""
-
-
-@dataclass(frozen=True)
-class PeopleCells:
+class PeopleCells(CellNumbers):
     """Sums of figures. A visit is in the hour in which it begins."""
 
-    source: CellSource
     cells: Sequence[Cell]
     """Those with anybody: the hour by its number, the parts of the source's dimensions, and the figures."""
     of_week: Sequence[int]
@@ -65,11 +34,9 @@ class PeopleCells:
     """Of each hour: how long it was watched; empty where nobody asks."""
     exact: bool
 
-    @cached_property
-    def pieces(self) -> Mapping[str, slice]:
-        """Where the figures of each metric are."""
-        found = pieces_of(self.source.metrics)
-        return {name: slice(piece.start - 1, piece.stop - 1) for name, _, piece in found}
+    def groups_of(self, dimension: str) -> tuple[Parts, ...]:
+        kept = self.source.breakdown.kept.get(dimension, DIMENSIONS[dimension].parts)
+        return tuple((part,) for part in in_reading_order(dimension, kept))
 
     def add_up(self, *names: str) -> dict[Parts, Figures]:
         """By the parts of some dimensions, those of time too."""
@@ -109,50 +76,12 @@ class PeopleCells:
         assert part_of
         return part_of(self.of_week[hour])
 
-    def shape(self, metric: str, figures: Figures) -> Value:
-        """As the data endpoint answers."""
-        return METRICS[metric].shape(figures[self.pieces[metric]])
-
-    def count_of(self, metric: str, figures: Figures | None) -> int:
-        return figures[self.pieces[metric]][0] if figures else 0
-
-    def tell(self, metric: str, figures: Figures | None) -> Number:
-        """What a page tells: a count, or a mean or a share of at least ten people."""
-        if figures is None:
-            return 0 if _is_count(metric) else None
-        if not _is_count(metric) and self.people_of(metric, figures) < FEWEST_PEOPLE:
-            return None
-        if metric == CONVERSION:
-            return self.count_of("interested", figures) / self.count_of("passing_by", figures)
-        return self.shape(metric, figures)["value"]
-
-    def people_of(self, metric: str, figures: Figures | None) -> int:
-        """Whom a number is of."""
-        if figures is None:
-            return 0
-        return figures[self.pieces["passing_by" if metric == CONVERSION else metric]][-1]
-
-    def interval_of(self, metric: str, clusters: Sequence[Figures]) -> Interval | None:
-        """Of a mean or a share; of a count, and of too few people, there is none."""
-        if _is_count(metric) or not clusters:
-            return None
-        whole = sum_figures(clusters)
-        if self.people_of(metric, whole) < FEWEST_PEOPLE:
-            return None
-        if metric == CONVERSION:
-            return conversion_interval(self.count_of("interested", whole), self.count_of("passing_by", whole))
-        return metric_interval(METRICS[metric], [figures[self.pieces[metric]] for figures in clusters])
-
 
 def _sum_by(cells: Iterable[tuple[Key, Figures]]) -> dict[Key, Figures]:
     found: dict[Key, list[Figures]] = {}
     for key, figures in cells:
         found.setdefault(key, []).append(figures)
     return {key: sum_figures(rows) if len(rows) > 1 else rows[0] for key, rows in found.items()}
-
-
-def _is_count(metric: str) -> bool:
-    return metric in METRICS and METRICS[metric].unit is Unit.PEOPLE
 
 
 def metrics_needed(*names: str) -> tuple[str, ...]:

@@ -16,8 +16,16 @@ _PERIOD = ("period", "from", "to")
 
 def describe_refusal(refusal: CellRefusal, stream: Stream, selection: Selection) -> dict[str, Any]:
     """The sentence, and the address of a period that would do, if one is known."""
-    since = refusal.since
-    return {"refusal": _say_why(refusal, stream), "remedy": _begin_at(since, selection) if since else ""}
+    remedy = lead_to(selection, _("Show the time since then"), since=refusal.since) if refusal.since else {}
+    return {"refusal": _say_why(refusal, stream)} | remedy
+
+
+def lead_to(selection: Selection, said: str, *, since: datetime, until: datetime | None = None) -> dict[str, str]:
+    """The address of another period, by the stream's clock and to the minute, as the form for a range has it."""
+    others = [(name, value) for name, value in selection.address if name not in _PERIOD]
+    ends = [("from", since), *([("to", until)] if until else [])]
+    local = [(name, at.replace(tzinfo=None).isoformat(timespec="minutes")) for name, at in ends]
+    return {"remedy": urlencode([*local, *others], safe=":,"), "remedy_said": said}
 
 
 def _say_why(refusal: CellRefusal, stream: Stream) -> str:
@@ -25,8 +33,8 @@ def _say_why(refusal: CellRefusal, stream: Stream) -> str:
         return _("This stream is on the grid: it tells of whole quarters of an hour, and nothing of single visits.")
     if refusal.note is CellNote.GROUPS and stream.groups_of > 1:
         return _(
-            "This stream tells about people in groups of at least {people}. Numbers that are broken down or filtered "
-            "would tell of fewer. The data endpoint tells whole weeks that are over by gender and age."
+            "This stream tells about people in groups of at least {people}. A filter works only under Who, and how "
+            "long, and only for whole weeks."
         ).format(people=stream.groups_of)
     if refusal.note is CellNote.GROUPS:
         return _(
@@ -42,10 +50,3 @@ def _say_why(refusal: CellRefusal, stream: Stream) -> str:
         "More than {people} people passed by in this period: too many to be broken down or filtered at once. Choose a "
         "shorter period."
     ).format(people=write_count(MOST_VISITS))
-
-
-def _begin_at(since: datetime, selection: Selection) -> str:
-    """To the minute, as the form for a range has it."""
-    said = [(name, value) for name, value in selection.address if name not in _PERIOD]
-    local = since.replace(tzinfo=None).isoformat(timespec="minutes")
-    return urlencode([("from", local), *said], safe=":,")

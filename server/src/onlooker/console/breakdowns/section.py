@@ -8,11 +8,11 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy as _lazy
 
 from onlooker.console.breakdowns.age_by_gender import make_pyramid
+from onlooker.console.breakdowns.cell_numbers import CellSource
 from onlooker.console.breakdowns.heat_map import make_heat_map
 from onlooker.console.breakdowns.mean_times import make_means
 from onlooker.console.breakdowns.part_names import DIMENSION_NAMES
 from onlooker.console.breakdowns.people_cells import (
-    CellSource,
     PeopleCells,
     is_of_interested,
     metrics_needed,

@@ -18,3 +18,6 @@ FROM streams_stream LEFT JOIN metrics_blockprogress ON stream_id = id WHERE id =
 SELECT begins_at, ends_at, genders, ages, gender, age, $columns
 FROM metrics_week JOIN metrics_weekcell USING (stream_id, begins_at)
 WHERE stream_id = %(stream_id)s AND begins_at >= %(from_at)s AND ends_at <= %(to_at)s ORDER BY begins_at, gender, age;
+
+-- name: list_last_weeks  the latest weeks that are told
+SELECT begins_at, ends_at FROM metrics_week WHERE stream_id = %(stream_id)s ORDER BY begins_at DESC LIMIT %(count)s;

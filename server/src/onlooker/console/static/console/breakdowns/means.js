@@ -3,7 +3,7 @@ import { drawChart } from "../dashboard/chart.js";
 import { legend, tip } from "../dashboard/elements.js";
 import { BARE_AXIS, FONT, GRID, colour } from "../dashboard/theme.js";
 import { count, decimal } from "../dashboard/words.js";
-import { followSegments } from "./segments.js";
+import { followSegments, namesLabel } from "./segments.js";
 
 const POINT_PX = 5;
 const CAP_PX = 4;
@@ -12,7 +12,7 @@ const NARROW_PX = 500;
 
 export function drawMeans(figure, data) {
   drawChart(figure, (width_px) => meansOption(data, width_px), followSegments(figure));
-  const genders = new Map(data.rows.map(({ mark, name }) => [mark, name.split(", ").at(-1)]));
+  const genders = new Map(data.rows.map(({ mark, part }) => [mark, part]));
   if (data.rows.some(({ offset }) => offset)) {
     figure.querySelector(".drawing").append(legend([...genders].map(([mark, name]) => ({ mark, name }))));
   }
@@ -20,7 +20,8 @@ export function drawMeans(figure, data) {
 
 function meansOption(data, width_px) {
   const places = [...new Set(data.rows.map(({ place }) => place))];
-  const names = { type: "category", data: places, ...BARE_AXIS, axisLabel: { ...FONT, interval: labelEvery(data, width_px) } };
+  const label = { ...namesLabel(data.rows.map(({ key }) => [key.split(".")[0]]), width_px), interval: labelEvery(data, width_px) };
+  const names = { type: "category", data: places, ...BARE_AXIS, axisLabel: label };
   const seconds = {
     type: "value",
     min: 0,
@@ -65,9 +66,9 @@ function point(points, { isUpright }, { dataIndex }, api) {
   return { type: "group", children: [line([x1, y1], [x2, y2]), cap(x1, y1), cap(x2, y2), circle] };
 }
 
-function rowTip({ name, number, shownInterval, people }, metric) {
+function rowTip({ name, number, interval, shownInterval, people }, metric) {
   const rows = [{ mark: "none", name: metric, values: [`${decimal(number)} s`] }];
-  if (shownInterval) rows.push({ mark: "none", name: gettext("95 % interval"), values: [shownInterval] });
+  if (interval) rows.push({ mark: "none", name: gettext("95 % interval"), values: [shownInterval] });
   rows.push({ mark: "none", name: gettext("Interested"), values: [count(people)] });
   return tip(name, rows);
 }
