@@ -107,7 +107,7 @@ def test_opening_hours_alone_are_in_the_files_of_a_page_that_shows_them(
     assert found.column("passing_by").to_pylist() == [3, 0]
     page = browser.get(f"{base}?{query}").content.decode()
     links = [line for line in page.splitlines() if 'class="download"' in line]
-    assert ["&amp;by=day&amp;hours=open" in link for link in links] == [True] * 3
+    assert ["&amp;by=day&amp;hours=open" in link for link in links] == [True] * 4
     changes = browser.get(f"{base}changes.csv?{query}")
     assert "-opening-hours-changes-2026-11-02" in changes["Content-Disposition"]
     assert browser.get(f"{base}table.csv?hours=never").status_code == 400
