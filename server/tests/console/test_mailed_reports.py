@@ -10,11 +10,13 @@ from typing import Any
 import pytest
 from allauth.account.models import EmailAddress
 from django.core.mail import EmailMessage as DjangoMail
+from django.http import HttpRequest
 from django.test import Client
 
 from dashboard_numbers import ask, cover, seen, write
 from memberships import organisation_with, share_stream, site_of
 from onlooker.console.accounts.models import Account
+from onlooker.console.numbers import read_numbers
 from onlooker.console.reports import mails
 from onlooker.console.reports.mailed_reports import (
     ReportChoices,
@@ -26,6 +28,7 @@ from onlooker.console.reports.mailed_reports import (
 from onlooker.console.reports.mails import claim_due_reports, send_due_reports
 from onlooker.console.reports.models import MailedReport, ReportMail, ReportRecipient
 from onlooker.console.reports.saved_views import Subject
+from onlooker.database import Pool
 from onlooker.streams.administration import create_stream, remove_stream
 from onlooker.streams.models import Membership, Organisation, Stream
 from testkit.mailbox import Mailbox
@@ -363,3 +366,13 @@ def test_past_mails_are_forgotten(stream: Stream, owner: Account, mailbox: Mailb
     assert ReportMail.objects.get().due_at.date() == date(2026, 11, 9)
     send_due_reports(DUE + 35 * DAY)
     assert [mail.due_at for mail in ReportMail.objects.all()] == [DUE + 35 * DAY]
+
+
+def test_a_statement_of_a_report_has_the_time_of_one_of_a_page() -> None:
+    """All chores wait for it."""
+
+    async def read_limit(pool: Pool) -> Any:
+        async with pool.connection() as connection:
+            return await (await connection.execute("SHOW statement_timeout")).fetchone()
+
+    assert read_numbers(HttpRequest(), read_limit) == {"statement_timeout": "10s"}

@@ -4,14 +4,13 @@ from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from typing import TypeVar
 
-import msgspec
 from asgiref.sync import async_to_sync
 from django.conf import settings
 from django.db import OperationalError, connection
 from django.http import HttpRequest
 from psycopg.conninfo import make_conninfo
 
-from onlooker.database import DATABASE_UNAVAILABLE, Pool, open_pool
+from onlooker.database import DATABASE_UNAVAILABLE, Pool, direct_url, open_direct_pool
 
 Read = TypeVar("Read")
 
@@ -28,14 +27,15 @@ def read_numbers(request: HttpRequest, read: Callable[[Pool], Awaitable[Read]]) 
 
 @asynccontextmanager
 async def numbers_pool(request: HttpRequest) -> AsyncIterator[Pool]:
-    """The process's pool; a temporary one where there is none, as in a test."""
+    """The process's pool; where there is none, as in a chore or a test, a temporary one with the same time limit."""
     scope = getattr(request, "scope", {})
     try:
         if "app" in scope:
             yield scope["app"].state.numbers.pool
         else:
-            url = make_conninfo(settings.ONLOOKER.database_url, dbname=connection.settings_dict["NAME"])
-            async with open_pool(msgspec.structs.replace(settings.ONLOOKER, database_url=url)) as pool:
+            ours = settings.ONLOOKER
+            url = make_conninfo(direct_url(ours), dbname=connection.settings_dict["NAME"])
+            async with open_direct_pool(ours, url=url, statement_limit_s=ours.data_time_limit_s) as pool:
                 yield pool
     except DATABASE_UNAVAILABLE as error:
         raise OperationalError(*error.args) from error

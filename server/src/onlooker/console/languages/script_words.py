@@ -1,7 +1,7 @@
 """The sentences of scripts, in the language that their address names: any cache may keep them."""
 
 from django.conf import settings
-from django.http import Http404, HttpRequest, HttpResponse
+from django.http import Http404, HttpRequest, HttpResponseBase
 from django.utils import translation
 from django.views.decorators.cache import cache_control
 from django.views.decorators.http import require_safe
@@ -13,7 +13,7 @@ KEPT_S = 86_400
 
 @require_safe
 @cache_control(max_age=KEPT_S, public=True)
-def show_words(request: HttpRequest, language: str) -> HttpResponse:
+def show_words(request: HttpRequest, language: str) -> HttpResponseBase:
     """Pages name their own language, and the release."""
     if language not in dict(settings.LANGUAGES):
         raise Http404
