@@ -16,6 +16,7 @@ from django.core.exceptions import ValidationError
 from django.core.mail import EmailMessage, EmailMultiAlternatives
 from django.http import HttpRequest
 from django.shortcuts import render
+from django.template.defaultfilters import linebreaks
 from django.template.loader import render_to_string
 from django.urls import reverse
 from django.utils import translation
@@ -193,8 +194,7 @@ class AccountAdapter(DefaultAccountAdapter):  # type: ignore[misc]
         """As text and as HTML, so that links work everywhere."""
         mail: EmailMessage = super().render_mail(template_prefix, email, context, headers=headers)
         if isinstance(mail, EmailMultiAlternatives):
-            html = render_to_string(
-                "accounts/mail.html", {"subject": mail.subject, "text": link_console_urls(str(mail.body))}
-            )
+            content = linebreaks(link_console_urls(str(mail.body)))
+            html = render_to_string("mail.html", {"subject": mail.subject, "content": content})
             mail.attach_alternative(html, "text/html")
         return mail
