@@ -176,6 +176,14 @@ def test_the_bar_has_one_width_on_all_pages(name):
     assert not re.findall(r"header[^{}]*\{[^}]*padding[^;}]*max\(", css)
 
 
+@pytest.mark.parametrize(
+    "path", [*sorted(STYLE.glob("*.scss")), *sorted(STATIC.rglob("*.js"))], ids=lambda path: path.name
+)
+def test_nothing_is_found_by_words_that_are_translated(path):
+    if "vendor" not in path.parts:
+        assert not re.findall(r"\[(?:aria-label|title|alt|placeholder|data-label)[*^$~|]?=", path.read_text())
+
+
 @pytest.mark.skipif(
     not shutil.which("npm") or not (STYLE / "node_modules").exists(), reason="the stylesheet's tools: just stylesheet"
 )

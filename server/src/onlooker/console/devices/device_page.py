@@ -169,7 +169,9 @@ def describe_changes(before: Mapping[str, Any], after: Mapping[str, Any]) -> lis
     """A sentence for each setting that differs."""
     names = [*LABELS, *sorted((before.keys() | after.keys()) - LABELS.keys())]
     return [
-        write_named(label_setting(name), f"{show_setting(name, before.get(name))} → {show_setting(name, after.get(name))}")
+        write_named(
+            label_setting(name), f"{show_setting(name, before.get(name))} → {show_setting(name, after.get(name))}"
+        )
         for name in names
         if before.get(name) != after.get(name)
     ]

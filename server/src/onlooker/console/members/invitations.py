@@ -18,7 +18,7 @@ from django.utils.translation import gettext as _
 from onlooker.audit.actor import CHORE, account_actor, acting_as
 from onlooker.console.accounts.models import Account
 from onlooker.console.accounts.rate_limit import take_within_limit
-from onlooker.console.languages.choice import write_to
+from onlooker.console.languages.choice import language_of
 from onlooker.console.languages.locale_text import write_count
 from onlooker.console.members.models import Invitation, InvitationSite
 from onlooker.console.web.mail import SINGLE_MAIL_ERRORS, is_mail_on, send_mail
@@ -134,8 +134,8 @@ def _send_mails(made: list[Invitation], actor: str) -> SentInvitations:
     try:
         for invitation in made:
             try:
-                with write_to(invitation.email, otherwise=get_language() or ""):
-                    send_mail(MAIL, to=invitation.email, context={"invitation": invitation})
+                language = language_of(invitation.email, otherwise=get_language() or "")
+                send_mail(MAIL, to=invitation.email, context={"invitation": invitation}, language=language)
             except SINGLE_MAIL_ERRORS:
                 refused.append(invitation)
             unsent.remove(invitation)
