@@ -199,7 +199,7 @@ def _describe_change(one: PlannedChange, sites: dict[int | None, str]) -> list[s
         return str(value) if value != "" else _("always open")
 
     told = [
-        write_named(NAMES[name], f"{show(name, before)} → {show(name, after)}")
+        write_named(str(NAMES[name]), f"{show(name, before)} → {show(name, after)}")
         for name, (before, after) in one.settings.items()
     ]
     told += [_("Tag added: {name}").format(name=name) for name in one.added_tags]
