@@ -110,7 +110,7 @@ def test_somebody_without_streams_gets_an_empty_page(sign_in: SignIn, stranger: 
 
 
 def test_days_that_nobody_watched_have_no_number(sign_in: SignIn, owner: Account) -> None:
-    create_stream("New", owner=owner)
+    create_stream("New", owner=owner, kind="enterprise")
     page = sign_in(owner).get("/streams/numbers/").content.decode()
     shown = re.findall(r"<dd><strong>(.*?)</strong><small>(.*?)</small></dd>", page)
     assert shown == [(NO_VALUE, "not watched")] * 7

@@ -156,7 +156,7 @@ def test_an_invitation_is_in_the_language_of_who_reads_it_or_else_of_who_invites
         account.language = chosen.get(account.email.partition("@")[0], "")
         account.save()
     confirm(sign_in(owner), stream, viewer.email)
-    assert [mail["Subject"] for mail in mailbox.mails] == [subject]
+    assert [mail["Subject"].strip() for mail in mailbox.mails] == [subject]
 
 
 def test_nobody_can_tell_who_has_an_account(
