@@ -32,14 +32,14 @@ USUAL = {
     "Address": "12 rue des Lilas, 67000 Strasbourg",
     "Contact": "privacy@example.org, +33 3 00 00 00 00",
     "Data protection officer": "dpo@example.org",
-    "Purpose, in English": "To find out how many people notice our screen, and when, so as to place it better.",
-    "Purpose, in French": (
+    "Purpose (in English)": "To find out how many people notice our screen, and when, so as to place it better.",
+    "Purpose (in French)": (
         "Savoir combien de personnes remarquent notre écran, et à quels moments, afin de mieux le placer."
     ),
-    "Purpose, in German": (
+    "Purpose (in German)": (
         "Herausfinden, wie viele Personen unseren Bildschirm bemerken und wann, um ihn besser zu platzieren."
     ),
-    "Purpose, in Spanish": (
+    "Purpose (in Spanish)": (
         "Saber cuántas personas se fijan en nuestra pantalla, y en qué momentos, para colocarla mejor."
     ),
     "Recipients": "Example Hosting GmbH, as processor",

@@ -71,7 +71,7 @@ class PageFrame:
         if not group:
             return ""
         above = f'<li><a href="{link(HOME)}">Documentation</a></li>'
-        return f'<nav aria-label="Breadcrumb"><ol>{above}<li>{escape(group)}</li></ol></nav>\n'
+        return f'<nav class="breadcrumb" aria-label="Breadcrumb"><ol>{above}<li>{escape(group)}</li></ol></nav>\n'
 
     def _turns(self, address: str, link: Callable[[str], str]) -> str:
         addresses = [one for _, one in self._order]

@@ -1,6 +1,6 @@
 """What a dashboard says: gaps and their reasons, changes, labels, how busy the hours of a week are."""
 
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, date, datetime, timedelta
 from zoneinfo import ZoneInfo
 
 import pytest
@@ -25,6 +25,7 @@ from onlooker.console.dashboard.presentation import (
     label_buckets,
 )
 from onlooker.console.dashboard.report import draw_week, find_gap, watched_share
+from onlooker.console.languages.locale_text import write_named, write_weekday
 from onlooker.metrics.changes import ChangeKind, compare_counts, compare_metric, compare_shares
 from onlooker.metrics.comparison import Comparison, LikeTime, NoComparison
 from onlooker.metrics.coverage import Absence, BucketCoverage, sum_coverage
@@ -285,6 +286,11 @@ def test_days_and_numbers_are_written_as_the_language_writes_them() -> None:
         assert label_buckets(["2026-11-02T00:00:00+01:00"], Time.BY_WEEK) == ["Mo, 2. Nov."]
         assert "12,3" in describe_size(0.1234, ChangeKind.DIFFERENCE)
         assert "1.234" in format_compared_s(1234 * HOUR, 5678 * HOUR)
+    with override("fr"):
+        assert describe_size(-0.0195, ChangeKind.DIFFERENCE) == "1,9 point de moins"
+        assert describe_size(0.01996, ChangeKind.DIFFERENCE) == "2,0 points de plus"
+        assert write_named("Passants", 12) == "Passants\N{NO-BREAK SPACE}: 12"
+        assert write_weekday(date(2026, 11, 2)) == "lun. 2 nov."
     assert label_buckets(["2026-11-02T00:00:00+01:00"], Time.BY_WEEK) == ["Mon 2 Nov"]
 
 

@@ -1,5 +1,6 @@
 """Numbers of a site, a tag or all streams together: what is visible, and nothing else, as a page and as JSON."""
 
+import re
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 
@@ -8,6 +9,7 @@ from django.test import Client
 
 from memberships import share_stream
 from onlooker.console.accounts.models import Account
+from onlooker.console.dashboard.figures import NO_VALUE
 from onlooker.streams.administration import create_stream
 from onlooker.streams.bulk_changes import change_tags
 from onlooker.streams.models import Site, Stream
@@ -105,6 +107,13 @@ def test_somebody_without_streams_gets_an_empty_page(sign_in: SignIn, stranger: 
     assert "There are no streams yet." in browser.get("/streams/numbers/").content.decode()
     told = browser.get(NUMBERS).json()
     assert (told["stream_count"], told["metrics"]["passing_by"]) == (0, {"value": 0})
+
+
+def test_days_that_nobody_watched_have_no_number(sign_in: SignIn, owner: Account) -> None:
+    create_stream("New", owner=owner, kind="enterprise")
+    page = sign_in(owner).get("/streams/numbers/").content.decode()
+    shown = re.findall(r"<dd><strong>(.*?)</strong><small>(.*?)</small></dd>", page)
+    assert shown == [(NO_VALUE, "not watched")] * 7
 
 
 def test_nothing_of_too_few_people_is_told_of_a_stream_with_groups(sign_in: SignIn, owner: Account) -> None:

@@ -49,7 +49,7 @@ def page_of(browser: Client, stream: Stream, page: str = "") -> str:
 
 def test_what_is_missing_is_said_and_has_blanks(sign_in: SignIn, owner: Account, stream: Stream) -> None:
     browser = sign_in(owner)
-    said = "Not entered yet: Controller, Address, Contact, Purpose, in English, Legal basis."
+    said = "Not entered yet: Controller, Address, Contact, Purpose (in English), Legal basis."
     assert said in page_of(browser, stream)
     sign = page_of(browser, stream, "sign/")
     assert sign.count('class="blank"') == 5

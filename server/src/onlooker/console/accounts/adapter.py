@@ -19,7 +19,7 @@ from django.shortcuts import render
 from django.template.loader import render_to_string
 from django.urls import reverse
 from django.utils import translation
-from django.utils.html import format_html, format_html_join
+from django.utils.html import format_html, format_html_join, linebreaks
 from django.utils.safestring import SafeString
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy as _lazy
@@ -193,8 +193,7 @@ class AccountAdapter(DefaultAccountAdapter):  # type: ignore[misc]
         """As text and as HTML, so that links work everywhere."""
         mail: EmailMessage = super().render_mail(template_prefix, email, context, headers=headers)
         if isinstance(mail, EmailMultiAlternatives):
-            html = render_to_string(
-                "accounts/mail.html", {"subject": mail.subject, "text": link_console_urls(str(mail.body))}
-            )
+            content = SafeString(linebreaks(link_console_urls(str(mail.body))))
+            html = render_to_string("mail.html", {"subject": mail.subject, "content": content})
             mail.attach_alternative(html, "text/html")
         return mail

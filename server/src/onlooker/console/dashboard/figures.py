@@ -311,8 +311,15 @@ def describe_size(size: float | None, kind: ChangeKind) -> str:
     if abs(by) < LEAST_CHANGE:
         return _("no change")
     if kind is ChangeKind.DIFFERENCE:
-        said = _("{points} points more") if by > 0 else _("{points} points less")
-        return said.format(points=write_decimal(100 * abs(by), 1))
+        points = round(100 * abs(by), 1)
+        n = 1 if points < 2 else 2  # 0.4 points, but 0,4 point in French
+        if by > 0:
+            # Translators: one form for less than 2, another from 2 on. English has the same for both.
+            said = ngettext("{points} points more", "{points} points more", n)
+        else:
+            # Translators: one form for less than 2, another from 2 on. English has the same for both.
+            said = ngettext("{points} points less", "{points} points less", n)
+        return said.format(points=write_decimal(points, 1))
     if size >= MANY_TIMES:
         return _("{factor} times as much").format(factor=write_count(size))
     said = _("{percent} more") if by > 0 else _("{percent} less")

@@ -2,7 +2,7 @@
 
 import asyncio
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import date, datetime, timedelta
 from typing import Any
 from urllib.parse import urlencode
@@ -22,7 +22,9 @@ from onlooker.console.accounts.page_access import PersonRequest, signed_in
 from onlooker.console.dashboard.figures import (
     FIGURE_KINDS,
     HEADLINES,
+    NO_VALUE,
     Figure,
+    PeriodChange,
     compared_hours,
     explain_no_comparison,
     find_change,
@@ -225,7 +227,11 @@ def _find_streams(listing: FleetList) -> dict[int, Stream]:
 def make_group_figures(numbers: FleetNumbers) -> list[Figure]:
     like = numbers.comparison.like
     none = explain_no_comparison(like) if like.reason else None
-    return [make_figure(name, number_of(name, numbers.values), numbers.comparison, none=none) for name in HEADLINES]
+    figures = [make_figure(name, number_of(name, numbers.values), numbers.comparison, none=none) for name in HEADLINES]
+    if numbers.watched_s or number_of("passing_by", numbers.values):
+        return figures
+    unwatched = PeriodChange("none", _("not watched"))
+    return [replace(figure, shown=NO_VALUE, unit="", interval="", change=unwatched, compared="") for figure in figures]
 
 
 def describe_coverage(numbers: FleetNumbers) -> str:

@@ -22,7 +22,7 @@ from onlooker.console.dashboard.figures import (
 from onlooker.console.dashboard.period import Period, parse_period
 from onlooker.console.dashboard.presentation import describe_gap, format_share
 from onlooker.console.dashboard.report import COUNTS, all_buckets, describe_device, find_gap, make_query
-from onlooker.console.languages.locale_text import join_clauses, write_count, write_weekday
+from onlooker.console.languages.locale_text import join_clauses, write_count, write_named, write_weekday
 from onlooker.database import Pool
 from onlooker.metrics.comparison import Comparison, read_comparison
 from onlooker.metrics.coverage import Absence, BucketCoverage, read_coverage
@@ -192,7 +192,7 @@ def _draw_day(day: OverviewDay, x: int, most: int) -> tuple[str, int, float, flo
 
 
 def _describe_day(day: OverviewDay) -> str:
-    return f"{write_weekday(day.begins_at)}: {day.gap or write_count(day.passing_by)}"
+    return write_named(write_weekday(day.begins_at), day.gap or write_count(day.passing_by))
 
 
 def rank_streams(recent: Iterable[tuple[int, RecentDays]], metric: str) -> dict[int, int]:

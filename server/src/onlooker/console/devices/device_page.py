@@ -35,7 +35,7 @@ from onlooker.console.devices.settings_form import (
     show_setting,
     tell_versions,
 )
-from onlooker.console.languages.locale_text import translate
+from onlooker.console.languages.locale_text import translate, write_named
 from onlooker.console.streams.audit_log import name_actors
 from onlooker.devices.configuration import offer_again, set_device_settings
 from onlooker.devices.device_settings import Level
@@ -169,7 +169,9 @@ def describe_changes(before: Mapping[str, Any], after: Mapping[str, Any]) -> lis
     """A sentence for each setting that differs."""
     names = [*LABELS, *sorted((before.keys() | after.keys()) - LABELS.keys())]
     return [
-        f"{label_setting(name)}: {show_setting(name, before.get(name))} → {show_setting(name, after.get(name))}"
+        write_named(
+            label_setting(name), f"{show_setting(name, before.get(name))} → {show_setting(name, after.get(name))}"
+        )
         for name in names
         if before.get(name) != after.get(name)
     ]

@@ -22,7 +22,7 @@ from onlooker.console.devices.settings_form import (
     show_setting,
     tell_versions,
 )
-from onlooker.console.languages.locale_text import write_count
+from onlooker.console.languages.locale_text import write_count, write_named
 from onlooker.devices.bulk_configuration import (
     AT_MOST,
     PlannedConfiguration,
@@ -102,6 +102,6 @@ def _describe_change(one: PlannedConfiguration) -> list[str]:
     if not one.settings:
         return [_("Nothing now: its template, its site or its stream says the same")]
     return [
-        f"{label_setting(name)}: {show_setting(name, before)} → {show_setting(name, after)}"
+        write_named(label_setting(name), f"{show_setting(name, before)} → {show_setting(name, after)}")
         for name, (before, after) in one.settings.items()
     ]

@@ -80,6 +80,12 @@ def write_duration(seconds: float) -> str:
     return as_duration(seconds).replace(".", str(get_format("DECIMAL_SEPARATOR")))
 
 
+def write_named(name: str, value: object) -> str:
+    """`Passing by: 12`. Templates have `{% translate ":" context "after a name" %}`."""
+    colon = pgettext("after a name", ":")
+    return f"{name}{colon} {value}"
+
+
 def write_list(items: Sequence[str]) -> str:
     """`front, back and side`."""
     if len(items) < 2:

@@ -18,6 +18,7 @@ from django.utils.translation import ngettext
 from onlooker.console.dashboard.period import Period
 from onlooker.console.dashboard.recent_days import SPARKLINE_STEP
 from onlooker.console.dashboard.report import Report
+from onlooker.console.languages.locale_text import write_named
 from onlooker.streams.models import Note, Stream
 from onlooker.streams.notes import (
     BETWEEN,
@@ -121,7 +122,7 @@ def draw_strip(notes: Sequence[Note], first: date, count: int) -> SafeString:
         day = date.fromordinal(first.toordinal() + place)
         texts = [note.text for note in notes if note.first_day <= day <= note.last_day]
         if texts:
-            said = f"{date_format(day, 'SHORT_DAY_FORMAT')}: {BETWEEN.join(_shorten(tuple(texts)))}"
+            said = write_named(date_format(day, "SHORT_DAY_FORMAT"), BETWEEN.join(_shorten(tuple(texts))))
             marks.append((SPARKLINE_STEP * place, said))
     return format_html_join("", _MARK, marks)
 

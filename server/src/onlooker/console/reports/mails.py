@@ -44,7 +44,8 @@ ROUND_LIMIT_S = 20.0
 LEASE = timedelta(minutes=10)
 """How long a mail is being sent before another try; longer than any mail server is waited for."""
 KEPT = timedelta(days=30)
-LONGEST_BAR_PX = 240
+LONGEST_BAR_PX = 140
+"""Beside its day and its number on a telephone: where there is no room, all long bars would be alike."""
 
 Contents = dict[str, Any]
 

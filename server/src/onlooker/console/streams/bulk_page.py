@@ -17,7 +17,7 @@ from onlooker.console.accounts.page_access import PersonRequest, signed_in
 from onlooker.console.dashboard.fleet_list import parse_filter
 from onlooker.console.dashboard.overview import read_listing
 from onlooker.console.forms import PlainForm
-from onlooker.console.languages.locale_text import translate, write_count
+from onlooker.console.languages.locale_text import translate, write_count, write_named
 from onlooker.console.streams.access import managed_streams
 from onlooker.console.streams.forms import NO_SITE, HoursField
 from onlooker.streams.bulk_changes import (
@@ -199,7 +199,8 @@ def _describe_change(one: PlannedChange, sites: dict[int | None, str]) -> list[s
         return str(value) if value != "" else _("always open")
 
     told = [
-        f"{NAMES[name]}: {show(name, before)} → {show(name, after)}" for name, (before, after) in one.settings.items()
+        write_named(str(NAMES[name]), f"{show(name, before)} → {show(name, after)}")
+        for name, (before, after) in one.settings.items()
     ]
     told += [_("Tag added: {name}").format(name=name) for name in one.added_tags]
     return told + [_("Tag removed: {name}").format(name=name) for name in one.removed_tags]

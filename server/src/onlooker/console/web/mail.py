@@ -50,7 +50,8 @@ def write_mail(
     subject = " ".join(render_to_string(f"{name}_subject.txt", shared).split())
     text = render_to_string(f"{name}.txt", shared).strip() + "\n"
     mail = EmailMultiAlternatives(subject, text, to=[to], headers=headers)
-    mail.attach_alternative(render_to_string(f"{name}.html", shared), "text/html")
+    content = render_to_string(f"{name}.html", shared)
+    mail.attach_alternative(render_to_string("mail.html", {"subject": subject, "content": content}), "text/html")
     return mail
 
 

@@ -5,12 +5,15 @@ from typing import Any
 from django import forms
 from django.utils.text import format_lazy
 from django.utils.translation import gettext_lazy as _lazy
+from django.utils.translation import pgettext_lazy
 
 from onlooker.console.forms import PlainForm
 from onlooker.console.webhooks.endpoints import CHOSEN_EVENTS, LONGEST_NAME
 from onlooker.webhooks.addresses import LONGEST_URL
 from onlooker.webhooks.events import EVENTS
 from onlooker.webhooks.models import Endpoint
+
+_COLON = pgettext_lazy("after a name", ":")
 
 
 class EndpointForm(PlainForm):
@@ -28,7 +31,10 @@ class EndpointForm(PlainForm):
     events = forms.MultipleChoiceField(
         label=_lazy("Events"),
         required=False,
-        choices=[(name, format_lazy("{name}: {text}", name=name, text=EVENTS[name])) for name in CHOSEN_EVENTS],
+        choices=[
+            (name, format_lazy("{name}{colon} {text}", name=name, colon=_COLON, text=EVENTS[name]))
+            for name in CHOSEN_EVENTS
+        ],
         widget=forms.CheckboxSelectMultiple,
         help_text=_lazy("None ticked: all of them, also those of later releases."),
     )

@@ -15,7 +15,13 @@ from onlooker.console.dashboard.period import HOUR, Period
 from onlooker.console.dashboard.presentation import Breakdown
 from onlooker.console.dashboard.recent_days import OverviewDay
 from onlooker.console.dashboard.report import Report, Week
-from onlooker.console.languages.locale_text import join_clauses, write_count, write_short_number, write_weekday
+from onlooker.console.languages.locale_text import (
+    join_clauses,
+    write_count,
+    write_named,
+    write_short_number,
+    write_weekday,
+)
 
 SAID_BARS_AT_MOST = 100
 """A chart of more is not read out bar by bar."""
@@ -38,7 +44,7 @@ class Bar:
 
     @property
     def said(self) -> str:
-        return f"{self.label}: {self.words if self.passing_by is None else write_count(self.passing_by)}"
+        return write_named(self.label, self.words if self.passing_by is None else write_count(self.passing_by))
 
 
 @dataclass(frozen=True)

@@ -4,6 +4,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import pgettext
 
 from onlooker.console.dashboard.figures import Figure
+from onlooker.console.languages.locale_text import write_named
 from onlooker.console.reports.pdf.charts import draw_bars, draw_breakdowns, draw_week
 from onlooker.console.reports.pdf.contents import PrintedReport
 from onlooker.console.reports.pdf.document import PdfDocument
@@ -67,7 +68,7 @@ def _write_figure(figure: Figure) -> list[list[tuple[str, Text]]]:
 def _explain(sheet: Sheet, report: PrintedReport) -> None:
     sheet.add_heading(_("What these numbers mean"), keep=_EXPLAINED * (len(report.figures) + 3))
     for figure in report.figures:
-        sheet.add_paragraph(f"{figure.name}: {figure.meaning}", SMALL, after=2)
+        sheet.add_paragraph(write_named(figure.name, figure.meaning), SMALL, after=2)
     how = _(
         # xgettext:no-python-format
         "A 95 % interval says between which numbers a mean, a share or a change lies, apart from chance. Where a chart "

@@ -38,6 +38,13 @@ addEventListener("DOMContentLoaded", () => {
   if (shown) history.replaceState(null, "", shown.dataset.replaceUrl);
 });
 
+// A form that comes back with faults shows the first one, which may be far down on a telephone.
+addEventListener("DOMContentLoaded", () => {
+  const fault = document.querySelector("main form .errorlist:not(.nonfield)");
+  fault?.parentElement.querySelector("input:not([type=hidden]), select, textarea")?.focus();
+  fault?.scrollIntoView({ block: "center" });
+});
+
 // A form is sent once, however often its button is clicked; people who come back to it may send it again.
 document.addEventListener("submit", (event) => {
   const form = event.target;
