@@ -10,8 +10,10 @@ from typing import Any
 from urllib.parse import parse_qs
 from zoneinfo import ZoneInfo
 
+import msgspec
 import pytest
-from django.test import Client
+from django.conf import settings
+from django.test import Client, override_settings
 
 from breakdown_pages import WEEK, ShownSection, segment, show_section
 from dashboard_numbers import cover, seen, show, with_numbers, write
@@ -24,6 +26,7 @@ from onlooker.console.breakdowns.stays import STAY_KINDS
 from onlooker.console.dashboard.figures import FIGURE_KINDS, HEADLINES, NO_VALUE, as_json
 from onlooker.console.dashboard.period import PeriodError
 from onlooker.console.dashboard.report import draw_week
+from onlooker.console.numbers import read_numbers
 from onlooker.database import Pool
 from onlooker.metrics import cells
 from onlooker.metrics.breakdown import CellQuery, parse_breakdown
@@ -245,6 +248,23 @@ def test_headline_numbers_obey_the_filter(sign_in: SignIn, owner: Account, busy:
     assert shown.page.count("not compared: filtered") + shown.page.count("fewer than 10 people") == len(HEADLINES)
     assert "are of the visits that match" in shown.page
     assert shown.data["points"] == show(sign_in(owner), busy, WEEK).data["points"]
+
+
+def test_a_filter_that_takes_too_long_leaves_the_numbers_of_everybody(
+    sign_in: SignIn, owner: Account, busy: Stream, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The statement of the filter may take a thousandth of a second."""
+
+    def read_shortly(*arguments: Any) -> object:
+        with override_settings(ONLOOKER=msgspec.structs.replace(settings.ONLOOKER, data_time_limit_s=0.001)):
+            return read_numbers(*arguments)
+
+    browser = sign_in(owner)
+    everybody = show(browser, busy, WEEK).numbers
+    monkeypatch.setattr(headlines, "read_numbers", read_shortly)
+    shown = show(browser, busy, f"{WEEK}&filter=gender:female")
+    assert shown.numbers == everybody
+    assert "The filter is not applied: these numbers are of everybody. The database is busy" in shown.page
 
 
 def test_a_mean_of_those_who_match_has_the_interval_of_its_hours(sign_in: SignIn, owner: Account, busy: Stream) -> None:

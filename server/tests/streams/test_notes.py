@@ -18,7 +18,16 @@ from onlooker.console.streams.audit_log import describe_entries
 from onlooker.streams import notes
 from onlooker.streams.administration import create_stream, remove_stream
 from onlooker.streams.models import LONGEST_NOTE, Note, Organisation, Stream
-from onlooker.streams.notes import change_note, check_text, create_note, notes_about, notes_of_stream, remove_note
+from onlooker.streams.notes import (
+    BETWEEN,
+    as_cell,
+    change_note,
+    check_text,
+    create_note,
+    notes_about,
+    notes_of_stream,
+    remove_note,
+)
 from onlooker.streams.organisations import RefusedError, organisation_of, remove_organisation
 from onlooker.streams.sites import remove_site
 
@@ -185,3 +194,8 @@ def test_the_log_has_who_noted_which_days_and_never_the_text(stream: Stream, vie
         f"Note {note.pk} for 2026-11-09 to 2026-11-13 (stream Front door) removed.",
         f"Note {Note.objects.get().pk} for 2026-11-09 (site Front door) written.",
     ]
+
+
+@pytest.mark.parametrize("text", ["=1+1", "+1", "-1", "@SUM(A1)", "\N{FULLWIDTH EQUALS SIGN}1+1"])
+def test_no_spreadsheet_takes_a_note_for_a_formula(text: str) -> None:
+    assert as_cell([text, "Sale"]) == f"'{text}{BETWEEN}Sale"

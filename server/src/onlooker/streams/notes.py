@@ -24,7 +24,17 @@ NOTES_PER_ORGANISATION = 1000
 EARLIEST_DAY, LATEST_DAY = date(1971, 1, 1), date(2199, 12, 31)
 BETWEEN = "; "
 """Between the texts of several notes in one cell."""
-_FORMULA = ("=", "+", "-", "@")
+_FORMULA = (
+    "=",
+    "+",
+    "-",
+    "@",
+    "\N{FULLWIDTH EQUALS SIGN}",
+    "\N{FULLWIDTH PLUS SIGN}",
+    "\N{FULLWIDTH HYPHEN-MINUS}",
+    "\N{FULLWIDTH COMMERCIAL AT}",
+)
+"""What spreadsheets take for the beginning of a formula; some of them in full width too."""
 _WHOLE = Q(site=None, stream=None)
 
 

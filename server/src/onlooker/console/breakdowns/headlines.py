@@ -4,13 +4,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+from django.db import OperationalError
 from django.utils.translation import gettext as _
 
 from onlooker.console.accounts.page_access import PersonRequest
 from onlooker.console.breakdowns.cell_numbers import CellSource
 from onlooker.console.breakdowns.part_names import DIMENSION_NAMES, name_part
 from onlooker.console.breakdowns.people_cells import PeopleCells, metrics_needed, read_cells
-from onlooker.console.breakdowns.refusals import describe_refusal
+from onlooker.console.breakdowns.refusals import describe_refusal, explain_busy
 from onlooker.console.breakdowns.selection import Selection
 from onlooker.console.dashboard.figures import HEADLINES, Figure, PeriodChange, make_figure, number_of
 from onlooker.console.dashboard.report import Report
@@ -62,6 +63,8 @@ def filter_headlines(
         cells = read_numbers(request, lambda pool: read_cells(pool, asked))
     except CellRefusal as refusal:
         return context | describe_refusal(refusal, source.stream, selection)
+    except OperationalError:
+        return context | {"refusal": explain_busy()}
     return context | {"figures": _make_figures(cells, report, figures)}
 
 

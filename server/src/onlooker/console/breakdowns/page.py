@@ -10,11 +10,10 @@ from django.http import HttpResponse
 from django.shortcuts import render
 from django.urls import reverse
 from django.utils.formats import date_format
-from django.utils.translation import gettext as _
 
 from onlooker.console.accounts.page_access import PersonRequest, signed_in
 from onlooker.console.breakdowns.headlines import list_chips
-from onlooker.console.breakdowns.refusals import describe_refusal
+from onlooker.console.breakdowns.refusals import describe_refusal, explain_busy
 from onlooker.console.breakdowns.section import present_section, read_section, section_sources
 from onlooker.console.breakdowns.selection import parse_selection
 from onlooker.console.breakdowns.week_numbers import read_weeks
@@ -57,8 +56,7 @@ def show_breakdowns(request: PersonRequest, client_id: UUID) -> HttpResponse:
     except CellRefusal as refusal:
         return _render(request, context | describe_refusal(refusal, stream, selection))
     except OperationalError:
-        busy = _("The database is busy, or the period has too many people for it. Try again, or choose a shorter one.")
-        return _render(request, context | {"refusal": busy}, 503)
+        return _render(request, context | {"refusal": explain_busy()}, 503)
     answer = _render(request, context | present_section(cells, selection))
     if request.htmx and (request.htmx.trigger or "").startswith(CHOSEN):
         answer["HX-Push-Url"] = f"{reverse('dashboard', args=[client_id])}?{context['query']}"

@@ -50,3 +50,8 @@ def _say_why(refusal: CellRefusal, stream: Stream) -> str:
         "More than {people} people passed by in this period: too many to be broken down or filtered at once. Choose a "
         "shorter period."
     ).format(people=write_count(MOST_VISITS))
+
+
+def explain_busy() -> str:
+    """Where the database did not answer in time, or not at all."""
+    return _("The database is busy, or the period has too many people for it. Try again, or choose a shorter one.")
