@@ -145,7 +145,7 @@ def test_a_bucket_with_very_many_notes_stays_readable() -> None:
     [
         ("en-gb", "Wed 30 Dec 2026 to Fri 1 Jan 2027", "30 Dec: Sale"),
         ("de", "Mi, 30. Dez", "30. Dez.: Sale"),
-        ("fr", "mer 30 ", "30 déc.: Sale"),
+        ("fr", "mer. 30 ", "30 déc.\N{NO-BREAK SPACE}: Sale"),
         ("es", "mié 30 ", "30 dic: Sale"),
     ],
 )
