@@ -15,6 +15,7 @@ from pathlib import Path
 
 UNUSED_FOLDERS = (
     *("numpy/**/tests", "numpy/f2py", "numpy/distutils"),
+    "django/contrib/gis",
     *("onnxruntime/datasets", "onnxruntime/quantization", "onnxruntime/tools", "onnxruntime/transformers"),
 )
 UNUSED_FILES = (
@@ -22,8 +23,8 @@ UNUSED_FILES = (
     "onnxruntime/capi/libonnxruntime.so.*",  # for programs in C; the module for Python has all of it inside
 )
 LANGUAGES = ("de", "en", "en_GB", "es", "fr")
-"""Of the console. Of other languages no catalogue is loaded, neither Django's own nor those of its apps."""
-WITH_SYMBOLS = ("cryptography/hazmat/bindings/*.so", "obstore/*.so", "uvloop/*.so")
+"""Of the console. Of others nothing is loaded: no catalogue and no format, neither Django's own nor its apps'."""
+WITH_SYMBOLS = ("cryptography/hazmat/bindings/*.so", "httptools/parser/*.so", "obstore/*.so", "uvloop/*.so")
 """Libraries with symbols for debuggers. Those with libraries of their own beside them must stay as they are."""
 OPENCV, OPENCV_LIBRARIES = "cv2/cv2.abi3.so", "opencv_python_headless.libs"
 REPLACED = ("libavcodec-", "libavformat-", "libavif-", "libavutil-", "libswscale-")
@@ -38,9 +39,9 @@ def remove_unused(site: Path) -> None:
     for pattern in UNUSED_FILES:
         for file in site.glob(pattern):
             file.unlink()
-    for catalogue in site.glob("**/locale/*/LC_MESSAGES/*.mo"):
-        if catalogue.parts[-3] not in LANGUAGES:
-            catalogue.unlink()
+    for language in sorted(site.glob("**/locale/*/")):
+        if language.name not in (*LANGUAGES, "__pycache__"):
+            shutil.rmtree(language)
 
 
 def strip_symbols(site: Path) -> None:
