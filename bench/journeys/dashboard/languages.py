@@ -35,11 +35,10 @@ for (const name of ["title", "alt", "placeholder", "aria-label", "data-label"])
 return texts.filter((text) => text);
 """
 _MACHINE_VALUES = """
-const spoken = /^(data-label|data-said|data-words.*|aria-.*|title|alt|placeholder|class|style)$/;
-const moments = ["data-read-at"];
+const varies = /^(data-label|data-said|data-words.*|aria-.*|title|alt|placeholder|class|style|data-read-at)$/;
 const read = ["id", "name", "value", "href"];
 return [...document.querySelectorAll("main *")].flatMap((element) => [...element.attributes]
-    .filter(({ name }) => read.includes(name) || (name.startsWith("data-") && !spoken.test(name) && !moments.includes(name)))
+    .filter(({ name }) => read.includes(name) || (name.startsWith("data-") && !varies.test(name)))
     .filter(({ name }) => name !== "value" || !["csrfmiddlewaretoken", "form_key"].includes(element.name))
     .map(({ name, value }) => `${element.localName} ${name}=${value}`));
 """
