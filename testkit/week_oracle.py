@@ -143,7 +143,7 @@ def _runs(names: Sequence[str]) -> Iterator[Parts]:
 
 
 def _with_all(parts: Parts, names: Sequence[str]) -> Parts:
-    """Whoever nobody is stands alone."""
+    """A part in which nobody is forms a group of its own."""
     alone = ((name,) for name in names if not any(name in group for group in parts))
     ordered = [tuple(name for name in names if name in group) for group in (*parts, *alone)]
     return tuple(sorted(ordered, key=lambda group: names.index(group[0])))

@@ -35,9 +35,9 @@ for (const name of ["title", "alt", "placeholder", "aria-label", "data-label"])
 return texts.filter((text) => text);
 """
 _MACHINE_VALUES = """
-const said = /^(data-label|data-said|data-words.*|aria-.*|title|alt|placeholder|class|style)$/;
-const ofTheMoment = /^(data-read-at|data-in-view|data-looking)$/;
-const varies = { test: (name) => said.test(name) || ofTheMoment.test(name) };
+const spoken = "data-label|data-said|data-words.*|aria-.*|title|alt|placeholder|class|style";
+const ofTheMoment = "data-read-at|data-in-view|data-looking";
+const varies = new RegExp(`^(${spoken}|${ofTheMoment})$`);
 const read = ["id", "name", "value", "href"];
 return [...document.querySelectorAll("main *")].flatMap((element) => [...element.attributes]
     .filter(({ name }) => read.includes(name) || (name.startsWith("data-") && !varies.test(name)))
