@@ -182,8 +182,8 @@ def console_routes_section() -> str:
         "## Routes of the console\n\nPages for people, and a few routes for programs, which return JSON. "
         "Who has access to what: [the console](../concepts/console.md#organisations). "
         "The last column is the `route` label in [metrics.md](metrics.md) and the `route` in log lines. "
-        "`GET /openapi.json` of the console describes its JSON routes as an OpenAPI document.\n\n"
-        + table(["path", "what it is for", "route"], rows)
+        "[`GET /openapi.json`](/openapi.json) of the console describes its JSON routes as an OpenAPI document, and "
+        "[`/api/v1/`](/api/v1/) the management interface.\n\n" + table(["path", "what it is for", "route"], rows)
     )
 
 

@@ -4,6 +4,8 @@ import io
 import json
 from datetime import datetime
 
+import pytest
+
 from onlooker_client.agent.frame_counts import Counts
 from onlooker_client.agent.status import log
 from onlooker_client.agent.status.log import AGAIN_S, AgentLog, LogLevel
@@ -74,7 +76,8 @@ def test_a_reader_that_has_gone_stops_nothing() -> None:
     one.warning("offline", "away")
 
 
-def test_in_a_terminal_the_status_stays_beneath_the_lines() -> None:
+def test_in_a_terminal_the_status_stays_beneath_the_lines(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("TERM", "xterm")  # one that writes a line again
     screen = Screen()
     one = journal(screen)
     one.show_status("running")

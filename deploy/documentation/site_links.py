@@ -29,7 +29,7 @@ class SiteLinks:
 
     def resolve(self, page: SourcePage, target: str) -> str:
         url = urlsplit(target)
-        if url.scheme or not url.path:
+        if url.scheme or not url.path or url.path.startswith("/"):  # the console, which serves the site, has the rest
             return target
         path = posixpath.normpath(posixpath.join(posixpath.dirname(page.source), url.path))
         if not (self.root / path).exists():
@@ -65,7 +65,7 @@ def broken_targets(address: str, targets: Iterable[str], anchors: Mapping[str, S
     broken = []
     for target in targets:
         url = urlsplit(target)
-        if url.scheme:
+        if url.scheme or url.path.startswith("/"):
             continue
         found = posixpath.normpath(posixpath.join(posixpath.dirname(address), url.path)) if url.path else address
         has_anchor = not url.fragment or url.fragment in anchors.get(found, set())

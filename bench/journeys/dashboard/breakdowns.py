@@ -33,8 +33,13 @@ HEADLINES = ("passing_by", "interested", "conversion", "stop_time", "attention_t
 _READ = """
 const cells = (row) => [...row.cells].map((cell) => cell.textContent.trim());
 const rows = (figure) => [figure.dataset.chart, [...figure.querySelectorAll("tbody tr")].map(cells)];
+const readJson = (script) => JSON.parse(script?.textContent ?? "null");
+const data = readJson(document.getElementById("who-data"));
+for (const script of document.querySelectorAll("#who figure.chart > script")) {
+    data[script.parentElement.dataset.chart] = readJson(script);
+}
 return {
-    data: JSON.parse(document.getElementById("who-data")?.textContent ?? "null"),
+    data,
     tables: Object.fromEntries([...document.querySelectorAll("#who figure.chart")].map(rows)),
     chips: [...document.querySelectorAll("#who .chip strong")].map((one) => one.textContent),
     words: document.getElementById("who").innerText,
@@ -42,7 +47,8 @@ return {
 """
 _IS_THERE = """
 const isDrawn = (figure) => ["yes", "empty"].includes(figure.dataset.drawn);
-return !document.querySelector("#who-loader[hx-get]") && !!document.querySelector("#who .chart-note, #who .refusal")
+return !document.querySelector("#who-loader[hx-get], .htmx-request")
+    && !!document.querySelector("#who .chart-note, #who .refusal")
     && [...document.querySelectorAll("#who figure.chart")].every(isDrawn);
 """
 _AWAIT = f"""
@@ -60,6 +66,12 @@ const plot = figure.querySelector(".plot");
 plot.scrollIntoView({block: "center"});
 const [x, y] = figure.chart.convertToPixel({xAxisIndex: 0, yAxisIndex: 0}, at);
 return [plot, Math.round(x - plot.clientWidth / 2), Math.round(y - plot.clientHeight / 2)];
+"""
+_HURRY = """
+document.querySelector(arguments[0]).click();
+const select = document.getElementById("who-mean");
+select.value = arguments[1];
+select.dispatchEvent(new Event("change", {bubbles: true}));
 """
 _GROUPED = "UPDATE streams_stream SET groups_of = %s WHERE id = %s RETURNING id"
 
@@ -85,8 +97,22 @@ def look_who_came(stage: Stage) -> list[JourneyFigure]:
     filter_by_click(stage, source)
     filter_by_keyboard(stage, source)
     choose_each(stage, source)
+    hurry(stage)
     refuse(stage)
     return [JourneyFigure("breakdown_numbers_compared", stage.compared - before, at_least=300)]
+
+
+def hurry(stage: Stage) -> None:
+    """What is chosen for a chart while the section is on its way is in it when it comes."""
+    browser = stage.person.browser
+    stage.open_dashboard(stage.world.shop, **weeks())
+    read_section(stage)
+    browser.execute_script(_HURRY, "#pyramid-female", "attention_time")
+    stage.person.wait(lambda: "Attention time on average" in read_section(stage).words, "another number in the section")
+    shown, asked = read_section(stage), parse_qs(urlsplit(browser.current_url).query)
+    stage.check(asked.get("filter") == ["gender:female"], f"a filter and a choice at once lead to {asked}")
+    stage.check(asked.get("mean") == ["attention_time"], f"a filter and a choice at once lead to {asked}")
+    stage.compare(shown.chips, ["Women"], "the filter of a section with another choice")
 
 
 def weeks() -> dict[str, str]:
@@ -296,7 +322,7 @@ def choose_each(stage: Stage, source: DataSource) -> None:
 
 
 def choose(stage: Stage, name: str, value: str) -> None:
-    """The section alone is fetched, and the page's address has the choice."""
+    """The chart alone is fetched, and the page's address has the choice."""
     read_section(stage)
     browser = stage.person.browser
     select = Select(browser.find_element(By.ID, f"who-{name}"))
@@ -308,9 +334,11 @@ def choose(stage: Stage, name: str, value: str) -> None:
 def change_section(stage: Stage, act: Callable[[], None]) -> ShownSection:
     """What it shows once it shows something else."""
     browser = stage.person.browser
-    browser.execute_script("document.getElementById('who').dataset.seen = 'yes'")
+    browser.execute_script(
+        "document.querySelectorAll('#who, #who figure').forEach(({dataset}) => dataset.seen = 'yes')"
+    )
     act()
-    changed = "return !document.getElementById('who').dataset.seen"
+    changed = "return !!document.querySelector('#who:not([data-seen]), #who figure:not([data-seen])')"
     stage.person.wait(lambda: bool(browser.execute_script(changed)), "another section")
     return read_section(stage)
 

@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
 from typing import Any
+from urllib.parse import parse_qs, urlsplit
 from zoneinfo import ZoneInfo
 
 from selenium.webdriver.common.by import By
@@ -13,16 +14,25 @@ from bench.journeys.dashboard.comparison import EN_DASH, PERCENT, is_told, numbe
 from bench.journeys.dashboard.page import Shown, read_page, settle
 from bench.journeys.dashboard.stage import DataSource, Screen, Stage, open_source
 from bench.journeys.figures import JourneyFigure
-from bench.lib.browser import print_pages
+from bench.lib.browser import console_errors, print_pages
 
 METRICS = ("passing_by", "interested", "conversion", "stop_time", "attention_time", "satisfaction", "stopped")
 ASKED = ("passing_by", "interested", "stop_time", "attention_time", "satisfaction", "stopped", "emotion")
+HURRIES = (
+    ["chart-stop_time", "chart-attention_time"],
+    ["chart-stop_time", "chart-attention_time", "chart-conversion", "period-30d"],
+    ["period-30d", "period-3d"],
+)
 OPEN_AT, CLOSES_AT = 9, 19
 HOURS = "mo-sa 09:00-19:00"
 _OPEN = """
 INSERT INTO streams_openinghours (stream_id, since_at, hours, time_zone) VALUES (%s, now() - interval '90 days', %s, %s)
 RETURNING id"""
 _SHUT = "DELETE FROM streams_openinghours WHERE stream_id = %s RETURNING id"
+_PARTS = "const parts = ['report', 'time-chart', 'headlines'].map((id) => document.getElementById(id)).filter(Boolean);"
+_CLICK_ALL = "for (const id of arguments[0]) document.getElementById(id).click();"
+_MARK = _PARTS + "for (const part of parts) part.dataset.seen = 'yes';"
+_IS_OTHER = _PARTS + "return !!parts[0]?.dataset.from && parts.some(({dataset}) => !dataset.seen);"
 _DRAWN = """
 const option = document.querySelector("figure[data-chart=time]").drawnOption;
 const series = option.series.filter(({type, silent}) => type === "line" && !silent);
@@ -42,6 +52,7 @@ def chart_numbers(stage: Stage) -> list[JourneyFigure]:
     put_behind(stage, source)
     keep_to_hours(stage, source)
     look_at_today(stage, source)
+    hurry(stage)
     return [JourneyFigure("line_numbers_compared", stage.compared - before, at_least=200)]
 
 
@@ -163,6 +174,22 @@ def look_at_today(stage: Stage, source: DataSource) -> None:
     stage.check(not shown.line("ghost"), "the ghost can't be switched off")
 
 
+def hurry(stage: Stage) -> None:
+    """Clicks that do not wait for what came of the one before: the page shows what its address says."""
+    for clicks in HURRIES:
+        stage.open_dashboard(stage.world.shop, period="7d")
+        stage.person.browser.execute_script(_CLICK_ALL, clicks)
+        settle(stage.person.browser)
+        asked = parse_qs(urlsplit(stage.person.browser.current_url).query)
+        shown, said = read_page(stage.person.browser), " then ".join(clicks)
+        again = stage.open_dashboard(stage.world.shop, **{name: value for name, [value] in asked.items()})
+        stage.compare((shown.from_date[:10], shown.time), (again.from_date[:10], again.time), said)
+        stage.compare(shown.data["chart"], again.data["chart"], f"{said}, the chart")
+        stage.faults += [f"{said}: {one}" for one in console_errors(stage.person.browser)]
+        last = clicks[-1].rpartition("-")[2]
+        stage.check(last in (*asked.get("metric", []), *asked["period"]), f"{said} leads to {asked}")
+
+
 def choose(stage: Stage, name: str, value: str) -> Shown:
     """In the control below the chart."""
     select = Select(stage.person.browser.find_element(By.ID, f"choice-{name}"))
@@ -170,12 +197,11 @@ def choose(stage: Stage, name: str, value: str) -> Shown:
 
 
 def change(stage: Stage, act: Callable[[], None]) -> Shown:
-    """What the page shows once it shows something else."""
+    """What the page shows once it or a part of it shows something else."""
     browser = stage.person.browser
-    browser.execute_script("document.getElementById('report').dataset.seen = 'yes'")
+    browser.execute_script(_MARK)
     act()
-    changed = "const report = document.getElementById('report'); return !!report?.dataset.from && !report.dataset.seen"
-    stage.person.wait(lambda: bool(browser.execute_script(changed)), "another report")
+    stage.person.wait(lambda: bool(browser.execute_script(_IS_OTHER)), "another report")
     settle(browser)
     return read_page(browser)
 

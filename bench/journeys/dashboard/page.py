@@ -9,6 +9,7 @@ SETTLE_LIMIT_S = 15
 _READ = """
 const report = document.getElementById("report");
 if (!report?.dataset.from) return null;
+const readJson = (selector) => JSON.parse(document.querySelector(selector)?.textContent ?? "null");
 const cells = (row) => [...row.cells].map((cell) => cell.innerText.trim() || cell.textContent.trim());
 const tallest = (figure, mark) => Math.max(0, ...[...figure.querySelectorAll(`.plot path[fill="var(--${mark})"]`)]
     .map((path) => path.getBBox().height));
@@ -40,7 +41,7 @@ return {
     read_at: report.dataset.readAt,
     numbers,
     charts,
-    data: JSON.parse(document.getElementById("report-data")?.textContent ?? "null"),
+    data: {...readJson("#report-data"), ...readJson("#time-chart > script")},
     words: report.innerText,
 };
 """
@@ -50,9 +51,11 @@ const until = performance.now() + arguments[0] * 1000;
 const isDrawn = (figure) => ["yes", "empty"].includes(figure.dataset.drawn) || !figure.querySelector(".drawing");
 const look = () => {
     const waiting = [...document.querySelectorAll("#report figure.chart")].filter((figure) => !isDrawn(figure));
-    if (!waiting.length) requestAnimationFrame(() => requestAnimationFrame(() => done([])));
+    const isAsking = document.querySelector(".htmx-request");
+    if (!waiting.length && !isAsking) requestAnimationFrame(() => requestAnimationFrame(() => done([])));
     else if (performance.now() > until) {
-        done(waiting.map(({dataset, chart}) => `${dataset.chart} (${dataset.drawn}, ${chart?.getWidth()} px)`));
+        const names = waiting.map(({dataset, chart}) => `${dataset.chart} (${dataset.drawn}, ${chart?.getWidth()} px)`);
+        done(isAsking ? [...names, `what #${isAsking.id} asked for`] : names);
     }
     else requestAnimationFrame(look);
 };
@@ -135,7 +138,7 @@ def read_page(browser: Browser) -> Shown:
 
 
 def settle(browser: Browser) -> None:
-    """Wait until every chart there is was drawn."""
+    """Wait until nothing is asked for, and every chart there is was drawn."""
     browser.set_script_timeout(2 * SETTLE_LIMIT_S)
     waiting = browser.execute_async_script(_SETTLE, SETTLE_LIMIT_S)
     if waiting:

@@ -23,19 +23,25 @@ LINES: tuple[tuple[str, dict[str, str]], ...] = (
 )
 """Of this year, day by day."""
 
-# From the click to the frame in which the new numbers and every chart of them are on the screen. Nobody clicks while
-# the page still settles what came before: each begins when it is at rest.
-_CHANGE = """
-const [address, done] = arguments;
-const before = document.getElementById("report");
-const wanted = new URL(address, location.href).search;
+# From what somebody does to the frame in which these parts of the page are replaced, and all of their charts are drawn.
+# Nobody clicks while the page still settles what came before: each begins when it is at rest. Times are by part.
+_MEASURE = """
+const [wanted, ids, done] = arguments;
+const find = (id) => document.getElementById(id);
+const before = Object.fromEntries(ids.map((id) => [id, find(id)]));
+const isDrawn = (figure) => ["yes", "empty"].includes(figure.dataset.drawn);
+const isThere = (id) => {
+    const part = find(id);
+    if (!part || part === before[id]) return false;
+    const figures = part.matches("figure") ? [part] : [...part.querySelectorAll("figure.chart")];
+    return figures.every(isDrawn) && !!part.querySelector("[data-metric], figure.chart, .drawing");
+};
+const times = {};
 let began;
-const isThere = (report) => report && report !== before && location.search === wanted
-    && report.querySelector("[data-metric]")
-    && [...report.querySelectorAll("figure.chart")].every((figure) => figure.dataset.drawn === "yes");
 const look = () => {
-    if (isThere(document.getElementById("report"))) requestAnimationFrame(() => done(performance.now() - began));
-    else requestAnimationFrame(look);
+    for (const id of ids) if (!(id in times) && isThere(id)) times[id] = performance.now() - began;
+    if (Object.keys(times).length < ids.length) requestAnimationFrame(look);
+    else requestAnimationFrame(() => done(times));
 };
 const begin = (act) => setTimeout(() => requestIdleCallback(() => {
     began = performance.now();
@@ -43,50 +49,23 @@ const begin = (act) => setTimeout(() => requestIdleCallback(() => {
     look();
 }), 100);
 """
-_CLICK = _CHANGE + "begin(() => document.querySelector(`a[href$='${address}']`).click());"
-_CHART = _CHANGE + "begin(() => document.getElementById('chart-stop_time').click());"
-_CHOOSE = (
-    _CHANGE
+_CLICK = _MEASURE + "begin(() => document.querySelector(wanted).click());"
+_CHOOSE_DATES = (
+    _MEASURE
     + """
 const form = document.querySelector("form:has([name=from])");
-const parameters = new URL(address, location.href).searchParams;
-form.elements.from.value = parameters.get("from");
-form.elements.to.value = parameters.get("to");
+form.elements.from.value = wanted[0];
+form.elements.to.value = wanted[1];
 begin(() => form.requestSubmit());
 """
 )
-
-# The section on who came, likewise: until every chart of it is drawn.
-_WHO = """
-const [wanted, done] = arguments;
-const before = document.getElementById("who");
-const report = document.getElementById("report");
-let began;
-let reported = 0;
-const isDrawn = (figure) => ["yes", "empty"].includes(figure.dataset.drawn);
-const isThere = (who) => who && who !== before && who.querySelector("figure.chart")
-    && [...who.querySelectorAll("figure.chart")].every(isDrawn);
-const look = () => {
-    const shown = document.getElementById("report");
-    if (!reported && shown && shown !== report) reported = performance.now() - began;
-    if (isThere(document.getElementById("who"))) {
-        requestAnimationFrame(() => done([performance.now() - began, reported]));
-    } else requestAnimationFrame(look);
-};
-const begin = (act) => setTimeout(() => requestIdleCallback(() => {
-    began = performance.now();
-    act();
-    look();
-}), 100);
-"""
-_COME_NEAR = _WHO + "begin(() => before.scrollIntoView({block: 'start'}));"
-_SELECT = _WHO + "begin(() => document.getElementById(wanted).click());"
-_CHOOSE_CHART = (
-    _WHO
+_COME_NEAR = _MEASURE + "begin(() => before.who.scrollIntoView({block: 'start'}));"
+_CHOOSE = (
+    _MEASURE
     + """
-const [name, value] = wanted;
+const [id, value] = wanted;
 begin(() => {
-    const select = document.getElementById(`who-${name}`);
+    const select = find(id);
     select.value = value;
     select.dispatchEvent(new Event("change", {bubbles: true}));
 });
@@ -101,7 +80,9 @@ CHART_CHOICES = (
     ("heat", "passing_by"),
 )
 """The last two are of everybody who passed by."""
-SEGMENT = "pyramid-25-34.female"
+CHARTS = {"mean": "means", "across": "means", "stay": "stays", "heat": "heat"}
+"""By what is chosen."""
+SEGMENT = "#pyramid-25-34\\.female"
 
 
 def measure_speed(stage: Stage) -> list[JourneyFigure]:
@@ -124,18 +105,25 @@ def measure_speed(stage: Stage) -> list[JourneyFigure]:
     ]
 
 
+def measure(browser: Browser, script: str, wanted: object, *parts: str) -> list[float]:
+    """Milliseconds until each part was there."""
+    browser.set_script_timeout(60)
+    times: dict[str, float] = browser.execute_async_script(script, wanted, parts)
+    return [times[part] for part in parts]
+
+
 def measure_changes(stage: Stage, browser: Browser) -> list[JourneyFigure]:
     """To 30 days and back to 7; to the whole year and back."""
     stage.open_dashboard(stage.world.year, period="7d")
     month, year = [], []
     today = datetime.now(UTC).date()
-    whole = f"?from={today - timedelta(days=YEAR_DAYS)}T00:00&to={today}T00:00".replace(":", "%3A")
+    whole = [f"{today - timedelta(days=YEAR_DAYS)}T00:00", f"{today}T00:00"]
     for _ in range(stage.repeats + WARM_UP):
-        month.append(browser.execute_async_script(_CLICK, "?period=30d"))
-        browser.execute_async_script(_CLICK, "?period=7d")
+        month += measure(browser, _CLICK, "#period-30d", "report")
+        measure(browser, _CLICK, "#period-7d", "report")
     for _ in range(stage.repeats + WARM_UP):
-        year.append(browser.execute_async_script(_CHOOSE, whole))
-        browser.execute_async_script(_CLICK, "?period=7d")
+        year += measure(browser, _CHOOSE_DATES, whole, "report")
+        measure(browser, _CLICK, "#period-7d", "report")
     lines = [measure_line(stage, browser, number) for number in LINES]
     return [
         JourneyFigure("change_to_30_days_ms", _median(month[WARM_UP:]), at_most=CHANGE_TARGET_MS),
@@ -148,12 +136,10 @@ def measure_line(stage: Stage, browser: Browser, number: tuple[str, dict[str, st
     """Of the last year: to a number with all that can stand beside and behind it, and back."""
     name, more = number
     stage.open_dashboard(stage.world.year, period="year", by="day", **more)
-    back = browser.current_url.partition("?")[2]
-    there = f"{back}&metric=stop_time"
     times = []
     for _ in range(stage.repeats + WARM_UP):
-        times.append(browser.execute_async_script(_CHART, f"?{there}"))
-        browser.execute_async_script(_CHART, f"?{back}")
+        times += measure(browser, _CLICK, "#chart-stop_time", "time-chart")
+        measure(browser, _CLICK, "#chart-stop_time", "time-chart")
     return JourneyFigure(name, _median(times[WARM_UP:]), at_most=CHANGE_TARGET_MS)
 
 
@@ -163,28 +149,28 @@ def measure_section(stage: Stage, browser: Browser) -> list[JourneyFigure]:
     today = datetime.now(UTC).date()
     for _ in range(stage.repeats):
         stage.open_dashboard(stage.world.year, from_=str(today - timedelta(days=YEAR_DAYS)), to=str(today))
-        shown.append(browser.execute_async_script(_COME_NEAR, "")[0])
+        shown += measure(browser, _COME_NEAR, None, "who")
     choices = [measure_choice(stage, browser, name, value) for name, value in CHART_CHOICES]
     filtered = []
     for _ in range(stage.repeats + WARM_UP):
-        filtered.append(browser.execute_async_script(_SELECT, SEGMENT))
-        browser.execute_async_script(_SELECT, SEGMENT)
+        filtered.append(measure(browser, _CLICK, SEGMENT, "headlines", "who"))
+        measure(browser, _CLICK, SEGMENT, "headlines", "who")
+    headlines, sections = zip(*filtered[WARM_UP:], strict=True)
     return [
         JourneyFigure("who_of_a_year_ms", _median(shown), at_most=CHANGE_TARGET_MS),
         *choices,
-        JourneyFigure(
-            "filter_headlines_ms", _median(report_ms for _, report_ms in filtered[WARM_UP:]), at_most=CHANGE_TARGET_MS
-        ),
-        JourneyFigure("filter_all_ms", _median(all_ms for all_ms, _ in filtered[WARM_UP:]), at_most=CHANGE_TARGET_MS),
+        JourneyFigure("filter_headlines_ms", _median(headlines), at_most=CHANGE_TARGET_MS),
+        JourneyFigure("filter_section_ms", _median(sections), at_most=CHANGE_TARGET_MS),
+        JourneyFigure("filter_all_ms", _median(map(max, filtered[WARM_UP:])), at_most=CHANGE_TARGET_MS),
     ]
 
 
 def measure_choice(stage: Stage, browser: Browser, name: str, value: str) -> JourneyFigure:
     """To a choice and back."""
-    times = []
+    times, figure = [], f"who-chart-{CHARTS[name]}"
     for _ in range(stage.repeats + WARM_UP):
-        times.append(browser.execute_async_script(_CHOOSE_CHART, [name, value])[0])
-        browser.execute_async_script(_CHOOSE_CHART, [name, ""])
+        times += measure(browser, _CHOOSE, [f"who-{name}", value], figure)
+        measure(browser, _CHOOSE, [f"who-{name}", ""], figure)
     chosen = value.replace(",", "_")
     return JourneyFigure(f"choose_{name}_{chosen}_ms", _median(times[WARM_UP:]), at_most=CHANGE_TARGET_MS)
 

@@ -5,9 +5,10 @@ from typing import Any
 from selenium.webdriver.common.action_chains import ActionChains
 from selenium.webdriver.common.by import By
 from selenium.webdriver.common.keys import Keys
+from selenium.webdriver.support.select import Select
 
 from bench.journeys.dashboard.comparison import compare_report
-from bench.journeys.dashboard.page import Shown, read_page
+from bench.journeys.dashboard.page import Shown, read_page, settle
 from bench.journeys.dashboard.stage import Stage, open_source
 from bench.journeys.figures import JourneyFigure
 
@@ -42,6 +43,7 @@ def zoom_in_and_out(stage: Stage) -> list[JourneyFigure]:
     stage.check(len(links) == len(days.points), f"zoom: the table has {len(links)} links for {len(days.points)} days")
     links[DAY].send_keys(Keys.ENTER)
     _await_hours(stage, days, DAY)
+    _go_back_with_another_number(stage, days)
     return [JourneyFigure("zoomed_to_hours", len(hours.points), at_least=23, at_most=25)]
 
 
@@ -53,6 +55,18 @@ def _await_hours(stage: Stage, days: Shown, number: int) -> Shown:
     stage.check(shown.from_date == key, f"zoom: a click on {key} leads to {shown.from_date}")
     stage.check(f"from={key[:10]}" in stage.person.path, f"zoom: the address is {stage.person.path}")
     return shown
+
+
+def _go_back_with_another_number(stage: Stage, days: Shown) -> None:
+    """What was chosen meanwhile stays."""
+    person, browser = stage.person, stage.person.browser
+    Select(browser.find_element(By.ID, "choice-metric")).select_by_value("stop_time")
+    person.wait(lambda: "metric=stop_time" in person.path, "the address of another number")
+    settle(browser)
+    browser.find_element(By.CSS_SELECTOR, "#time-chart a.back").click()
+    person.wait(lambda: _time(stage) == days.time, "the days again")
+    kept = "period=30d" in person.path and "metric=stop_time" in person.path
+    stage.check(kept, f"zoom: the way back leads to {person.path}")
 
 
 def _time(stage: Stage) -> Any:

@@ -12,6 +12,8 @@ from bench.lib.browser.browser import Browser, read_log
 from bench.lib.browser.pictures import NARROW_PX, VIEWS, Settle, View, at_once, viewing
 
 NETWORKED = ("http", "https", "ws", "wss")
+GIVEN_UP = ("htmx:sendAbort", "htmx:afterRequest")
+"""What HTMX writes when a request is aborted. One that fails has other words besides the latter."""
 _WIDER = """
 const width = arguments[0];
 if (document.documentElement.scrollWidth <= width) return [];
@@ -24,7 +26,7 @@ return [...document.body.querySelectorAll("*")]
 def console_errors(browser: Browser) -> list[str]:
     """Warnings and errors since the last call, such as breaches of the Content-Security-Policy.
 
-    That a page itself answered 404 is not one: who opened it knows.
+    That a page itself answered 404 is not one: who opened it knows. Nor is a request that was given up for a later one.
     """
     page = browser.current_url
     entries = [entry for entry in read_log(browser, "browser") if entry["level"] in ("WARNING", "SEVERE")]
@@ -32,6 +34,7 @@ def console_errors(browser: Browser) -> list[str]:
         f"{entry['level']} {entry['source']} {entry['message']}"
         for entry in entries
         if not (entry["source"] == "network" and entry["message"].startswith(f"{page} "))
+        and not any(event in entry["message"] for event in GIVEN_UP)
     ]
 
 

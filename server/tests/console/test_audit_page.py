@@ -3,6 +3,7 @@
 import json
 from collections.abc import Callable
 from typing import Any
+from zoneinfo import ZoneInfo
 
 import pytest
 from django.db import connection
@@ -173,11 +174,36 @@ def test_the_page_says_it_in_sentences(sign_in: SignIn, owner: Account, viewer: 
         )
     text = browser.get(address_of(stream)).content.decode()
     assert "Settings changed: time zone from UTC to Europe/Paris, retention days from 365 to 400." in text
-    read = "Numbers from 2026-03-02 01:00 to 2026-03-03 01:00 read as a table, with a token of Password 7."
+    read = "Numbers from 2 March 2026, 01:00 to 3 March 2026, 01:00 read as a table, with a token of Password 7."
     assert read in text, "in the stream's time zone"
+    german = browser.get(address_of(stream), headers={"accept-language": "de"}).content.decode()
+    assert "Zahlen vom 2. März 2026, 01:00 bis zum 3. März 2026, 01:00 als Tabelle gelesen" in german
     assert "owner@example.org" in text
     viewer.delete()
     assert f"account {gone} (deleted)" in browser.get(address_of(stream)).content.decode()
+
+
+def test_the_days_of_a_note_are_written_as_the_language_does(sign_in: SignIn, owner: Account, stream: Stream) -> None:
+    noted = {"note": 7, "from": "2026-11-01", "to": "2026-11-02", "about": "stream", "name": "Lobby"}
+    changes = {"changes": {"first_day": ["2026-10-31", "2026-11-01"]}, "new_text": False}
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "INSERT INTO audit_entry (stream_id, actor, action, detail) VALUES (%s, 'odd', 'note.changed', %s)",
+            [stream.pk, json.dumps(noted | changes)],
+        )
+    browser = sign_in(owner)
+    text = browser.get(address_of(stream)).content.decode()
+    assert "Note 7 for 1 November 2026 to 2 November 2026 (stream Lobby) changed: " in text
+    assert "first day from 31 October 2026 to 1 November 2026" in text
+    assert "1er novembre 2026" in browser.get(address_of(stream), headers={"accept-language": "fr"}).content.decode()
+
+
+def test_an_organisation_s_log_is_by_the_clock_of_its_streams(sign_in: SignIn, owner: Account, stream: Stream) -> None:
+    Stream.objects.filter(pk=stream.pk).update(time_zone="Asia/Tokyo")
+    at = OrganisationEntry.objects.filter(organisation=stream.organisation).latest("number").at
+    text = sign_in(owner).get(f"/organisations/{stream.organisation_id}/audit/").content.decode()
+    assert "times are by the clock of Asia/Tokyo." in text
+    assert f"{at.astimezone(ZoneInfo('Asia/Tokyo')):%H:%M:%S}</time>" in text
 
 
 def test_every_action_has_a_sentence(sign_in: SignIn, owner: Account, stream: Stream) -> None:

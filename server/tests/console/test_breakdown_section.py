@@ -10,24 +10,24 @@ from typing import Any
 from urllib.parse import parse_qs
 from zoneinfo import ZoneInfo
 
-import msgspec
 import pytest
 from django.conf import settings
-from django.test import Client, override_settings
+from django.test import Client
 
 from breakdown_pages import WEEK, ShownSection, segment, show_section
 from dashboard_numbers import cover, seen, show, with_numbers, write
 from memberships import share_stream
 from onlooker.console.accounts.models import Account
 from onlooker.console.breakdowns import headlines
+from onlooker.console.breakdowns.cell_numbers import CellSource
 from onlooker.console.breakdowns.part_names import name_part
+from onlooker.console.breakdowns.people_cells import PeopleCells, read_cells
 from onlooker.console.breakdowns.selection import CHOICES, parse_selection
 from onlooker.console.breakdowns.stays import STAY_KINDS
 from onlooker.console.dashboard.figures import FIGURE_KINDS, HEADLINES, NO_VALUE, as_json
 from onlooker.console.dashboard.period import PeriodError
 from onlooker.console.dashboard.report import draw_week
-from onlooker.console.numbers import read_numbers
-from onlooker.database import Pool
+from onlooker.database import Pool, open_direct_pool
 from onlooker.metrics import cells
 from onlooker.metrics.breakdown import CellQuery, parse_breakdown
 from onlooker.metrics.changes import FEWEST_PEOPLE
@@ -255,13 +255,13 @@ def test_a_filter_that_takes_too_long_leaves_the_numbers_of_everybody(
 ) -> None:
     """The statement of the filter may take a thousandth of a second."""
 
-    def read_shortly(*arguments: Any) -> object:
-        with override_settings(ONLOOKER=msgspec.structs.replace(settings.ONLOOKER, data_time_limit_s=0.001)):
-            return read_numbers(*arguments)
+    async def read_shortly(pool: Pool, source: CellSource) -> PeopleCells:
+        async with open_direct_pool(settings.ONLOOKER, url=pool.conninfo, statement_limit_s=0.001) as short:
+            return await read_cells(short, source)
 
     browser = sign_in(owner)
     everybody = show(browser, busy, WEEK).numbers
-    monkeypatch.setattr(headlines, "read_numbers", read_shortly)
+    monkeypatch.setattr(headlines, "read_cells", read_shortly)
     shown = show(browser, busy, f"{WEEK}&filter=gender:female")
     assert shown.numbers == everybody
     assert "The filter is not applied: these numbers are of everybody. The database is busy" in shown.page
@@ -343,19 +343,7 @@ def test_the_section_is_a_page_of_its_own_without_scripts(sign_in: SignIn, owner
     assert "<html" in show_section(browser, busy).page
     part = show_section(browser, busy, **HTMX).page
     assert "<html" not in part
-    assert 'hx-target="#report"' in part
-
-
-def test_a_choice_asks_for_the_section_alone_and_is_in_the_pages_address(
-    sign_in: SignIn, owner: Account, busy: Stream
-) -> None:
-    browser, query = sign_in(owner), f"{WEEK}&heat=stop_time"
-    path = f"/streams/{busy.client_id}/dashboard/"
-    form = f'<form id="who-choose-heat" class="chart-control" method="get" action="" hx-get="{path}breakdowns/"'
-    assert form in show_section(browser, busy, **HTMX).page
-    chosen = browser.get(f"{path}breakdowns/?{query}", headers=HTMX | {"hx-trigger": "who-choose-heat"})
-    assert chosen["HX-Push-Url"] == f"{path}?{query}"
-    assert "HX-Push-Url" not in browser.get(f"{path}breakdowns/?{query}", headers=HTMX)
+    assert 'id="who" class="who" aria-labelledby="who-heading" hx-target="this"' in part
 
 
 def test_it_says_by_the_streams_clock_when_it_was_read(sign_in: SignIn, owner: Account, stream: Stream) -> None:
@@ -406,18 +394,33 @@ def test_on_the_grid_nothing_is_broken_down(sign_in: SignIn, owner: Account, bus
     assert_refused(sign_in(owner), busy, "This stream is on the grid")
 
 
-def test_of_deleted_visits_nothing_is_broken_down(sign_in: SignIn, owner: Account, busy: Stream) -> None:
+def delete_visits_before(stream: Stream, since: datetime) -> None:
     async def delete(pool: Pool) -> None:
         statement = "INSERT INTO visits_kept (stream_id, since) VALUES (%s, %s)"
         async with pool.connection() as connection:
-            await connection.execute(statement, [busy.pk, MONDAY + 2 * DAY])
+            await connection.execute(statement, [stream.pk, since])
 
     with_numbers(delete)
+
+
+def test_of_deleted_visits_nothing_is_broken_down(sign_in: SignIn, owner: Account, busy: Stream) -> None:
+    delete_visits_before(busy, MONDAY + 2 * DAY)
     browser = sign_in(owner)
     assert_refused(browser, busy, "Visits that began before 4 November 2026, 00:00 were deleted")
     remedy = segment(show_section(browser, busy, f"{WEEK}&heat=stopped"), "who-remedy")
-    assert remedy == "from=2026-11-04T00:00&heat=stopped"
+    assert remedy == "from=2026-11-04T00:00:00%2B01:00&heat=stopped"
     assert show_section(browser, busy, remedy).charts
+
+
+def test_the_way_out_leads_past_a_moment_in_the_repeated_hour(sign_in: SignIn, owner: Account, stream: Stream) -> None:
+    """In the night of 25 October, clocks in Paris show 2:30 twice: the second time at 1:30 UTC."""
+    again = datetime(2026, 10, 25, 1, 30, tzinfo=UTC)
+    delete_visits_before(stream, again)
+    write(*(seen(stream, again + HOUR) for _ in range(3)))
+    browser = sign_in(owner)
+    refused = show_section(browser, stream, "from=2026-10-24")
+    assert "Visits that began before 25 October 2026, 02:30 were deleted" in refused.page
+    assert show_section(browser, stream, segment(refused, "who-remedy")).charts
 
 
 def test_too_many_people_are_not_broken_down(

@@ -201,7 +201,7 @@ def test_a_period_without_weeks_leads_to_the_last_ones(sign_in: SignIn, owner: A
         assert "Age and gender are shown only for whole weeks, Monday to Sunday" in shown.page
         assert "Show Mon 5 Oct to Sun 11 Oct and Mon 19 Oct to Sun 25 Oct" in shown.page
         remedy = segment(shown, "who-remedy")
-        assert remedy == "from=2026-10-05T00:00&to=2026-10-26T00:00&mean=attention_time"
+        assert remedy == "from=2026-10-05T00:00:00%2B02:00&to=2026-10-26T00:00:00%2B01:00&mean=attention_time"
     assert "This period contains no such week." in shown.page
     assert show_section(browser, busy, remedy).charts["pyramid"] == show_weeks(browser, busy).charts["pyramid"]
 

@@ -8,8 +8,10 @@ from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
+import pyarrow
 import pytest
 from django.test import Client
+from pyarrow import parquet
 
 from memberships import share_stream
 from onlooker.audit.models import AuditEntry
@@ -17,7 +19,7 @@ from onlooker.console.accounts.models import Account
 from onlooker.streams.administration import create_stream
 from onlooker.streams.bulk_changes import change_tags
 from onlooker.streams.models import Site, Stream, Tag
-from onlooker.streams.notes import create_note
+from onlooker.streams.notes import as_cell, create_note
 from onlooker.streams.organisations import organisation_of
 from shop_numbers import count, watch
 
@@ -25,8 +27,9 @@ pytest_plugins = ["pages"]
 pytestmark = pytest.mark.django_db(transaction=True)
 
 SignIn = Callable[[Account | None], Client]
-PAGE, FILE = "/streams/compare/", "/streams/compare/comparison.csv"
+PAGE, FILE, TYPED = ("/streams/compare/", "/streams/compare/comparison.csv", "/streams/compare/comparison.parquet")
 BEFORE_AFTER, CHANGES = "/streams/compare/before-after/", "/streams/compare/before-after.csv"
+TYPED_CHANGES = "/streams/compare/before-after.parquet"
 SHARED = "1\N{EN DASH}2"
 UNKNOWN = "00000000-0000-0000-0000-000000000000"
 
@@ -104,6 +107,75 @@ def test_the_file_has_the_same_and_its_download_is_noted(sign_in: SignIn, owner:
     assert set(exported) == {shops[0].pk, shops[2].pk}
 
 
+def read_typed(browser: Client, path: str, **headers: str) -> pyarrow.Table:
+    answer = browser.get(path, headers=headers)
+    assert answer.headers["Content-Type"] == "application/vnd.apache.parquet"
+    assert answer.headers["Content-Disposition"].endswith('.parquet"')
+    return parquet.read_table(io.BytesIO(answer.content), page_checksum_verification=True)
+
+
+def as_cells(rows: list[dict[str, Any]]) -> list[dict[str, str]]:
+    """As text. A count in a column of numbers has no decimals there."""
+    return [
+        {name: "" if value is None else str(value).removesuffix(".0") for name, value in row.items()} for row in rows
+    ]
+
+
+def test_parquet_has_the_lines_of_the_csv_and_the_numbers_of_the_page(
+    sign_in: SignIn, owner: Account, shops: list[Stream]
+) -> None:
+    """Also where there are none: of people in groups, of a stream that only counts, of one that was off."""
+    grouped = create_stream("=Grouped", owner=owner, kind="enterprise", groups_of=5).stream
+    watch(grouped, days=21)
+    count(grouped, 30, days_ago=2)
+    off = create_stream("Off", owner=owner, kind="enterprise").stream
+    Stream.objects.filter(pk=shops[1].pk).update(reads_faces=False)
+    things = (*shops, grouped, off, Site.objects.get())
+    browser, today = sign_in(owner), datetime.now(UTC).date()
+    query = f"{rows_of(*map(row_of, things))}&from={today - timedelta(days=7)}&to={today - timedelta(days=1)}"
+    lines = list(csv.DictReader(io.StringIO(browser.get(f"{FILE}?{query}").content.decode())))
+    found = read_typed(browser, f"{TYPED}?{query}")
+    assert as_cells(found.to_pylist()) == as_cells(lines)
+    types = {one.name: str(one.type) for one in found.schema}
+    assert (types["value"], types["streams"], types["rank_best"], types["metric"]) == (
+        *("double", "int64", "int64", "string"),
+    )
+    page = browser.get(f"{PAGE}?{query}").content.decode()
+    cells = read_cells(page)
+    told = {(line["row"], line["metric"]): line["value"] for line in found.to_pylist()}
+    for thing in things:
+        name = as_cell([thing.name])
+        for metric, (value, _) in cells[row_of(thing)].items():
+            assert told[name, metric] == (float(value) if value else None), (name, metric)
+    assert told["'=Grouped", "stop_time"] is None
+    said = {name.decode(): text.decode() for name, text in found.schema.metadata.items()}
+    assert said["onlooker.rows"] == ",".join(map(row_of, things))
+    assert f'href="{TYPED}?' in page
+    french = read_typed(browser, f"{TYPED}?{query}", **{"accept-language": "fr"})
+    assert french.equals(found, check_metadata=True)
+
+
+def test_weeks_before_and_after_are_in_parquet_as_in_csv(sign_in: SignIn, owner: Account, shops: list[Stream]) -> None:
+    day = (datetime.now(UTC) - timedelta(days=7)).date()
+    for stream in shops:
+        count(stream, 40, days_ago=9)
+    site, browser = Site.objects.get(), sign_in(owner)
+    query = f"{rows_of(row_of(site))}&date={day}&weeks=1"
+    lines = list(csv.DictReader(io.StringIO(browser.get(f"{CHANGES}?{query}").content.decode())))
+    found = read_typed(browser, f"{TYPED_CHANGES}?{query}")
+    rows = {row["metric"]: row for row in found.to_pylist()}
+    assert [settle(row) for row in as_cells(found.to_pylist())] == [settle(row) for row in as_cells(lines)]
+    assert (rows["passing_by"]["now"], rows["passing_by"]["before"]) == (300.0, 80.0)
+    said = {name.decode(): text.decode() for name, text in found.schema.metadata.items()}
+    assert [said[f"onlooker.{name}"] for name in ("row", "date", "weeks")] == [row_of(site), f"{day}", "1"]
+    assert f'href="{TYPED_CHANGES}?' in browser.get(f"{BEFORE_AFTER}?{query}").content.decode()
+
+
+def settle(row: dict[str, str]) -> dict[str, str]:
+    """Without what is another a moment later."""
+    return {name: cell for name, cell in row.items() if name != "period_hours"}
+
+
 def test_a_row_that_was_off_is_left_out_and_others_are_compared(
     sign_in: SignIn, owner: Account, shops: list[Stream]
 ) -> None:
@@ -137,7 +209,7 @@ def test_a_viewer_compares_what_the_viewer_sees_alone(
         *(f"stream:{UNKNOWN}", "stream:x", "site:999", "site:x", "tag:", "organisation:1", "site:99999999999999999999"),
     ]
     for value in hidden:
-        for path in (PAGE, FILE, BEFORE_AFTER, CHANGES):
+        for path in (PAGE, FILE, TYPED, BEFORE_AFTER, CHANGES, TYPED_CHANGES):
             assert browser.get(f"{path}?{rows_of(value)}&date=2026-01-05").status_code == 404, (path, value)
     offered = browser.get(f"{PAGE}?find=o").content.decode()
     assert "Add One" not in offered
@@ -172,7 +244,7 @@ def test_a_period_that_makes_no_sense_is_refused(
     sign_in: SignIn, owner: Account, shops: list[Stream], asked: str, says: str
 ) -> None:
     browser = sign_in(owner)
-    for path in (PAGE, FILE):
+    for path in (PAGE, FILE, TYPED):
         answer = browser.get(f"{path}?{rows_of(row_of(shops[0]), row_of(shops[1]))}&{asked}")
         assert answer.status_code == 400
         assert says in answer.content.decode()
@@ -276,7 +348,7 @@ def test_a_day_that_makes_no_sense_is_refused(
     sign_in: SignIn, owner: Account, shops: list[Stream], asked: str, says: str
 ) -> None:
     browser = sign_in(owner)
-    for path in (BEFORE_AFTER, CHANGES):
+    for path in (BEFORE_AFTER, CHANGES, TYPED_CHANGES):
         answer = browser.get(f"{path}?{rows_of(row_of(shops[0]))}&{asked}")
         assert answer.status_code == 400
         assert says in answer.content.decode()

@@ -107,7 +107,7 @@ def test_opening_hours_alone_are_in_the_files_of_a_page_that_shows_them(
     assert found.column("passing_by").to_pylist() == [3, 0]
     page = browser.get(f"{base}?{query}").content.decode()
     links = [line for line in page.splitlines() if 'class="download"' in line]
-    assert ["&amp;by=day&amp;hours=open" in link for link in links] == [True] * 4
+    assert ["&amp;by=day&amp;hours=open" in link for link in links] == [True] * 5
     changes = browser.get(f"{base}changes.csv?{query}")
     assert "-opening-hours-changes-2026-11-02" in changes["Content-Disposition"]
     assert browser.get(f"{base}table.csv?hours=never").status_code == 400
@@ -180,6 +180,14 @@ def test_changes_are_of_time_that_was_watched_in_both_weeks(sign_in: SignIn, own
     assert (people["compared_hours"], people["period_hours"], people["no_comparison"]) == ("96.0", "168.0", "")
     assert rows["conversion"]["direction"] == "same"
     assert (rows["satisfaction"]["kind"], rows["satisfaction"]["direction"]) == ("difference", "same")
+    answer = browser.get(f"/streams/{stream.client_id}/dashboard/changes.parquet?from=2026-11-02&to=2026-11-08")
+    assert answer["Content-Disposition"].endswith('-changes-2026-11-02-to-2026-11-08.parquet"')
+    typed = parquet.read_table(io.BytesIO(answer.content))
+    for row in typed.to_pylist():
+        cells = {name: as_cell(value).removesuffix(".0") for name, value in row.items()}
+        assert cells == {name: cell.removesuffix(".0") for name, cell in rows[row["metric"]].items()}
+    assert {str(typed.schema.field(name).type) for name in ("now", "interval_high", "compared_hours")} == {"double"}
+    assert typed.schema.metadata[b"onlooker.compare_from"] == b"2026-10-26T00:00:00+01:00"
     page = browser.get(f"/streams/{stream.client_id}/dashboard/?from=2026-11-02&to=2026-11-08").content.decode()
     assert "60 % more" in page
     assert "Compared over 96 of 168 h." in page

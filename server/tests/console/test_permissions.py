@@ -59,10 +59,18 @@ MATRIX = {
     "streams/": SIGNED_IN,
     "streams/numbers/": SIGNED_IN,  # of visible streams alone: test_group_page
     "streams/numbers.json": SIGNED_IN,
+    "streams/numbers/days.csv": SIGNED_IN,  # the same: test_group_table
+    "streams/numbers/days.parquet": SIGNED_IN,
+    "streams/numbers/totals.csv": SIGNED_IN,
+    "streams/numbers/totals.parquet": SIGNED_IN,
+    "streams/numbers/changes.csv": SIGNED_IN,
+    "streams/numbers/changes.parquet": SIGNED_IN,
     "streams/compare/": SIGNED_IN,  # of visible streams alone: test_comparison_pages
     "streams/compare/comparison.csv": SIGNED_IN,
+    "streams/compare/comparison.parquet": SIGNED_IN,
     "streams/compare/before-after/": MEMBER,
     "streams/compare/before-after.csv": MEMBER,
+    "streams/compare/before-after.parquet": MEMBER,
     "streams/change/": SIGNED_IN,  # of managed streams alone: test_bulk_changes
     "streams/new/": SIGNED_IN,
     "streams/<uuid:client_id>/": MEMBER,
@@ -71,6 +79,7 @@ MATRIX = {
     "streams/<uuid:client_id>/dashboard/table.parquet": MEMBER,
     "streams/<uuid:client_id>/dashboard/report.pdf": MEMBER,
     "streams/<uuid:client_id>/dashboard/changes.csv": MEMBER,
+    "streams/<uuid:client_id>/dashboard/changes.parquet": MEMBER,
     "streams/<uuid:client_id>/dashboard/breakdowns/": MEMBER,
     "streams/<uuid:client_id>/dashboard/live/": MEMBER,
     "streams/<uuid:client_id>/notes/new/": WRITER,

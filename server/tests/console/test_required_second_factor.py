@@ -31,7 +31,7 @@ def stream(strict, owner):
 
 PAGES = (
     "", "dashboard/", "dashboard/table.csv", "dashboard/table.parquet", "dashboard/changes.csv",
-    "dashboard/report.pdf",
+    "dashboard/changes.parquet", "dashboard/report.pdf",
     "dashboard/live/", "settings/",
     "rotate/", "remove/", "audit/", "audit/file/", "erase/", "try/", "check/", "notices/",
 )  # fmt: skip

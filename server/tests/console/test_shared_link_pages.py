@@ -3,7 +3,7 @@
 import html
 import re
 from collections.abc import Callable
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
@@ -13,6 +13,7 @@ from django.utils import timezone
 from memberships import organisation_with, share_stream, site_of
 from onlooker.audit.models import OrganisationEntry
 from onlooker.console.accounts.models import Account
+from onlooker.console.languages.locale_text import write_short_date
 from onlooker.console.reports import links
 from onlooker.console.reports.links import LinkChoices, create_link
 from onlooker.console.reports.models import SharedLink
@@ -71,6 +72,19 @@ def test_it_ends_with_a_local_day_and_after_90_days_unless_chosen(
     browser.post(new_address(stream), form(ends_on=today.isoformat()))
     ends = SharedLink.objects.get().expires_at.astimezone(Subject(organisation_with(stream), stream).zone)
     assert (ends.date(), ends.hour, ends.minute) == (today + DAY, 0, 0)
+
+
+def test_its_end_is_said_by_the_clock_of_what_it_shows(sign_in: SignIn, owner: Account, stream: Stream) -> None:
+    browser, last = sign_in(owner), timezone.now().date() + 30 * DAY
+    ends = f"{write_short_date(last + DAY)} 00:00</time>"
+    shown = browser.post(new_address(stream), form(ends_on=last.isoformat())).content.decode()
+    assert f"{ends} (Europe/Paris)." in shown
+    path = f"/organisations/{stream.organisation_id}/links/"
+    assert f"{ends}<br><small>Europe/Paris</small>" in browser.get(path).content.decode()
+    SharedLink.objects.update(expires_at=datetime(2026, 3, 1, 23, tzinfo=UTC))
+    listed = browser.get(path).content.decode()
+    assert "2 Mar 2026 00:00</time><br><small>Europe/Paris</small>" in listed
+    assert "UTC" not in shown + listed
 
 
 @pytest.mark.parametrize(

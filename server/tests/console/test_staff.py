@@ -91,6 +91,14 @@ def test_names_of_tables_and_columns_can_be_translated() -> None:
         assert {str(model._meta.verbose_name), str(model._meta.verbose_name_plural)} <= set(TABLES)
 
 
+def test_usage_is_called_what_it_is(door: Client, made: NewStream) -> None:
+    index, table = (door.get(path).content.decode() for path in ("/staff/", "/staff/streams/usage/"))
+    assert ">Months of usage</a>" in index
+    assert "1 month of usage" in table
+    assert "usages" not in (index + table).lower()
+    assert ">Nutzungsmonate</a>" in door.get("/staff/", headers={"accept-language": "de"}).content.decode()
+
+
 def test_staff_sees_each_list_and_each_page(door: Client, made: NewStream) -> None:
     assert door.get("/staff/").status_code == 200
     for path in LISTS:

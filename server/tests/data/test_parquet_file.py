@@ -2,7 +2,7 @@
 
 import io
 from collections.abc import Iterator
-from datetime import UTC, datetime
+from datetime import UTC, date, datetime
 from typing import Any
 
 import pyarrow
@@ -21,6 +21,7 @@ VALUES: dict[Kind, st.SearchStrategy[Any]] = {
     Kind.FLAG: st.booleans(),
     Kind.TEXT: st.text(st.characters(exclude_categories=["Cs"]), max_size=20),
     Kind.MOMENT: st.datetimes(datetime(1970, 1, 1), datetime(2100, 1, 1), timezones=st.just(UTC)),
+    Kind.DAY: st.dates(date(1600, 1, 1), date(2400, 1, 1)),
 }
 ARROW_TYPES = {
     Kind.COUNT: pyarrow.int64(),
@@ -28,6 +29,7 @@ ARROW_TYPES = {
     Kind.FLAG: pyarrow.bool_(),
     Kind.TEXT: pyarrow.string(),
     Kind.MOMENT: pyarrow.timestamp("us", "UTC"),
+    Kind.DAY: pyarrow.date32(),
 }
 DUCKDB_TYPES = {
     Kind.COUNT: "BIGINT",
@@ -35,7 +37,10 @@ DUCKDB_TYPES = {
     Kind.FLAG: "BOOLEAN",
     Kind.TEXT: "VARCHAR",
     Kind.MOMENT: "TIMESTAMP WITH TIME ZONE",
+    Kind.DAY: "DATE",
 }
+SHOWN = {Kind.MOMENT: 'epoch_us("{}")', Kind.DAY: '"{}"::VARCHAR'}
+"""As what JSON has: for moments as such DuckDB asks for pytz, which is not installed."""
 Row = tuple[Any, ...]
 
 
@@ -88,14 +93,15 @@ def test_duckdb_reads_what_was_written(
     path.write_bytes(bytes_of(columns, groups))
     described = duckdb.ask(f"DESCRIBE FROM '{path}'")
     assert [row[:2] for row in described] == [[one.name, DUCKDB_TYPES[one.kind]] for one in columns]
-    # As microseconds: for moments DuckDB asks for pytz, which is not installed.
-    shown = [f'epoch_us("{one.name}")' if one.kind is Kind.MOMENT else f'"{one.name}"' for one in columns]
+    shown = [SHOWN.get(one.kind, '"{}"').format(one.name) for one in columns]
     rows = duckdb.ask(f"SELECT {', '.join(shown)} FROM '{path}'")
-    assert rows == [list(map(as_microseconds, row)) for group in groups for row in group]
+    assert rows == [list(map(as_shown, row)) for group in groups for row in group]
 
 
-def as_microseconds(value: Any) -> Any:
-    return round(value.timestamp() * 1_000_000) if isinstance(value, datetime) else value
+def as_shown(value: Any) -> Any:
+    if isinstance(value, datetime):
+        return round(value.timestamp() * 1_000_000)
+    return value.isoformat() if isinstance(value, date) else value
 
 
 def test_a_null_where_none_may_be_is_refused() -> None:

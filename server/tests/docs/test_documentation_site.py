@@ -182,6 +182,16 @@ def test_every_help_link_of_the_console_leads_to_a_page_and_an_anchor(
     assert [link for link in links if not leads_somewhere("index.html", link, html, site)] == []
 
 
+def test_the_footer_leads_to_the_routes_and_they_to_the_raw_description(
+    site: DocumentationSite, html: dict[str, SitePage]
+) -> None:
+    footer = (TEMPLATES / "base.html").read_text(encoding="utf-8").partition("<footer>")[2]
+    links = [link for link in re.findall(r'href="([^"{]+)"', footer) if link != "/docs/"]
+    assert links == ["/docs/reference/routes.html#routes-of-the-console"]
+    assert leads_somewhere("index.html", links[0], html, site)
+    assert {"/openapi.json", "/api/v1/"} <= set(html["reference/routes.html"].targets)
+
+
 def test_a_help_link_leads_into_the_site() -> None:
     shown = render_to_string("documentation/read_more.html", {"page": "guides/keys.html#scopes", "text": "Scopes"})
     assert shown == '<a class="read-more" href="/docs/guides/keys.html#scopes">Scopes</a>'

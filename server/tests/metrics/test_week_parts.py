@@ -1,7 +1,10 @@
 """The parts by which a grouped week is told: no sums of its blocks and cells are about fewer than k people."""
 
 from collections import Counter
+from collections.abc import Sequence
 from itertools import combinations, product
+from random import Random
+from time import process_time
 
 import pytest
 from hypothesis import given, settings
@@ -88,7 +91,7 @@ def test_without_the_condition_on_cuts_some_combination_is_about_one_person(monk
     parts = choose_parts(by_block(people), least=3)
     assert parts
     assert ("female", "male") in parts.genders
-    monkeypatch.setattr(week_parts, "are_cuts_wide", lambda blocks, *, least: True)
+    monkeypatch.setattr(week_parts, "are_cuts_wide", lambda cells, *, least: True)
     parts = choose_parts(by_block(people), least=3)
     assert parts
     assert ("female",) in parts.genders
@@ -117,7 +120,62 @@ def test_cuts_are_those_that_trying_all_of_them_finds(blocks: list[list[int]], l
         for cut in product((0, 1), repeat=len(blocks[0]))
         for sides in product((0, 1), repeat=len(blocks))
     ]
-    assert are_cuts_wide(blocks, least=least) == (not any(0 < cut < least for cut in cuts))
+    by_cell = list(zip(*blocks, strict=True))
+    assert are_cuts_wide(by_cell, least=least) == (not any(0 < cut < least for cut in cuts))
+
+
+def are_cuts_plainly_wide(cells: Sequence[Sequence[int]], *, least: int) -> bool:
+    """The same question put to all blocks and all cuts, without merging blocks or leaving cuts out."""
+    left = [list(cell) for cell in cells]
+    while near := next(
+        ((one, other) for one, other in combinations(range(len(left)), 2) if shared(left[one], left[other]) >= least),
+        None,
+    ):
+        rest = [cell for place, cell in enumerate(left) if place not in near]
+        left = [*rest, [one + other for one, other in zip(*(left[place] for place in near), strict=True)]]
+    if len(left) > week_parts.MOST_SEARCHED:
+        return False
+    everybody = [sum(block) for block in zip(*left, strict=True)]
+    for count in range(1, len(left)):
+        for chosen in combinations(left[1:], count):
+            side = [sum(block) for block in zip(*chosen, strict=True)]
+            if 0 < shared(side, [all_of - here for all_of, here in zip(everybody, side, strict=True)]) < least:
+                return False
+    return True
+
+
+def shared(one: Sequence[int], other: Sequence[int]) -> int:
+    return sum(map(min, one, other))
+
+
+@pytest.mark.parametrize("seed", range(300))
+def test_merged_blocks_and_cuts_left_out_change_no_answer(seed: int) -> None:
+    """Of weeks whose blocks are about few people, among them cells of which there are too many to try all cuts."""
+    random = Random(seed)
+    cells, least, mixed = random.randint(1, 18), random.choice((2, 3, 5, 8)), random.choice((0.0, 0.02, 0.1, 0.3, 0.9))
+    blocks = []
+    for _ in range(random.randint(1, 40)):
+        most = random.randrange(cells)
+        people = random.randint(least, 2 * least)
+        counts = Counter(random.randrange(cells) if random.random() < mixed else most for _ in range(people))
+        blocks.append([counts[cell] for cell in range(cells)])
+    by_cell = list(zip(*blocks, strict=True))
+    assert are_cuts_wide(by_cell, least=least) == are_cuts_plainly_wide(by_cell, least=least)
+
+
+def test_a_week_of_which_nearly_all_products_are_tried_takes_no_seconds() -> None:
+    """Nearly all blocks are of people alike. Without merging blocks it takes 7 s of a processor, now 0.1 s."""
+    random = Random(1)
+    traits = list(product(GENDERS, AGES))
+    people: People = []
+    for block in range(672):
+        most = random.choice(traits)
+        people += [
+            (block, most if random.random() > 0.002 else random.choice(traits)) for _ in range(random.randint(5, 10))
+        ]
+    began = process_time()
+    assert choose_parts(by_block(people), least=5)
+    assert process_time() - began < 1.5
 
 
 def test_many_people_are_told_by_every_gender_and_age() -> None:

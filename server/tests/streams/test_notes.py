@@ -187,15 +187,17 @@ def test_the_log_has_who_noted_which_days_and_never_the_text(stream: Stream, vie
     rows = OrganisationEntry.objects.filter(action__startswith="note.").order_by("number")
     said = [entry.what for entry in describe_entries(rows, "UTC")]
     assert said == [
-        f"Note {note.pk} for 2026-11-09 (stream Front door) written.",
-        f"Note {note.pk} for 2026-11-09 to 2026-11-13 (stream Front door) changed: "
-        "last day from 2026-11-09 to 2026-11-13.",
-        f"Note {note.pk} for 2026-11-09 to 2026-11-13 (stream Front door) changed: another text.",
-        f"Note {note.pk} for 2026-11-09 to 2026-11-13 (stream Front door) removed.",
-        f"Note {Note.objects.get().pk} for 2026-11-09 (site Front door) written.",
+        f"Note {note.pk} for 9 November 2026 (stream Front door) written.",
+        f"Note {note.pk} for 9 November 2026 to 13 November 2026 (stream Front door) changed: "
+        "last day from 9 November 2026 to 13 November 2026.",
+        f"Note {note.pk} for 9 November 2026 to 13 November 2026 (stream Front door) changed: another text.",
+        f"Note {note.pk} for 9 November 2026 to 13 November 2026 (stream Front door) removed.",
+        f"Note {Note.objects.get().pk} for 9 November 2026 (site Front door) written.",
     ]
 
 
 @pytest.mark.parametrize("text", ["=1+1", "+1", "-1", "@SUM(A1)", "\N{FULLWIDTH EQUALS SIGN}1+1"])
 def test_no_spreadsheet_takes_a_note_for_a_formula(text: str) -> None:
     assert as_cell([text, "Sale"]) == f"'{text}{BETWEEN}Sale"
+    assert as_cell(["Sale", text]) == f"Sale{BETWEEN}'{text}"
+    assert as_cell([f"Sale;{text}"]) == f"Sale;'{text}"

@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 from allauth.account.models import EmailAddress
 from django.test import Client
+from django.utils import translation
 
 from onlooker.console.accounts.models import Account
 from testkit.mailbox import Mailbox, running_mail_server
@@ -58,8 +59,8 @@ def staff(db: None) -> Account:
 
 
 @pytest.fixture
-def sign_in(db: None) -> Callable[[Account | None], Client]:
-    """A browser in which somebody is signed in, or nobody."""
+def sign_in(db: None) -> Iterator[Callable[[Account | None], Client]]:
+    """A browser in which somebody is signed in, or nobody. Django goes on in the language of the last page."""
 
     def open_browser(account: Account | None) -> Client:
         browser = Browser(SERVER_NAME="console.example.org", headers={"origin": "https://console.example.org"})
@@ -67,4 +68,5 @@ def sign_in(db: None) -> Callable[[Account | None], Client]:
             browser.force_login(account)
         return browser
 
-    return open_browser
+    yield open_browser
+    translation.deactivate()

@@ -1,7 +1,7 @@
 """Reading the log of a stream or an organisation: for pages, exports and checks; and what ends of it in time."""
 
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from datetime import datetime
 from typing import Any
 
@@ -42,10 +42,22 @@ def append_entry(stream_id: int, *, actor: str, action: str, about: dict[str, An
 
 def append_export(stream_id: int, *, actor: str, from_at: datetime, to_at: datetime) -> None:
     """Somebody downloaded numbers from the dashboard; once an hour for the same range."""
-    about = json.dumps({"from": moment_text(from_at), "to": moment_text(to_at)})
-    values: dict[str, Any] = {"stream_id": stream_id, "actor": actor, "action": "numbers.exported", "detail": about}
+    append_exports({stream_id: (from_at, to_at)}, actor=actor)
+
+
+def append_exports(ranges: Mapping[int, tuple[datetime, datetime]], *, actor: str) -> None:
+    """The same of many streams at once, by their ids."""
+    details = [
+        json.dumps({"from": moment_text(from_at), "to": moment_text(to_at)}) for from_at, to_at in ranges.values()
+    ]
+    values: dict[str, Any] = {
+        "stream_ids": list(ranges),
+        "details": details,
+        "actor": actor,
+        "action": "numbers.exported",
+    }
     with connection.cursor() as cursor:
-        cursor.execute(_queries["note_export"], values)
+        cursor.execute(_queries["note_exports"], values)
 
 
 def list_entries(stream_id: int) -> Iterator[LoggedEntry]:

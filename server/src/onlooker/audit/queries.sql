@@ -2,14 +2,17 @@
 INSERT INTO audit_entry (stream_id, actor, action, detail)
 VALUES (%(stream_id)s, %(actor)s, %(action)s, %(detail)s);
 
--- name: note_export  the same, unless one of the last entries says so already in this hour
+-- name: note_exports  the same of streams, unless one of the last entries says so already in this hour; always in the
+-- same order, so that two at once wait for one another
 INSERT INTO audit_entry (stream_id, actor, action, detail)
-SELECT %(stream_id)s::bigint, %(actor)s::text, %(action)s::text, %(detail)s::text
+SELECT stream_id, %(actor)s::text, %(action)s::text, detail
+FROM unnest(%(stream_ids)s::bigint[], %(details)s::text[]) exported (stream_id, detail)
 WHERE NOT EXISTS (
-    SELECT FROM audit_entry
-    WHERE stream_id = %(stream_id)s::bigint AND at >= date_trunc('hour', now())
-      AND number > (SELECT last_number - 1000 FROM audit_chain WHERE stream_id = %(stream_id)s::bigint)
-      AND (actor, action, detail) = (%(actor)s::text, %(action)s::text, %(detail)s::text));
+    SELECT FROM audit_entry noted
+    WHERE noted.stream_id = exported.stream_id AND noted.at >= date_trunc('hour', now())
+      AND noted.number > (SELECT last_number - 1000 FROM audit_chain chain WHERE chain.stream_id = exported.stream_id)
+      AND (noted.actor, noted.action, noted.detail) = (%(actor)s::text, %(action)s::text, exported.detail))
+ORDER BY stream_id;
 
 -- name: past_chains  some streams whose oldest entry is past its owner's time
 SELECT stream_id FROM audit_chain chain

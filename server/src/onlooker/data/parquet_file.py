@@ -9,7 +9,7 @@ import struct
 import zlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, date, datetime, timedelta
 from typing import Any
 
 from onlooker.data.thrift_compact import Long, Struct, encode_struct, varint
@@ -17,6 +17,7 @@ from onlooker.data.thrift_compact import Long, Struct, encode_struct, varint
 MAGIC = b"PAR1"
 MEDIA_TYPE = "application/vnd.apache.parquet"
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+_FIRST_DAY = date(1970, 1, 1)
 _MICROSECOND = timedelta(microseconds=1)
 _FORMAT_VERSION = 2
 _OPTIONAL, _REQUIRED = 1, 0
@@ -25,8 +26,9 @@ _GZIP = 2
 _GZIP_WINDOW = 31
 """Of zlib: with gzip's header, which the format asks for."""
 _LEVEL = 5
-_BOOLEAN, _INT64, _DOUBLE, _BYTE_ARRAY = 0, 2, 5, 6
+_BOOLEAN, _INT32, _INT64, _DOUBLE, _BYTE_ARRAY = 0, 1, 2, 5, 6
 _STRING: Struct = {1: {}}
+_DATE: Struct = {6: {}}
 _UTC_MICROSECONDS: Struct = {8: {1: True, 2: {2: {}}}}
 
 
@@ -38,6 +40,8 @@ class Kind(enum.Enum):
     FLAG = (_BOOLEAN, None, None)
     TEXT = (_BYTE_ARRAY, 0, _STRING)
     MOMENT = (_INT64, 10, _UTC_MICROSECONDS)
+    DAY = (_INT32, 6, _DATE)
+    """A date of no clock in particular."""
 
 
 @dataclass(frozen=True)
@@ -144,7 +148,10 @@ def _encode_plain(kind: Kind, values: Sequence[Any]) -> bytes:
         return _pack_bits(values)
     if kind is Kind.MOMENT:
         values = [(value - _EPOCH) // _MICROSECOND for value in values]
-    return struct.pack(f"<{len(values)}{'d' if kind is Kind.NUMBER else 'q'}", *values)
+    if kind is Kind.DAY:
+        values = [(value - _FIRST_DAY).days for value in values]
+    letter = {_DOUBLE: "d", _INT32: "i", _INT64: "q"}[kind.value[0]]
+    return struct.pack(f"<{len(values)}{letter}", *values)
 
 
 def _pack_bits(flags: Sequence[bool]) -> bytes:

@@ -2,7 +2,7 @@
 
 import asyncio
 import json
-from collections.abc import AsyncIterator, Iterable, Iterator, Sequence
+from collections.abc import AsyncIterator, Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from functools import lru_cache
 from importlib.metadata import version
@@ -55,7 +55,7 @@ async def _chunks(request: Request, first: Answer, asked: tuple[str, ...]) -> As
     yield file.finish()
 
 
-def open_file(columns: Sequence[Column], metadata: dict[str, str]) -> ParquetFile:
+def open_file(columns: Sequence[Column], metadata: Mapping[str, str]) -> ParquetFile:
     return ParquetFile(columns, metadata, created_by=f"onlooker version {version('onlooker')}")
 
 
@@ -98,8 +98,15 @@ def describe_query(query: Query, client_id: UUID) -> dict[str, str]:
         "onlooker.from_date": from_date(query),
         "onlooker.to_date": to_date(query),
         "onlooker.time": query.time.value,
-        "onlooker.metrics": ",".join(query.metrics),
-        "onlooker.meanings": json.dumps(meanings),
-        "onlooker.definitions": definitions_version(),
+        **describe_metrics(meanings),
         **{f"onlooker.{name}": text for name, text in (query.breakdown.parameters if query.breakdown else {}).items()},
+    }
+
+
+def describe_metrics(meanings: Mapping[str, str]) -> dict[str, str]:
+    """Which numbers a file has, what each means, and how visits were judged and counted."""
+    return {
+        "onlooker.metrics": ",".join(meanings),
+        "onlooker.meanings": json.dumps(dict(meanings)),
+        "onlooker.definitions": definitions_version(),
     }

@@ -4,6 +4,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations, product
+from math import gcd
 
 from onlooker.metrics.dimensions import DIMENSIONS
 
@@ -42,31 +43,27 @@ def choose_parts(blocks: Sequence[Mapping[Traits, int]], *, least: int) -> WeekP
         people.update(block)
     if sum(people.values()) < least:
         return None
-    for parts in _products([traits for traits, count in people.items() if count]):
-        cells = list(product(parts.genders, parts.ages))
-        if all(sum(people[traits] for traits in product(*cell)) >= least for cell in cells):
-            divided = [[sum(block.get(traits, 0) for traits in product(*cell)) for cell in cells] for block in blocks]
-            if are_cuts_wide(divided, least=least):
-                return WeekParts(_with_others(parts.genders, GENDERS), _with_others(parts.ages, AGES))
+    told = [traits for traits, count in people.items() if count]
+    shared = dict(zip(told, _merge_blocks([[block.get(one, 0) for block in blocks] for one in told]), strict=True))
+    for parts in _products(told):
+        cells = [[one for one in product(*cell) if one in shared] for cell in product(parts.genders, parts.ages)]
+        is_wide = all(sum(people[one] for one in cell) >= least for cell in cells)
+        if is_wide and are_cuts_wide([_add([shared[one] for one in cell]) for cell in cells], least=least):
+            return WeekParts(_with_others(parts.genders, GENDERS), _with_others(parts.ages, AGES))
     return None
 
 
-def are_cuts_wide(blocks: Sequence[Sequence[int]], *, least: int) -> bool:
-    """Whether no sums of blocks and cells together are about fewer than so many people; `blocks` are people by cell.
+def are_cuts_wide(cells: Sequence[Sequence[int]], *, least: int) -> bool:
+    """Whether no sums of blocks and cells together are about fewer than so many people; `cells` are people by block.
 
     Cells that share `least` people in their blocks are told apart by no smaller cut, so they are taken together. Where
     many are left, the answer may be no although it is yes.
     """
-    cells = _gather([list(column) for column in zip(*blocks, strict=True)], least=least)
-    if len(cells) > MOST_SEARCHED:
+    gathered = _gather(_merge_blocks(cells), least=least)
+    if len(gathered) > MOST_SEARCHED:
         return False
-    everybody = _add(cells, len(blocks))
-    for count in range(1, len(cells)):
-        for chosen in combinations(cells[1:], count):  # a cut and its complement are one
-            side = _add(chosen, len(blocks))
-            if 0 < _shared(side, [all_of - here for all_of, here in zip(everybody, side, strict=True)]) < least:
-                return False
-    return True
+    first, *others = _merge_blocks(gathered)
+    return not _has_narrow_cut(others, first, [0] * len(first), least=least)
 
 
 def join_partitions(partitions: Iterable[Partition], parts: Sequence[str]) -> Partition:
@@ -125,13 +122,46 @@ def _in_order(groups: Iterable[Iterable[str]], parts: Sequence[str]) -> Partitio
     return tuple(sorted(ordered, key=lambda group: parts.index(group[0])))
 
 
-def _gather(cells: list[list[int]], *, least: int) -> list[list[int]]:
+def _merge_blocks(cells: Sequence[Sequence[int]]) -> list[list[int]]:
+    """The same cells with fewer blocks, such that all cuts stay the same.
+
+    Where one cell has most of a block, every cut costs what is on the other side: more people there change nothing, so
+    it counts as many as all others have. Blocks that are multiples of another then add up, and those of one cell cost
+    nothing.
+    """
+    merged: Counter[tuple[int, ...]] = Counter()
+    for block in zip(*cells, strict=True):
+        most = max(block)
+        others = sum(block) - most
+        if others:
+            capped = [others if count > others else count for count in block]
+            unit = gcd(*capped)
+            merged[tuple(count // unit for count in capped)] += unit
+    blocks = [[count * times for count in block] for block, times in merged.items()]
+    return [[block[place] for block in blocks] for place in range(len(cells))]
+
+
+def _gather(cells: Iterable[list[int]], *, least: int) -> list[list[int]]:
     """Cells that no cut of fewer people tells apart, added up, until none are left."""
-    for one, other in combinations(range(len(cells)), 2):
-        if _shared(cells[one], cells[other]) >= least:
-            rest = [cell for place, cell in enumerate(cells) if place not in (one, other)]
-            return _gather([*rest, _add([cells[one], cells[other]], len(cells[one]))], least=least)
-    return cells
+    gathered: list[list[int]] = []
+    for cell in cells:
+        whole = cell
+        while near := [one for one in gathered if _shared(one, whole) >= least]:
+            gathered = [one for one in gathered if one not in near]
+            whole = _add([whole, *near])
+        gathered.append(whole)
+    return gathered
+
+
+def _has_narrow_cut(cells: Sequence[Sequence[int]], side: list[int], other: list[int], *, least: int) -> bool:
+    """However the cells are put on the two sides; more cells never make a cut cheaper."""
+    cost = _shared(side, other)
+    if cost >= least or not cells:
+        return 0 < cost < least
+    first, *rest = cells
+    return _has_narrow_cut(rest, _add([side, first]), other, least=least) or _has_narrow_cut(
+        rest, side, _add([other, first]), least=least
+    )
 
 
 def _shared(one: Sequence[int], other: Sequence[int]) -> int:
@@ -139,5 +169,5 @@ def _shared(one: Sequence[int], other: Sequence[int]) -> int:
     return sum(map(min, one, other))
 
 
-def _add(cells: Sequence[Sequence[int]], blocks: int) -> list[int]:
-    return [sum(counts) for counts in zip(*cells, strict=True)] if cells else [0] * blocks
+def _add(cells: Sequence[Sequence[int]]) -> list[int]:
+    return [sum(counts) for counts in zip(*cells, strict=True)]

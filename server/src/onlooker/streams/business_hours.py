@@ -12,7 +12,9 @@ from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from onlooker.sentences import Sentence
 
-WEEKDAYS = ("mo", "tu", "we", "th", "fr", "sa", "su")
+# Translators: the shortest names of the weekdays, Monday first, as people type them; examples of hours have the same.
+WEEKDAY_LIST = Sentence("mo, tu, we, th, fr, sa, su")
+WEEKDAYS = tuple(WEEKDAY_LIST.split(", "))
 DAY_MINUTES = 24 * 60
 DAY_S = 60 * DAY_MINUTES
 WEEK_MINUTES = 7 * DAY_MINUTES
@@ -21,7 +23,6 @@ STEP_MINUTES = 15
 STEP = timedelta(minutes=STEP_MINUTES)
 SPANS_A_DAY = 4
 LONGEST_TEXT = 400
-# Translators: weekdays stay mo, tu, we, th, fr, sa and su: nothing else is understood.
 FORM = Sentence(
     'Write opening hours such as "mo-fr 09:00-18:30, sa 10:00-16:00": weekdays, then times in quarters of an hour.'
 )
@@ -89,8 +90,7 @@ def _read_days(first: str, last: str | None) -> Sequence[int]:
     try:
         begin, end = WEEKDAYS.index(first), WEEKDAYS.index(last or first)
     except ValueError:
-        names = ", ".join(WEEKDAYS)
-        raise ValueError(Sentence("A weekday is one of {names}. {form}", names=names, form=FORM)) from None
+        raise ValueError(Sentence("A weekday is one of {names}. {form}", names=WEEKDAY_LIST, form=FORM)) from None
     return [day % 7 for day in range(begin, end + 1 if end >= begin else end + 8)]
 
 

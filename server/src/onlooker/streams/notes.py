@@ -1,5 +1,6 @@
 """Notes on days: what they are, whom they concern, and which stretches of time they touch."""
 
+import re
 import unicodedata
 from collections.abc import Iterable
 from datetime import date, datetime, timedelta
@@ -24,17 +25,9 @@ NOTES_PER_ORGANISATION = 1000
 EARLIEST_DAY, LATEST_DAY = date(1971, 1, 1), date(2199, 12, 31)
 BETWEEN = "; "
 """Between the texts of several notes in one cell."""
-_FORMULA = (
-    "=",
-    "+",
-    "-",
-    "@",
-    "\N{FULLWIDTH EQUALS SIGN}",
-    "\N{FULLWIDTH PLUS SIGN}",
-    "\N{FULLWIDTH HYPHEN-MINUS}",
-    "\N{FULLWIDTH COMMERCIAL AT}",
-)
-"""What spreadsheets take for the beginning of a formula; some of them in full width too."""
+_FULL_WIDTH = r"\N{FULLWIDTH EQUALS SIGN}\N{FULLWIDTH PLUS SIGN}\N{FULLWIDTH HYPHEN-MINUS}\N{FULLWIDTH COMMERCIAL AT}"
+_FORMULA = re.compile(rf"(^|;\s*)(?=[-=+@{_FULL_WIDTH}])")
+"""What spreadsheets take for the beginning of a formula; in many languages a semicolon ends a cell."""
 _WHOLE = Q(site=None, stream=None)
 
 
@@ -146,5 +139,4 @@ def texts_between(notes: Iterable[Note], from_at: datetime, to_at: datetime, zon
 
 def as_cell(texts: Iterable[str]) -> str:
     """Of a table. A spreadsheet must not take what somebody wrote for a formula."""
-    cell = BETWEEN.join(texts)
-    return f"'{cell}" if cell.startswith(_FORMULA) else cell
+    return _FORMULA.sub(r"\1'", BETWEEN.join(texts))

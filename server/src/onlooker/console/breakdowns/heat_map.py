@@ -72,15 +72,17 @@ def make_heat_map(cells: PeopleCells, selection: Selection) -> HeatMap:
     breakdown = cells.source.breakdown
     asked = {hour for hour in set(cells.of_week) if breakdown.has_hour(hour)}
     values, few = _draw_counts(cells, metric, asked) if metric in COUNTED else _draw_means(cells, metric)
+    weekdays = {weekday: name_part("weekday", weekday) for weekday in WEEKDAYS}
+    hours = {hour: name_part("hour_of_day", hour) for hour in HOURS}
     rows = tuple(
         (
-            _link(selection, {"weekday": (weekday,)}, name_part("weekday", weekday)),
+            _link(selection, {"weekday": (weekday,)}, weekdays[weekday]),
             tuple(
                 _link(
                     selection,
                     {"weekday": (weekday,), "hour_of_day": (hour,)},
                     _show(metric, value),
-                    whose=f"{name_part('weekday', weekday)} {name_part('hour_of_day', hour)}",
+                    whose=f"{weekdays[weekday]} {hours[hour]}",
                 )
                 for hour, value in zip(HOURS, day, strict=True)
             ),

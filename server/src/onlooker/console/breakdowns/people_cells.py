@@ -1,21 +1,23 @@
 """The visits of a period as sums by hour and by what else is asked: all numbers of the section add some of them up."""
 
+import asyncio
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TypeVar
 
 from onlooker.console.breakdowns.cell_numbers import CONVERSION, CellNumbers, CellSource, Parts, in_reading_order
-from onlooker.console.bucket_numbers import CutBuckets, cut_buckets, open_reader
+from onlooker.console.bucket_numbers import BucketReader, CutBuckets, cut_buckets, open_reader
+from onlooker.console.dashboard.figures import COUNTED
 from onlooker.console.dashboard.report import make_query
 from onlooker.database import Pool
 from onlooker.metrics.breakdown import CellQuery
-from onlooker.metrics.buckets import all_hours
+from onlooker.metrics.buckets import Hours, all_hours
 from onlooker.metrics.cells import Cells, find_cells
 from onlooker.metrics.changes import sum_figures
-from onlooker.metrics.definitions import METRICS, Figures, in_declared_order
+from onlooker.metrics.definitions import Figures, in_declared_order
 from onlooker.metrics.dimensions import DIMENSIONS
-from onlooker.metrics.query import Time
+from onlooker.metrics.query import Query, Time
 
 OF_TIME = tuple(name for name, one in DIMENSIONS.items() if one.part_of_hour)
 Cell = tuple[int, Parts, Figures]
@@ -50,11 +52,10 @@ class PeopleCells(CellNumbers):
 
     def add_up_hours(self, *names: str) -> dict[Parts, list[Figures]]:
         """The same hour by hour: people of one hour are alike, so these are the clusters of an interval."""
-        by_hour = _sum_by(((chosen, hour), figures) for chosen, hour, figures in self._choose(names))
-        found: dict[Parts, list[Figures]] = {}
-        for (chosen, _), figures in by_hour.items():
-            found.setdefault(chosen, []).append(figures)
-        return found
+        found: dict[Parts, dict[int, list[Figures]]] = {}
+        for chosen, hour, figures in self._choose(names):
+            found.setdefault(chosen, {}).setdefault(hour, []).append(figures)
+        return {chosen: [_sum(rows) for rows in by_hour.values()] for chosen, by_hour in found.items()}
 
     def _choose(self, names: Sequence[str]) -> Iterator[tuple[Parts, int, Figures]]:
         """Each cell by its parts of some dimensions. Cells are many, and few of them differ in their parts."""
@@ -81,7 +82,11 @@ def _sum_by(cells: Iterable[tuple[Key, Figures]]) -> dict[Key, Figures]:
     found: dict[Key, list[Figures]] = {}
     for key, figures in cells:
         found.setdefault(key, []).append(figures)
-    return {key: sum_figures(rows) if len(rows) > 1 else rows[0] for key, rows in found.items()}
+    return {key: _sum(rows) for key, rows in found.items()}
+
+
+def _sum(rows: Sequence[Figures]) -> Figures:
+    return sum_figures(rows) if len(rows) > 1 else rows[0]
 
 
 def metrics_needed(*names: str) -> tuple[str, ...]:
@@ -90,8 +95,10 @@ def metrics_needed(*names: str) -> tuple[str, ...]:
     return in_declared_order((*names, *of_two))
 
 
-def is_of_interested(metric: str) -> bool:
-    return metric != CONVERSION and METRICS[metric].is_of_interested
+async def read_people(pool: Pool, source: CellSource) -> PeopleCells:
+    """Plain counts by hour are in the roll-up, which says the same."""
+    is_counted = not source.breakdown.by and not source.breakdown.filters and not {*source.metrics} - {*COUNTED}
+    return await (read_counts if is_counted and source.by_hour else read_cells)(pool, source)
 
 
 async def read_cells(pool: Pool, source: CellSource) -> PeopleCells:
@@ -101,8 +108,10 @@ async def read_cells(pool: Pool, source: CellSource) -> PeopleCells:
     reader = await open_reader(pool, query, now=source.now, in_hours=source.in_hours)
     edges_s = hours.edges_s if source.by_hour else (hours.edges_s[0], hours.edges_s[-1])
     cut = cut_buckets(edges_s, reader.closed or ())
-    found, exact = await find_cells(pool, query, source.breakdown, source.metrics, cut.edges_s)
-    covered_s = await reader.read_covered_s(query, hours.edges_s) if source.with_coverage else ()
+    (found, exact), covered_s = await asyncio.gather(
+        find_cells(pool, query, source.breakdown, source.metrics, cut.edges_s),
+        _read_covered_s(reader, query, hours, source),
+    )
     cells = list(_open_cells(found, cut, source.breakdown))
     return PeopleCells(source, cells, hours.of_week, covered_s, exact)
 
@@ -112,11 +121,16 @@ async def read_counts(pool: Pool, source: CellSource) -> PeopleCells:
     query = make_query(source.stream.pk, source.period, Time.BY_HOUR, metrics=source.metrics, grid=source.stream.grid)
     hours = all_hours(query)
     reader = await open_reader(pool, query, now=source.now, in_hours=source.in_hours)
-    counts, exact = await reader.read_counts(query, hours.edges_s)
+    (counts, exact), covered_s = await asyncio.gather(
+        reader.read_counts(query, hours.edges_s), _read_covered_s(reader, query, hours, source)
+    )
     figures = zip(*(counts[name] for name in source.metrics), strict=True)
     cells = [(hour, (), row) for hour, row in enumerate(figures) if any(row)]
-    covered_s = await reader.read_covered_s(query, hours.edges_s) if source.with_coverage else ()
     return PeopleCells(source, cells, hours.of_week, covered_s, exact)
+
+
+async def _read_covered_s(reader: BucketReader, query: Query, hours: Hours, source: CellSource) -> Sequence[float]:
+    return await reader.read_covered_s(query, hours.edges_s) if source.with_coverage else ()
 
 
 def _open_cells(found: Cells, cut: CutBuckets, breakdown: CellQuery) -> Iterator[Cell]:

@@ -21,10 +21,10 @@ def describe_refusal(refusal: CellRefusal, stream: Stream, selection: Selection)
 
 
 def lead_to(selection: Selection, said: str, *, since: datetime, until: datetime | None = None) -> dict[str, str]:
-    """The address of another period, by the stream's clock and to the minute, as the form for a range has it."""
+    """The address of another period, by the stream's clock; its offset tells the hours apart that autumn repeats."""
     others = [(name, value) for name, value in selection.address if name not in _PERIOD]
     ends = [("from", since), *([("to", until)] if until else [])]
-    local = [(name, at.replace(tzinfo=None).isoformat(timespec="minutes")) for name, at in ends]
+    local = [(name, at.isoformat(timespec="seconds")) for name, at in ends]
     return {"remedy": urlencode([*local, *others], safe=":,"), "remedy_said": said}
 
 

@@ -1,7 +1,8 @@
 """The section: four charts of the visits of a period."""
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+import asyncio
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from django.utils.translation import gettext as _
@@ -12,13 +13,7 @@ from onlooker.console.breakdowns.cell_numbers import CellSource
 from onlooker.console.breakdowns.heat_map import make_heat_map
 from onlooker.console.breakdowns.mean_times import make_means
 from onlooker.console.breakdowns.part_names import DIMENSION_NAMES
-from onlooker.console.breakdowns.people_cells import (
-    PeopleCells,
-    is_of_interested,
-    metrics_needed,
-    read_cells,
-    read_counts,
-)
+from onlooker.console.breakdowns.people_cells import OF_TIME, PeopleCells, metrics_needed, read_people
 from onlooker.console.breakdowns.selection import CHOICES, Selection
 from onlooker.console.breakdowns.stays import STAY_KINDS, make_stays
 from onlooker.console.dashboard.figures import COUNTED, FIGURE_KINDS
@@ -27,8 +22,23 @@ from onlooker.console.time_chart.control import ChartOption
 from onlooker.console.time_chart.series import ChartSource
 from onlooker.database import Pool
 from onlooker.metrics.breakdown import CellQuery
-from onlooker.metrics.definitions import UNKNOWN
+from onlooker.metrics.definitions import METRICS, UNKNOWN
+from onlooker.metrics.dimensions import DIMENSIONS
 
+CHARTS = ("pyramid", "means", "stays", "heat")
+_MAKE: Mapping[str, Callable[[PeopleCells, Selection], Any]] = {
+    "pyramid": make_pyramid,
+    "means": make_means,
+    "stays": make_stays,
+    "heat": make_heat_map,
+}
+_NEEDS: Mapping[str, Callable[[Selection], tuple[Sequence[str], Sequence[str], bool]]] = {
+    "pyramid": lambda _: (("age", "gender"), ("interested",), False),
+    "means": lambda selection: (selection.across.split(","), ("interested", selection.mean), True),
+    "stays": lambda selection: ((selection.stay,), (STAY_KINDS[selection.stay].metric,), False),
+    "heat": lambda selection: ((), (selection.heat,), True),
+}
+"""Dimensions, metrics, and whether hours are told apart."""
 _LABELS: Mapping[str, Mapping[str, Any]] = {
     "mean": {name: FIGURE_KINDS[name].name for name in CHOICES["mean"]},
     "across": DIMENSION_NAMES | {"age,gender": _lazy("Age and gender"), "hour_of_day": _lazy("Hour of the day")},
@@ -37,86 +47,79 @@ _LABELS: Mapping[str, Mapping[str, Any]] = {
 }
 
 
-@dataclass(frozen=True)
-class SectionSources:
-    """What the charts are sums of. Interested people are few among those who pass by, so the others are read for the
-    charts alone that count them."""
-
-    interested: CellSource
-    stays: CellSource | None
-    heat: CellSource | None
-
-
-@dataclass(frozen=True)
-class SectionCells:
-    """What is read of these sources."""
-
-    interested: PeopleCells
-    stays: PeopleCells
-    heat: PeopleCells
-
-    @property
-    def exact(self) -> bool:
-        return self.interested.exact and self.stays.exact and self.heat.exact
+def section_sources(source: ChartSource, selection: Selection) -> dict[str, CellSource]:
+    """What each chart is made of: those of interested people are sums of the same cells. Interested people are few
+    among those who pass by, so the others are read for the charts alone that count them."""
+    alone = {name: chart_source(name, source, selection) for name in CHARTS}
+    together = [one for one in alone.values() if _is_of_interested(one)]
+    interested = replace(
+        alone["means"],
+        breakdown=_break_down({"age", "gender"}.union(*(one.breakdown.by for one in together)), selection),
+        metrics=metrics_needed(*(name for one in together for name in one.metrics)),
+        with_coverage=any(one.with_coverage for one in together),
+    )
+    return {name: interested if one in together else one for name, one in alone.items()}
 
 
-def section_sources(source: ChartSource, selection: Selection) -> SectionSources:
-    stays_of, heat = STAY_KINDS[selection.stay].metric, selection.heat
-
-    def make_source(by: tuple[str, ...], *names: str, by_hour: bool = True) -> CellSource:
-        return CellSource(
-            source.stream,
-            source.period,
-            source.now,
-            source.choice.in_hours,
-            CellQuery(by=by, filters=selection.filters),
-            metrics_needed(*names),
-            by_hour=by_hour,
-            with_coverage=heat in names and heat in COUNTED,
-        )
-
-    has_stays, has_heat = is_of_interested(stays_of), is_of_interested(heat)
-    by = ("age", "gender", selection.stay) if has_stays else ("age", "gender")
-    return SectionSources(
-        make_source(by, "interested", selection.mean, *((heat,) if has_heat else ())),
-        None if has_stays else make_source((selection.stay,), stays_of, by_hour=False),
-        None if has_heat else make_source((), heat),
+def chart_source(name: str, source: ChartSource, selection: Selection) -> CellSource:
+    """What a chart is made of that is shown by itself."""
+    by, metrics, by_hour = _NEEDS[name](selection)
+    return CellSource(
+        source.stream,
+        source.period,
+        source.now,
+        source.choice.in_hours,
+        _break_down(set(by), selection),
+        metrics_needed(*metrics),
+        by_hour=by_hour,
+        with_coverage=name == "heat" and selection.heat in COUNTED,
     )
 
 
-async def read_section(pool: Pool, sources: SectionSources) -> SectionCells:
-    """Raises a CellRefusal where visits can't be broken down."""
-    interested = await read_cells(pool, sources.interested)
-    stays = await read_cells(pool, sources.stays) if sources.stays else interested
-    if sources.heat is None:
-        return SectionCells(interested, stays, interested)
-    is_whole = not sources.heat.breakdown.filters
-    return SectionCells(interested, stays, await (read_counts if is_whole else read_cells)(pool, sources.heat))
+def _break_down(by: set[str], selection: Selection) -> CellQuery:
+    """By what is not told by the hour."""
+    return CellQuery(by=tuple(name for name in DIMENSIONS if name in by - {*OF_TIME}), filters=selection.filters)
 
 
-def present_section(found: SectionCells, selection: Selection) -> dict[str, Any]:
-    """What the templates need."""
-    cells = found.interested
-    pyramid, means = make_pyramid(cells, selection), make_means(cells, selection)
-    stays, heat = make_stays(found.stays, selection), make_heat_map(found.heat, selection)
-    nobody = _explain_nobody(cells)
-    troubles = {
-        "pyramid": nobody or _explain_unknown(cells),
-        "means": nobody or ("" if means.has_values else _("Everywhere there are fewer than 10 people.")),
-        "stays": "" if stays.total else nobody or _("No visit matches."),
-        "heat": "" if heat.has_values else _explain_empty_week(heat.is_rate),
-    }
+def _is_of_interested(source: CellSource) -> bool:
+    return all(METRICS[name].is_of_interested for name in source.metrics)
+
+
+async def read_section(pool: Pool, sources: Mapping[str, CellSource]) -> dict[str, PeopleCells]:
+    """By chart. Raises a CellRefusal where visits can't be broken down."""
+    different = list(dict.fromkeys(sources.values()))
+    cells = await asyncio.gather(*(read_people(pool, one) for one in different))
+    found = dict(zip(different, cells, strict=True))
+    return {name: found[one] for name, one in sources.items()}
+
+
+def present_section(found: Mapping[str, PeopleCells], selection: Selection) -> dict[str, Any]:
+    """What the templates need, of the charts that were read."""
+    charts: dict[str, Any] = {name: _MAKE[name](cells, selection) for name, cells in found.items()}
     return {
-        "pyramid": pyramid,
-        "means": means,
-        "stays": stays,
-        "heat": heat,
-        "troubles": troubles,
-        "data": {"pyramid": pyramid.data, "means": means.data, "stays": stays.data, "heat": heat.data},
+        **charts,
+        "troubles": {name: _explain_empty(name, chart, found[name]) for name, chart in charts.items()},
+        "data": {name: chart.data for name, chart in charts.items()},
         "options": {name: offer(name, selection) for name in CHOICES},
         "hidden": {name: selection.hidden(name) for name in CHOICES},
-        "exact": found.exact,
+        "exact": all(cells.exact for cells in found.values()),
     }
+
+
+def _explain_empty(name: str, chart: Any, cells: PeopleCells) -> str:
+    """Why there is nothing to draw; empty where there is something."""
+    match name:
+        case "pyramid":
+            return _explain_nobody(cells) or _explain_unknown(cells)
+        case "means":
+            few = _("Everywhere there are fewer than 10 people.")
+            return _explain_nobody(cells) or ("" if chart.has_values else few)
+        case "stays":
+            if chart.total:
+                return ""
+            return (_explain_nobody(cells) if _is_of_interested(cells.source) else "") or _("No visit matches.")
+        case _:
+            return "" if chart.has_values else _explain_empty_week(chart.is_rate)
 
 
 def offer(name: str, selection: Selection) -> list[ChartOption]:

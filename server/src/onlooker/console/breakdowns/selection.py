@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from urllib.parse import urlencode
 
 from django.utils.translation import gettext as _
@@ -21,6 +22,8 @@ CHOICES: dict[str, tuple[str, ...]] = {
 """By the name in the address; the first is shown where nothing is chosen."""
 PARAMETERS = ("filter", *CHOICES)
 LONGEST_SHOWN = 40
+_PLAIN = ":,"
+"""Left as they are, for people to read."""
 Filters = tuple[tuple[str, tuple[str, ...]], ...]
 
 
@@ -59,8 +62,12 @@ class Selection:
 
     def _filter_by(self, kept: Mapping[str, tuple[str, ...]]) -> str:
         in_order = tuple((name, kept[name]) for name in DIMENSIONS if name in kept)
-        said = [(key, value) for key, value in self.address if key != "filter"]
-        return urlencode([*said, *CellQuery(filters=in_order).parameters.items()], safe=":,")
+        said = urlencode(CellQuery(filters=in_order).parameters, safe=_PLAIN)
+        return "&".join(filter(None, (self._unfiltered, said)))
+
+    @cached_property
+    def _unfiltered(self) -> str:
+        return urlencode([(key, value) for key, value in self.address if key != "filter"], safe=_PLAIN)
 
 
 def parse_selection(parameters: Mapping[str, str]) -> Selection:

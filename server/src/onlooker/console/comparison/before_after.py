@@ -1,11 +1,10 @@
-"""Before and after a day of one stream, site or tag: a page, and a file."""
+"""Before and after a day of one stream, site or tag: a page, and files."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, timedelta
 from typing import Any
 from urllib.parse import urlencode
-from zoneinfo import ZoneInfo
 
 from django.http import Http404, HttpResponse
 from django.shortcuts import render
@@ -13,10 +12,10 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_noop
 
 from onlooker.audit.actor import account_actor
-from onlooker.audit.entries import append_export
+from onlooker.audit.entries import append_exports
 from onlooker.console.accounts.page_access import PersonRequest, signed_in
 from onlooker.console.comparison.rows import ChosenRow, RowError, find_rows, read_streams_of
-from onlooker.console.dashboard.change_table import COLUMNS, make_change_rows
+from onlooker.console.dashboard.change_table import COLUMNS, describe_headlines, make_change_rows
 from onlooker.console.dashboard.figures import (
     HEADLINES,
     NO_VALUE,
@@ -29,12 +28,11 @@ from onlooker.console.dashboard.figures import (
     make_figure,
     number_of,
 )
-from onlooker.console.dashboard.period import EARLIEST, parse_period
-from onlooker.console.dashboard.table import make_file
+from onlooker.console.dashboard.period import EARLIEST
 from onlooker.console.languages.locale_text import translate
 from onlooker.console.notes.marks import read_group_notes
 from onlooker.console.numbers import read_numbers
-from onlooker.data.table import as_csv
+from onlooker.console.table_file import FileForm, TableFile
 from onlooker.metrics.before_after import LONGEST_WEEKS, Watershed, read_before_after
 from onlooker.metrics.changes import sum_figures
 from onlooker.metrics.comparison import Comparison
@@ -99,8 +97,8 @@ def show_before_after(request: PersonRequest) -> HttpResponse:
 
 
 @signed_in("GET", "HEAD")
-def send_before_after(request: PersonRequest) -> HttpResponse:
-    """As CSV, with the columns of a dashboard's changes."""
+def send_before_after(request: PersonRequest, form: FileForm) -> HttpResponse:
+    """With the columns of a dashboard's changes."""
     row, now = _find_row(request), datetime.now(UTC)
     try:
         campaign = _parse_campaign(request, row, now)
@@ -110,14 +108,18 @@ def send_before_after(request: PersonRequest) -> HttpResponse:
         comparison = _read(request, campaign, watershed, now)
     except RowError as error:
         return HttpResponse(f"{translate(error)}\n", status=400, content_type="text/plain; charset=utf-8")
-    for stream in row.read():
-        zone = zone_of(stream.time_zone)
-        from_at, to_at = watershed.before(zone).from_at, min(watershed.after(zone).to_at, now)
-        append_export(stream.pk, actor=account_actor(request.user.pk), from_at=from_at, to_at=to_at)
-    table = as_csv([list(COLUMNS)]) + as_csv(make_change_rows(comparison))
+    zones = {stream.pk: zone_of(stream.time_zone) for stream in row.read()}
+    ranges = {pk: (watershed.before(zone).from_at, min(watershed.after(zone).to_at, now)) for pk, zone in zones.items()}
+    append_exports(ranges, actor=account_actor(request.user.pk))
     first, last = watershed.day - watershed.length, watershed.day + watershed.length - timedelta(days=1)
-    period = parse_period({"from": f"{first}", "to": f"{min(last, now.date())}"}, zone=ZoneInfo("UTC"), now=now)
-    return make_file(table, f"{row.name} before and after", period)
+    about = {
+        "onlooker.row": row.value,
+        "onlooker.date": watershed.day.isoformat(),
+        "onlooker.weeks": str(watershed.weeks),
+        **describe_headlines(HEADLINES),
+    }
+    rows = list(make_change_rows(comparison))
+    return TableFile(f"{row.name} before and after", first, min(last, now.date()), COLUMNS, rows, about).send(form)
 
 
 def _find_row(request: PersonRequest) -> ChosenRow:

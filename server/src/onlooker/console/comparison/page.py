@@ -1,4 +1,4 @@
-"""Streams, sites and tags side by side: a page, the search for rows to add, and a file."""
+"""Streams, sites and tags side by side: a page, the search for rows to add, and files."""
 
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
@@ -11,7 +11,7 @@ from django.utils import translation
 from django.utils.translation import gettext as _
 
 from onlooker.audit.actor import account_actor
-from onlooker.audit.entries import append_export
+from onlooker.audit.entries import append_exports
 from onlooker.console.accounts.page_access import PersonRequest, signed_in
 from onlooker.console.comparison.request import (
     OFFERED,
@@ -24,18 +24,31 @@ from onlooker.console.comparison.request import (
 from onlooker.console.comparison.row_chart import draw_rows
 from onlooker.console.comparison.row_words import ShownRow, show_rows
 from onlooker.console.comparison.rows import ROWS_AT_MOST, RowError, chosen_in_overview, search_rows
+from onlooker.console.dashboard.change_table import describe_headlines
 from onlooker.console.dashboard.figures import format_compared_s
 from onlooker.console.dashboard.period import CALENDAR_NAMES, DEFAULT, Period, PeriodError, format_period
-from onlooker.console.dashboard.table import make_file
 from onlooker.console.languages.locale_text import translate
 from onlooker.console.numbers import read_numbers
-from onlooker.data.table import as_csv
+from onlooker.console.table_file import FileForm, TableFile
+from onlooker.data.parquet_file import Column, Kind
 from onlooker.metrics.side_by_side import FEWEST_ROWS, SideBySide, read_side_by_side
-from onlooker.streams.notes import as_cell
+from onlooker.streams.notes import as_cell, local_days
 
 COLUMNS = (
-    *("row", "kind", "streams", "streams_compared", "watched_share", "compared_hours", "watched_hours", "metric"),
-    *("value", "interval_low", "interval_high", "rank_best", "rank_worst", "no_value"),
+    Column("row", Kind.TEXT, is_required=True),
+    Column("kind", Kind.TEXT, is_required=True),
+    Column("streams", Kind.COUNT),
+    Column("streams_compared", Kind.COUNT),
+    Column("watched_share", Kind.NUMBER),
+    Column("compared_hours", Kind.NUMBER),
+    Column("watched_hours", Kind.NUMBER),
+    Column("metric", Kind.TEXT, is_required=True),
+    Column("value", Kind.NUMBER),
+    Column("interval_low", Kind.NUMBER),
+    Column("interval_high", Kind.NUMBER),
+    Column("rank_best", Kind.COUNT),
+    Column("rank_worst", Kind.COUNT),
+    Column("no_value", Kind.TEXT),
 )
 DIGITS = 6
 
@@ -128,8 +141,8 @@ def _present(request: PersonRequest, asked: ComparisonRequest, known: StreamsOfR
 
 
 @signed_in("GET", "HEAD")
-def send_comparison(request: PersonRequest) -> HttpResponse:
-    """As CSV: a row for each number of each row."""
+def send_comparison(request: PersonRequest, form: FileForm) -> HttpResponse:
+    """A line for each number of each row."""
     now = datetime.now(UTC)
     try:
         asked = parse_request(request)
@@ -138,13 +151,20 @@ def send_comparison(request: PersonRequest) -> HttpResponse:
         known = read_streams_and_days(asked, now)
     except (PeriodError, RowError) as error:
         return HttpResponse(f"{translate(error)}\n", status=400, content_type="text/plain; charset=utf-8")
-    for one in {one for row in known.periods for one in row}:
-        actor = account_actor(request.user.pk)
-        append_export(one.stream_id, actor=actor, from_at=one.period.from_at, to_at=one.period.to_at)
+    ranges = {one.stream_id: (one.period.from_at, one.period.to_at) for row in known.periods for one in row}
+    append_exports(ranges, actor=account_actor(request.user.pk))
     found = read_numbers(request, lambda pool: read_side_by_side(pool, known.periods))
     with translation.override(settings.LANGUAGE_CODE):  # a file is the same in all languages
         rows = show_rows(found, asked.rows, known.streams)
-    return make_file(as_csv([list(COLUMNS)]) + as_csv(_make_lines(found, rows)), "comparison", known.period)
+    about = {
+        "onlooker.rows": ",".join(row.value for row in asked.rows),
+        "onlooker.time_zone": known.period.zone.key,
+        "onlooker.from_date": known.period.from_at.astimezone(known.period.zone).isoformat(),
+        "onlooker.to_date": known.period.to_at.astimezone(known.period.zone).isoformat(),
+        **describe_headlines(SHOWN),
+    }
+    days = local_days(known.period.from_at, known.period.to_at, known.period.zone)
+    return TableFile("comparison", *days, COLUMNS, list(_make_lines(found, rows)), about).send(form)
 
 
 def _make_lines(found: SideBySide, rows: list[ShownRow]) -> Iterator[list[object]]:

@@ -1,40 +1,55 @@
-"""A dashboard's changes as a CSV file to download: like with like, with what chance alone would do."""
+"""Changes as a table to download: like with like, with what chance alone would do."""
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from datetime import UTC, datetime
 from functools import partial
 from uuid import UUID
 from zoneinfo import ZoneInfo
 
+from django.conf import settings
 from django.http import HttpResponse
+from django.utils import translation
 
 from onlooker.audit.actor import account_actor
 from onlooker.audit.entries import append_export
 from onlooker.console.accounts.page_access import PersonRequest, signed_in
-from onlooker.console.dashboard.figures import COUNTED, HEADLINES, find_change
+from onlooker.console.dashboard.figures import COUNTED, FIGURE_KINDS, HEADLINES, find_change
 from onlooker.console.dashboard.period import PeriodError, parse_period
 from onlooker.console.dashboard.report import COMPARED, make_query
-from onlooker.console.dashboard.table import make_file
+from onlooker.console.dashboard.table import describe_hours
 from onlooker.console.numbers import read_numbers
 from onlooker.console.streams.access import visible_stream
+from onlooker.console.table_file import FileForm, TableFile
 from onlooker.console.time_chart.choice import parse_hours
-from onlooker.data.table import as_csv
+from onlooker.data.parquet_file import Column, Kind
+from onlooker.data.parquet_table import describe_metrics, describe_query
 from onlooker.metrics.changes import FEWEST_PEOPLE
 from onlooker.metrics.comparison import Comparison, read_comparison
+from onlooker.metrics.definitions import METRICS
 from onlooker.metrics.like_time import TimeRange
 from onlooker.metrics.query import Time
+from onlooker.streams.notes import local_days
 
 COLUMNS = (
-    *("metric", "now", "before", "kind", "change", "interval_low", "interval_high", "direction"),
-    *("compared_hours", "period_hours", "no_comparison"),
+    Column("metric", Kind.TEXT, is_required=True),
+    Column("now", Kind.NUMBER),
+    Column("before", Kind.NUMBER),
+    Column("kind", Kind.TEXT),
+    Column("change", Kind.NUMBER),
+    Column("interval_low", Kind.NUMBER),
+    Column("interval_high", Kind.NUMBER),
+    Column("direction", Kind.TEXT),
+    Column("compared_hours", Kind.NUMBER),
+    Column("period_hours", Kind.NUMBER),
+    Column("no_comparison", Kind.TEXT),
 )
 TOO_FEW = "too_few_people"
 DIGITS = 6
 
 
 @signed_in("GET", "HEAD")
-def show_changes(request: PersonRequest, client_id: UUID) -> HttpResponse:
+def show_changes(request: PersonRequest, client_id: UUID, form: FileForm) -> HttpResponse:
     """A row for each headline number of the period."""
     stream = visible_stream(request.user, client_id)
     now = datetime.now(UTC)
@@ -47,9 +62,24 @@ def show_changes(request: PersonRequest, client_id: UUID) -> HttpResponse:
     before = TimeRange(period.before_from_at, period.before_to_at)
     append_export(stream.pk, actor=account_actor(request.user.pk), from_at=before.from_at, to_at=period.to_at)
     comparison = read_numbers(request, partial(read_comparison, query=query, before=before, now=now, in_hours=in_hours))
-    table = as_csv([list(COLUMNS)]) + as_csv(make_change_rows(comparison))
     name = f"{stream.name} opening hours" if in_hours else stream.name
-    return make_file(table, f"{name} changes", period)
+    about = {
+        **describe_query(query, stream.client_id),
+        **describe_headlines(HEADLINES),
+        "onlooker.compare_from": before.from_at.astimezone(period.zone).isoformat(),
+        "onlooker.compare_to": before.to_at.astimezone(period.zone).isoformat(),
+        **describe_hours(in_hours=in_hours),
+    }
+    days = local_days(period.from_at, period.to_at, period.zone)
+    return TableFile(f"{name} changes", *days, COLUMNS, list(make_change_rows(comparison)), about).send(form)
+
+
+def describe_headlines(names: Iterable[str]) -> dict[str, str]:
+    """Which numbers a file has, on the scale of the data endpoint. A file is the same in all languages."""
+    with translation.override(settings.LANGUAGE_CODE):
+        return describe_metrics(
+            {name: METRICS[name].meaning if name in METRICS else str(FIGURE_KINDS[name].meaning) for name in names}
+        )
 
 
 def make_change_rows(comparison: Comparison) -> Iterator[list[object]]:

@@ -11,7 +11,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy as _lazy
 from django.utils.translation import ngettext
 
-from onlooker.console.dashboard.report import Report
+from onlooker.console.dashboard.report import Totals
 from onlooker.console.languages.locale_text import join_clauses, write_count, write_decimal, write_percent
 from onlooker.metrics.changes import (
     FEWEST_PEOPLE,
@@ -131,42 +131,42 @@ _NOTHING = PeriodChange("none", "")
 
 
 def make_figures(
-    report: Report, *, reads_expression: bool, reads_faces: bool = True, groups_of: int = 1
+    totals: Totals, *, reads_expression: bool, reads_faces: bool = True, groups_of: int = 1
 ) -> list[Figure]:
     """A period that was not watched, and had nobody, is not compared, and nothing is compared with it."""
-    comparison = report.comparison
-    none = explain_no_comparison(comparison.like, report.watched_before) if comparison.like.reason else None
-    figures = [make_figure(metric, number_of(metric, report.values), comparison, none=none) for metric in FIGURE_KINDS]
-    if not report.is_watched:
-        why = PeriodChange("none", _explain_unwatched(report))
+    comparison = totals.comparison
+    none = explain_no_comparison(comparison.like, totals.watched_before) if comparison.like.reason else None
+    figures = [make_figure(metric, number_of(metric, totals.values), comparison, none=none) for metric in FIGURE_KINDS]
+    if not totals.is_watched:
+        why = PeriodChange("none", _explain_unwatched(totals))
         return [replace(figure, shown=NO_VALUE, unit="", interval="", change=why, compared="") for figure in figures]
-    if not reads_faces and not report.values["interested"]["value"]:  # what was read before is still shown
+    if not reads_faces and not totals.values["interested"]["value"]:  # what was read before is still shown
         return hide_faces(figures)
-    if untold := describe_untold(report, groups_of):
+    if untold := describe_untold(totals, groups_of):
         few, why = _too_few(), PeriodChange("none", untold)
         figures = [replace(figure, change=why) if figure.change == few else figure for figure in figures]
     not_read = PeriodChange("none", _("expression is switched off for this stream"))
     return [
         replace(figure, change=not_read)
-        if figure.metric == "satisfaction" and not reads_expression and report.values["satisfaction"]["value"] is None
+        if figure.metric == "satisfaction" and not reads_expression and totals.values["satisfaction"]["value"] is None
         else figure
         for figure in figures
     ]
 
 
-def _explain_unwatched(report: Report) -> str:
-    if report.is_before_stream:
+def _explain_unwatched(totals: Totals) -> str:
+    if totals.is_before_stream:
         return _("the stream did not exist yet")
-    return _("closed") if report.watched.is_closed else _("not watched")
+    return _("closed") if totals.watched.is_closed else _("not watched")
 
 
 def _too_few() -> PeriodChange:
     return PeriodChange("none", _("fewer than 10 people"))
 
 
-def describe_untold(report: Report, groups_of: int) -> str:
+def describe_untold(totals: Totals, groups_of: int) -> str:
     """How many interested people nothing is told about, though they were counted; empty where there are none."""
-    untold = int(report.values["interested"]["value"] or 0) - report.told
+    untold = int(totals.values["interested"]["value"] or 0) - totals.told
     if untold < 1:
         return ""
     if groups_of == 1:

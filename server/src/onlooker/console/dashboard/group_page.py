@@ -1,4 +1,4 @@
-"""Numbers of a site, a tag or all streams together: a page, and the same as JSON."""
+"""Numbers of a site, a tag or all streams together: a page, and the same as JSON; group_table.py has the files."""
 
 import asyncio
 from collections.abc import Sequence
@@ -43,7 +43,8 @@ from onlooker.console.streams.access import roles_of, visible_streams
 from onlooker.database import Pool
 from onlooker.metrics.changes import Change
 from onlooker.metrics.fleet import FleetDay, FleetNumbers, FleetPeriod, add_up, read_group, read_streams
-from onlooker.streams.models import Note, Site, Stream, Tag
+from onlooker.streams.business_hours import zone_of
+from onlooker.streams.models import Site, Stream, Tag
 from onlooker.streams.organisations import MANAGERS
 
 PERIODS = {7: _lazy("7 days"), 30: _lazy("30 days"), 90: _lazy("90 days"), 365: _lazy("365 days")}
@@ -104,15 +105,16 @@ def show_group(request: PersonRequest) -> HttpResponse:
     group, now = find_group(request), timezone.now()
     numbers = read_group_numbers(request, group, now=now)
     streams = _find_streams(numbers.listing)
-    first = _first_day(numbers.together, group.days, now)
-    notes = read_notes(group, first)
+    first, last = find_days(group, now)
+    count = (last - first).days + 1
+    notes = read_group_notes(group.streams, group.asked.site_id, first, last)
     context = {
         "group": group,
         "numbers": numbers.together,
         "figures": make_group_figures(numbers.together),
         "coverage": describe_coverage(numbers.together),
-        "bars": draw_sparkline(list_days(numbers.together, first, group.days, ZoneInfo("UTC"))),
-        "noted_days": draw_strip(notes, first, group.days),
+        "bars": draw_sparkline(list_days(numbers.together, first, count, ZoneInfo("UTC"))),
+        "noted_days": draw_strip(notes, first, count),
         "rows": [_make_row(streams[row.id], numbers.each[row.id]) for row in numbers.listing.rows if row.id in streams],
         "listing": numbers.listing,
         "headings": _make_headings(group),
@@ -148,6 +150,7 @@ def send_group(request: PersonRequest) -> HttpResponse:
         group = find_group(request)
     now = timezone.now()
     numbers = read_group_numbers(request, group, now=now)
+    notes = read_group_notes(group.streams, group.asked.site_id, *find_days(group, now))
     streams = _find_streams(numbers.listing)
     listed = [
         {"client_id": str(streams[row.id].client_id), "name": streams[row.id].name}
@@ -161,7 +164,7 @@ def send_group(request: PersonRequest) -> HttpResponse:
         "stream_count": len(group.stream_ids),
         **as_json_numbers(numbers.together),
         "by_day": [as_json_day(day) for day in numbers.together.days],
-        "notes": [as_json_note(note) for note in read_notes(group, _first_day(numbers.together, group.days, now))],
+        "notes": [as_json_note(note) for note in notes],
         "streams": listed,
         "next_after": numbers.listing.rows[-1].id if numbers.listing.next_page else None,
     }
@@ -198,10 +201,6 @@ def find_group(request: PersonRequest) -> StreamGroup:
         tag = Tag.objects.get(pk=asked.tag_id).name
         title = tag if asked.site_id is None else f"{title}, {tag}"
     return StreamGroup(title, ids, asked, days, streams, site)
-
-
-def read_notes(group: StreamGroup, first: date) -> list[Note]:
-    return read_group_notes(group.streams, group.asked.site_id, first, first + timedelta(days=group.days - 1))
 
 
 def read_group_numbers(request: PersonRequest, group: StreamGroup, *, now: datetime) -> GroupNumbers:
@@ -249,10 +248,11 @@ def describe_coverage(numbers: FleetNumbers) -> str:
     return f"{join_clauses(said)}."
 
 
-def _first_day(numbers: FleetNumbers, days: int, now: datetime) -> date:
-    """Days are those of each stream's own clock: the last one is the latest that it is anywhere."""
-    last = max([now.date(), *(day.day for day in numbers.days)])
-    return last - timedelta(days=days - 1)
+def find_days(group: StreamGroup, now: datetime) -> tuple[date, date]:
+    """The first and the last, each by the clock of a stream where it is still or already that day."""
+    zones = set(group.streams.order_by().values_list("time_zone", flat=True)) or {"UTC"}
+    todays = [now.astimezone(zone_of(name)).date() for name in zones]
+    return min(todays) - timedelta(days=group.days - 1), max(todays)
 
 
 def _make_row(stream: Stream, numbers: FleetNumbers) -> GroupRow:

@@ -1,6 +1,6 @@
 """How a report is shown: its charts, their tables, what was not watched, and why a number is zero. Pure."""
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from functools import cache
@@ -238,18 +238,20 @@ def _explain_empty_breakdown(report: Report) -> str:
 
 def make_chart_data(report: Report, breakdowns: list[Breakdown]) -> dict[str, Any]:
     """The JSON that the page's scripts draw from."""
-    labels = label_buckets([point.key for point in report.points], report.period.time)
     drawn = {one.metric: None if one.trouble else report.values[one.metric] for one in breakdowns}
-    say = cache(_)
     return {
-        "time": report.period.time.value,
-        "zone": report.period.zone.key,
-        "points": [
-            _draw_point(point, label, report.period, say) for point, label in zip(report.points, labels, strict=True)
-        ],
+        **make_time_data(report.points, report.period),
         **drawn,
         "week": [[None if mean is None else round(mean, 2) for mean in day] for day in report.week],
     }
+
+
+def make_time_data(points: Sequence[Point], period: Period) -> dict[str, Any]:
+    """What the time chart is drawn from, except for its lines."""
+    labels = label_buckets([point.key for point in points], period.time)
+    say = cache(_)
+    drawn = [_draw_point(point, label, period, say) for point, label in zip(points, labels, strict=True)]
+    return {"time": period.time.value, "zone": period.zone.key, "points": drawn}
 
 
 def _draw_point(point: Point, label: str, period: Period, say: Say) -> dict[str, Any]:

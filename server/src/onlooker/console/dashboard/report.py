@@ -3,7 +3,7 @@
 import asyncio
 from bisect import bisect_left, bisect_right
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from itertools import pairwise
 
@@ -83,8 +83,8 @@ class Point:
 
 
 @dataclass(frozen=True)
-class Report:
-    """A stream's period, and how it differs from the one it is compared with."""
+class Totals:
+    """The numbers of a stream's period, and how they differ from those of the one it is compared with."""
 
     period: Period
     values: dict[str, Value]
@@ -92,20 +92,39 @@ class Report:
     comparison: Comparison
     watched: BucketCoverage
     watched_before: BucketCoverage
-    share: float | None
+    exact: bool
+    """False where visits that a number needs were deleted when their retention ended, and on the grid."""
+
+    share: float | None = field(init=False)
     """How much of the period was watched; see `watched_share`."""
-    share_before: float | None
-    is_watched: bool
+    share_before: float | None = field(init=False)
+    is_watched: bool = field(init=False)
     """Whether its zeros mean that nobody came."""
-    is_before_stream: bool
+    is_before_stream: bool = field(init=False)
     """Whether it ends before the stream was created, and no older recording was sent later."""
+    told: int = field(init=False)
+    """How many interested people its means are of: the others are in no block yet."""
+
+    def __post_init__(self) -> None:
+        is_watched = any(self.values[name]["value"] for name in COUNTS) or not find_gap(self.watched)
+        found = {
+            "share": watched_share(self.watched),
+            "share_before": watched_share(self.watched_before),
+            "is_watched": is_watched,
+            "is_before_stream": not is_watched and set(self.watched.missing) == {Absence.NOT_CREATED},
+            "told": sum_figures(self.comparison.clusters["stop_time"])[-1],
+        }
+        for name, value in found.items():
+            object.__setattr__(self, name, value)
+
+
+@dataclass(frozen=True)
+class Report(Totals):
+    """All of a period that a dashboard shows: its totals, and what is drawn of it."""
+
     points: tuple[Point, ...]
     week: Week
     quality: BucketQuality
-    exact: bool
-    """False where visits that a number needs were deleted when their retention ended, and on the grid."""
-    told: int
-    """How many interested people its means are of: the others are in no block yet."""
     computed: str = ""
     """Where, if not on the server."""
     in_hours: bool = False
@@ -117,52 +136,84 @@ async def read_report(
 ) -> Report:
     """Run all queries at once. Longer buckets are sums of hours, so hours are read once for chart and week."""
     whole = make_query(stream_id, period, Time.GLOBAL, grid=grid)
-    before = TimeRange(period.before_from_at, period.before_to_at)
-    whole_before = replace(whole, from_at=before.from_at, to_at=before.to_at)
     by_hour = replace(whole, metrics=COUNTS, time=Time.BY_HOUR)
     hours, buckets = all_hours(whole), all_buckets(replace(whole, time=period.time))
     reader = await open_reader(pool, whole, now=now, in_hours=in_hours)
-    reader_before = await open_reader(pool, whole_before, now=now, in_hours=in_hours)
+    reading_quality = read_quality_and_changes(pool, whole, all_buckets(whole), now=now)
     (
         (values, values_exact),
-        comparison,
+        (comparison, watched_before),
         ((counts, is_exact), drawn),
         (covered, covered_s),
-        [watched_before],
-        (seen, device),
+        (([quality], changes), device),
     ) = await asyncio.gather(
         reader.read_values(whole),
-        read_comparison(pool, replace(whole, metrics=COMPARED), before, now=now, in_hours=in_hours),
+        _read_comparison(reader, whole, period),
         asyncio.gather(
             reader.read_counts(by_hour, hours.edges_s),
             _count_quarter_hours(reader, replace(by_hour, time=period.time), buckets),
         ),
         asyncio.gather(reader.read_coverage(whole, buckets), reader.read_covered_s(by_hour, hours.edges_s)),
-        reader_before.read_coverage(whole_before, all_buckets(whole_before)),
-        asyncio.gather(
-            read_quality_and_changes(pool, whole, all_buckets(whole), now=now), read_device_share(pool, whole)
-        ),
+        asyncio.gather(reading_quality, read_device_share(pool, whole)),
     )
-    watched, ([quality], changes) = sum_coverage(covered), seen
-    is_watched = any(values[name]["value"] for name in COUNTS) or not find_gap(watched)
+    watched = sum_coverage(covered)
     return Report(
         period=period,
         values=values,
         comparison=comparison,
         watched=watched,
         watched_before=watched_before,
-        share=watched_share(watched),
-        share_before=watched_share(watched_before),
-        is_watched=is_watched,
-        is_before_stream=not is_watched and set(watched.missing) == {Absence.NOT_CREATED},
+        exact=values_exact and is_exact,
         points=draw_points(buckets, covered, drawn or sum_hours(counts, hours.edges_s, buckets), changes),
         week=draw_week(hours.of_week, counts["passing_by"], covered_s),
         quality=quality,
-        exact=values_exact and is_exact,
-        told=sum_figures(comparison.clusters["stop_time"])[-1],
         computed="" if in_hours else describe_device(device, watched.covered_s),
         in_hours=in_hours,
     )
+
+
+async def read_totals(
+    pool: Pool, stream_id: int, period: Period, *, now: datetime, grid: bool = False, in_hours: bool = False
+) -> Totals:
+    """Those of the report alone."""
+    whole = make_query(stream_id, period, Time.GLOBAL, grid=grid)
+    reader = await open_reader(pool, whole, now=now, in_hours=in_hours)
+    (values, exact), (comparison, watched_before), [watched] = await asyncio.gather(
+        reader.read_values(whole),
+        _read_comparison(reader, whole, period),
+        reader.read_coverage(whole, all_buckets(whole)),
+    )
+    return Totals(period, values, comparison, watched, watched_before, exact)
+
+
+async def read_points(
+    pool: Pool, stream_id: int, period: Period, *, now: datetime, grid: bool = False, in_hours: bool = False
+) -> tuple[Point, ...]:
+    """Those of the report alone."""
+    whole = make_query(stream_id, period, Time.GLOBAL, grid=grid)
+    query = replace(whole, metrics=COUNTS, time=period.time)
+    buckets = all_buckets(query)
+    reader = await open_reader(pool, whole, now=now, in_hours=in_hours)
+    (counts, _exact), covered, (_quality, changes) = await asyncio.gather(
+        reader.read_counts(query, buckets.edges_s),
+        reader.read_coverage(whole, buckets),
+        read_quality_and_changes(pool, whole, all_buckets(whole), now=now),
+    )
+    return draw_points(buckets, covered, counts, changes)
+
+
+async def _read_comparison(reader: BucketReader, whole: Query, period: Period) -> tuple[Comparison, BucketCoverage]:
+    """And what was watched of the earlier period."""
+    in_hours = reader.closed is not None
+    before = TimeRange(period.before_from_at, period.before_to_at)
+    whole_before = replace(whole, from_at=before.from_at, to_at=before.to_at)
+    reader_before = await open_reader(reader.pool, whole_before, now=reader.now, in_hours=in_hours)
+    compared = replace(whole, metrics=COMPARED)
+    comparison, [watched_before] = await asyncio.gather(
+        read_comparison(reader.pool, compared, before, now=reader.now, in_hours=in_hours),
+        reader_before.read_coverage(whole_before, all_buckets(whole_before)),
+    )
+    return comparison, watched_before
 
 
 async def _count_quarter_hours(reader: BucketReader, query: Query, buckets: Buckets) -> dict[str, list[int]]:
@@ -172,11 +223,11 @@ async def _count_quarter_hours(reader: BucketReader, query: Query, buckets: Buck
     return (await reader.read_counts(query, buckets.edges_s))[0]
 
 
-def without_interest(report: Report) -> Report:
+def without_interest(points: tuple[Point, ...]) -> tuple[Point, ...]:
     """Of a stream that only counts: nobody knows who was interested, unless faces were read before."""
-    if report.values["interested"]["value"]:
-        return report
-    return replace(report, points=tuple(replace(point, interested=None) for point in report.points))
+    if any(point.interested for point in points):
+        return points
+    return tuple(replace(point, interested=None) for point in points)
 
 
 def describe_device(device: DeviceShare, covered_s: float) -> str:

@@ -1,7 +1,5 @@
 """A dashboard's numbers as a CSV or Parquet file to download."""
 
-import re
-import unicodedata
 from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -14,14 +12,15 @@ from onlooker.audit.actor import account_actor
 from onlooker.audit.entries import append_export
 from onlooker.console.accounts.page_access import PersonRequest, signed_in
 from onlooker.console.bucket_numbers import open_reader
-from onlooker.console.dashboard.period import SECOND, Period, PeriodError, parse_period
+from onlooker.console.dashboard.period import Period, PeriodError, parse_period
 from onlooker.console.dashboard.report import COUNTS, all_buckets, find_gap, make_query
 from onlooker.console.notes.marks import note_cells, read_stream_notes
 from onlooker.console.numbers import read_numbers
 from onlooker.console.streams.access import visible_stream
+from onlooker.console.table_file import FileForm, name_file, send_csv, send_parquet
 from onlooker.console.time_chart.choice import parse_hours
-from onlooker.data.parquet_file import MEDIA_TYPE, Column, Kind
-from onlooker.data.parquet_table import FIRST_COLUMNS, describe_query, make_columns, open_file, typed_rows
+from onlooker.data.parquet_file import Column, Kind
+from onlooker.data.parquet_table import FIRST_COLUMNS, describe_query, make_columns, typed_rows
 from onlooker.data.table import as_csv, columns_of, table_header, table_rows
 from onlooker.database import Pool
 from onlooker.metrics.coverage import Absence, BucketCoverage
@@ -30,8 +29,7 @@ from onlooker.metrics.execution import Answer
 from onlooker.metrics.extension_values import shape_gaps, shape_watched
 from onlooker.metrics.extensions import GAPS, WATCHED
 from onlooker.streams.models import Stream
-
-LONGEST_NAME = 60
+from onlooker.streams.notes import local_days
 
 
 @dataclass(frozen=True)
@@ -61,27 +59,22 @@ class PeriodTable:
 
 
 @signed_in("GET", "HEAD")
-def show_table(request: PersonRequest, client_id: UUID) -> HttpResponse:
+def show_table(request: PersonRequest, client_id: UUID, form: FileForm) -> HttpResponse:
     read = read_table(request, client_id)
     if isinstance(read, HttpResponse):
         return read
-    return make_file(as_csv([read.header]) + as_csv(read.rows), read.title, read.period)
-
-
-@signed_in("GET", "HEAD")
-def show_parquet(request: PersonRequest, client_id: UUID) -> HttpResponse:
-    read = read_table(request, client_id)
-    if isinstance(read, HttpResponse):
-        return read
+    name = name_file(read.title, *local_days(read.period.from_at, read.period.to_at, read.period.zone), form)
+    if form is FileForm.CSV:
+        return send_csv(as_csv([read.header]) + as_csv(read.rows), name)
     *numbers, gap, note = read.header[1:]
     columns = [*FIRST_COLUMNS, *make_columns(numbers), Column(gap, Kind.TEXT), Column(note, Kind.TEXT)]
-    hours = {"onlooker.hours": "open"} if read.in_hours else {}
-    file = open_file(columns, describe_query(read.answer.query, read.stream.client_id) | hours)
-    content = file.begin() + file.add_rows(list(typed_rows(read.answer.query, read.rows))) + file.finish()
-    response = HttpResponse(content, content_type=MEDIA_TYPE)
-    name = make_file_name(read.title, read.period, "parquet")
-    response["Content-Disposition"] = f'attachment; filename="{name}"'
-    return response
+    about = describe_query(read.answer.query, read.stream.client_id) | describe_hours(in_hours=read.in_hours)
+    return send_parquet(columns, list(typed_rows(read.answer.query, read.rows)), about, name)
+
+
+def describe_hours(*, in_hours: bool) -> dict[str, str]:
+    """In a file of opening hours alone."""
+    return {"onlooker.hours": "open"} if in_hours else {}
 
 
 def read_table(request: PersonRequest, client_id: UUID) -> PeriodTable | HttpResponse:
@@ -125,22 +118,3 @@ def _make_rows(answer: Answer, covered: tuple[BucketCoverage, ...]) -> Iterator[
         key, *numbers, exact = row
         shown = [None] * len(numbers) if gap is Absence.NOT_CREATED else numbers
         yield [key, *shown, exact, *seconds, gap]
-
-
-def make_file(table: str, name: str, period: Period) -> HttpResponse:
-    """A CSV file to download."""
-    response = HttpResponse(table, content_type="text/csv; charset=utf-8; header=present")
-    response["Content-Disposition"] = f'attachment; filename="{make_file_name(name, period)}"'
-    return response
-
-
-def make_file_name(stream_name: str, period: Period, form: str = "csv") -> str:
-    """Letters, digits and hyphens only, whatever the stream's name is."""
-    first, last = (at.astimezone(period.zone).date() for at in (period.from_at, period.to_at - SECOND))
-    return f"{plain_name(stream_name) or 'stream'}-{first}-to-{last}.{form}"
-
-
-def plain_name(name: str) -> str:
-    """Letters, digits and hyphens; empty where nothing is left."""
-    plain = unicodedata.normalize("NFKD", name).encode("ascii", "ignore").decode().lower()
-    return re.sub(r"[^a-z0-9]+", "-", plain)[:LONGEST_NAME].strip("-")

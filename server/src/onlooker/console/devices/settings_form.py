@@ -11,7 +11,9 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_noop, ngettext
 
 from onlooker.console.forms import PlainForm
+from onlooker.console.languages.hours_text import write_hours
 from onlooker.console.languages.locale_text import translate, write_count, write_short_number
+from onlooker.console.streams.forms import HoursField
 from onlooker.devices.device_settings import SETTINGS, Level, SettingError, check_settings
 
 LABELS = {
@@ -84,8 +86,8 @@ def label_setting(name: str) -> str:
 def show_setting(name: str, value: Any) -> str:
     if value is None:
         return _(AGENTS_OWN)
-    if name == "hours" and value == "":
-        return _("always open")
+    if name == "hours":
+        return write_hours(value) or _("always open")
     if name == "max_kbytes" and value == 0:
         return _("no limit")
     if chosen := _CHOICES.get(name, {}).get(value):
@@ -197,4 +199,4 @@ def make_field(name: str, empty: str) -> forms.Field:
         return forms.IntegerField(**options)
     if name in _PARTS:
         return forms.FloatField(widget=forms.NumberInput(attrs={"step": "any"}), **options)
-    return forms.CharField(max_length=LONGEST_TEXT, **options)
+    return (HoursField if name == "hours" else forms.CharField)(max_length=LONGEST_TEXT, **options)

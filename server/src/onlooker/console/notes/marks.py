@@ -1,8 +1,8 @@
 """Where notes are shown: in the buckets of a chart, in the cells of a table, and in the list below."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from datetime import date, datetime
+from datetime import date, datetime, timedelta
 from itertools import pairwise
 from typing import Any
 
@@ -17,7 +17,7 @@ from django.utils.translation import ngettext
 
 from onlooker.console.dashboard.period import Period
 from onlooker.console.dashboard.recent_days import SPARKLINE_STEP
-from onlooker.console.dashboard.report import Report
+from onlooker.console.dashboard.report import Point
 from onlooker.console.languages.locale_text import write_named
 from onlooker.streams.models import Note, Stream
 from onlooker.streams.notes import (
@@ -62,14 +62,12 @@ def read_group_notes(streams: QuerySet[Stream], site_id: int | None, first: date
     return list(within(notes, first, last))
 
 
-def with_notes(report: Report, notes: Sequence[Note]) -> Report:
-    """The report, with what is noted of each bucket of its chart."""
+def with_notes(points: tuple[Point, ...], notes: Sequence[Note], period: Period) -> tuple[Point, ...]:
+    """The buckets of a chart, with what is noted of each."""
     if not notes:
-        return report
-    edges = [(point.from_at, point.to_at) for point in report.points]
-    texts = _texts_of(notes, edges, report.period)
-    points = (replace(point, notes=said) for point, said in zip(report.points, texts, strict=True))
-    return replace(report, points=tuple(points))
+        return points
+    texts = _texts_of(notes, [(point.from_at, point.to_at) for point in points], period)
+    return tuple(replace(point, notes=said) for point, said in zip(points, texts, strict=True))
 
 
 def note_cells(notes: Sequence[Note], edges: Sequence[datetime], period: Period) -> list[str]:
@@ -118,13 +116,28 @@ def _describe_reach(note: Note, own: Stream | None) -> str:
 def draw_strip(notes: Sequence[Note], first: date, count: int) -> SafeString:
     """A mark for each noted day, by the place of the day."""
     marks: list[tuple[Any, ...]] = []
-    for place in range(count):
-        day = date.fromordinal(first.toordinal() + place)
-        texts = [note.text for note in notes if note.first_day <= day <= note.last_day]
+    for place, (day, texts) in enumerate(_texts_of_days(notes, first, count)):
         if texts:
-            said = write_named(date_format(day, "SHORT_DAY_FORMAT"), BETWEEN.join(_shorten(tuple(texts))))
+            said = write_named(date_format(day, "SHORT_DAY_FORMAT"), BETWEEN.join(texts))
             marks.append((SPARKLINE_STEP * place, said))
     return format_html_join("", _MARK, marks)
+
+
+def day_cells(notes: Sequence[Note], first: date, count: int) -> list[str]:
+    """Of a table of days. Files are the same in all languages."""
+    with translation.override(settings.LANGUAGE_CODE):
+        return [as_cell(texts) for _day, texts in _texts_of_days(notes, first, count)]
+
+
+def write_cell(notes: Sequence[Note]) -> str:
+    """Of a row that is of all their days."""
+    with translation.override(settings.LANGUAGE_CODE):
+        return as_cell(_shorten(tuple(note.text for note in notes)))
+
+
+def _texts_of_days(notes: Sequence[Note], first: date, count: int) -> Iterator[tuple[date, tuple[str, ...]]]:
+    for day in (first + timedelta(days=place) for place in range(count)):
+        yield day, _shorten(tuple(note.text for note in notes if note.first_day <= day <= note.last_day))
 
 
 def as_json_note(note: Note) -> dict[str, Any]:

@@ -9,6 +9,7 @@ from django.utils.functional import Promise
 from django.utils.translation import gettext_lazy as _
 from django.utils.translation import pgettext, pgettext_lazy
 
+from onlooker.console.languages.hours_text import write_hours
 from onlooker.console.notices.facts import DETAILS, SETTINGS
 from onlooker.console.notices.models import LegalBasis, NoticeVersion
 from onlooker.streams.models import ComputePlace, Stream
@@ -109,4 +110,6 @@ def _word(column: str, value: object) -> str:
         return ""
     if isinstance(value, bool):
         return pgettext("setting", "on") if value else pgettext("setting", "off")
+    if column == "hours":
+        return write_hours(str(value))
     return str(VALUE_NAMES.get(column, {}).get(str(value), value))

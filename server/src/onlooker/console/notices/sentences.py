@@ -1,10 +1,8 @@
 """Every sentence of notices and of the public page by its key, said in the active language."""
 
-import re
-
 from django.utils.translation import gettext_lazy, ngettext
 
-from onlooker.streams.business_hours import WEEKDAYS
+from onlooker.console.languages import hours_text
 
 SENTENCES = {
     "title": gettext_lazy("People are counted here"),
@@ -127,6 +125,5 @@ def say_when_deleted(days: int) -> str:
 
 
 def write_hours(hours: str) -> str:
-    """Opening hours with the language's names of weekdays."""
-    names = dict(zip(WEEKDAYS, say("weekdays").split(), strict=True))
-    return re.sub(r"[a-z]+", lambda found: names[found[0]], hours)
+    """Opening hours with longer names of weekdays than people type."""
+    return hours_text.write_hours(hours, say("weekdays").split())

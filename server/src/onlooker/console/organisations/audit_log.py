@@ -7,6 +7,7 @@ from onlooker.audit.entries import check_organisation_log, list_organisation_ent
 from onlooker.audit.export import csv_lines, json_lines
 from onlooker.audit.models import KEPT_DAYS, OrganisationEntry
 from onlooker.console.accounts.page_access import PersonRequest, signed_in
+from onlooker.console.reports.saved_views import Subject
 from onlooker.console.streams.access import own_membership
 from onlooker.console.streams.audit_log import ROWS, describe_entries, say_fault
 from onlooker.streams.organisations import MANAGERS
@@ -19,10 +20,11 @@ def show_organisation_log(request: PersonRequest, organisation_id: int) -> HttpR
     before = request.GET.get("before", "")
     if before.isascii() and before.isdecimal() and len(before) < 19:
         rows = rows.filter(number__lt=int(before))
-    found = list(rows[: ROWS + 1])
+    found, zone = list(rows[: ROWS + 1]), Subject(organisation).zone
     context = {
         "organisation": organisation,
-        "entries": describe_entries(found[:ROWS], "UTC"),
+        "entries": describe_entries(found[:ROWS], zone),
+        "zone": zone.key,
         "next": found[ROWS - 1].number if len(found) > ROWS else None,
         "is_newest": not before,
         "days": KEPT_DAYS,

@@ -1,5 +1,6 @@
 """What a saved view shows: the report of a stream's dashboard, or the numbers of a group, for a page without links."""
 
+from dataclasses import replace
 from datetime import date, datetime, timedelta
 from functools import partial
 from typing import Any
@@ -32,7 +33,7 @@ def read_stream_report(
     """As the dashboard reads it, for the same period; without notes, which are the organisation's own."""
     read = partial(read_report, stream_id=stream.pk, period=period, now=now, grid=stream.grid, in_hours=in_hours)
     report = read_numbers(request, read)
-    return report if stream.reads_faces else without_interest(report)
+    return report if stream.reads_faces else replace(report, points=without_interest(report.points))
 
 
 def present_stream(report: Report, stream: Stream, *, now: datetime) -> dict[str, Any]:

@@ -4,6 +4,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from urllib.parse import urlencode
 from uuid import UUID
+from zoneinfo import ZoneInfo
 
 from django.contrib import messages
 from django.http import Http404, HttpResponse
@@ -40,6 +41,8 @@ class ListedLink:
 
     link: SharedLink
     subject: Subject
+    zone: ZoneInfo
+    """By whose clock it ends."""
     period: str
     is_live: bool
     has_creator_left: bool
@@ -63,19 +66,21 @@ def list_links(request: PersonRequest, organisation_id: int) -> HttpResponse:
 
 
 def _describe(links: Iterable[SharedLink], organisation: Organisation) -> list[ListedLink]:
-    found, now = list(links), timezone.now()
-    creators = {link.created_by_id for link in found if link.created_by_id}
+    found, now = [(link, subject_of(link)) for link in links], timezone.now()
+    zones = {subject: subject.zone for subject in {subject for _, subject in found}}
+    creators = {link.created_by_id for link, _ in found if link.created_by_id}
     members = Membership.objects.filter(organisation=organisation, account__in=creators)
     present = set(members.values_list("account", flat=True))
     return [
         ListedLink(
             link,
-            subject_of(link),
-            describe_period(subject_of(link), link.period, link.days),
+            subject,
+            zones[subject],
+            describe_period(subject, link.period, link.days),
             is_live(link, now),
             bool(link.created_by_id) and link.created_by_id not in present,
         )
-        for link in found
+        for link, subject in found
     ]
 
 
@@ -112,10 +117,12 @@ def _create(request: PersonRequest, subject: Subject, back: str) -> HttpResponse
 
 def _show_address(request: PersonRequest, made: NewLink) -> HttpResponse:
     """The answer to the POST that created it. A reload leads to the list, and no cache keeps this one."""
+    subject = subject_of(made.link)
     context = {
         "organisation": made.link.organisation,
         "link": made.link,
-        "subject": subject_of(made.link),
+        "subject": subject,
+        "zone": subject.zone,
         "address": made.address,
     }
     answer = render(request, "reports/new_address.html", context)

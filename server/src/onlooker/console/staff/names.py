@@ -7,7 +7,7 @@ TABLES = (
     *(gettext_noop("account"), gettext_noop("accounts")),
     *(gettext_noop("stream"), gettext_noop("streams")),
     # Translators: how much video of a stream was computed in a month.
-    *(gettext_noop("usage"), gettext_noop("usages")),
+    *(gettext_noop("month of usage"), gettext_noop("months of usage")),
     *(gettext_noop("organisation"), gettext_noop("organisations")),
     *(gettext_noop("membership"), gettext_noop("memberships")),
     *(gettext_noop("invitation"), gettext_noop("invitations")),
@@ -61,6 +61,8 @@ COLUMNS = (
     # Translators: how many workers ended while they computed a job.
     gettext_noop("worker deaths"),
 )
+_BETTER = {"usage": "month of usage", "usages": "months of usage"}
+"""What Django derives, and what people say."""
 LOGGED = (gettext_noop("Is active"), gettext_noop("Is staff"), gettext_noop("Kind"))
 """What staff can change, as the log of changes names it."""
 
@@ -69,7 +71,7 @@ def translate_names(model: type[Model]) -> None:
     """From now on its names are those of the reader's language. The models stay as they are, and need no migration."""
     options = model._meta
     options.verbose_name, options.verbose_name_plural = (
-        gettext_lazy(str(name)) for name in (options.verbose_name, options.verbose_name_plural)
+        gettext_lazy(_BETTER.get(str(name), str(name))) for name in (options.verbose_name, options.verbose_name_plural)
     )
     for field in options.fields:
         if isinstance(field.verbose_name, str):

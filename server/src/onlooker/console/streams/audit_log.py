@@ -21,6 +21,7 @@ from onlooker.console.accounts.page_access import PersonRequest, signed_in
 from onlooker.console.languages.locale_text import translate
 from onlooker.console.streams.access import managed_stream
 from onlooker.console.streams.audit_sentences import Details, EntryWords, write_sentence
+from onlooker.streams.business_hours import zone_of
 
 ROWS = 50
 ACTORS = {
@@ -55,7 +56,7 @@ def show_audit_log(request: PersonRequest, client_id: UUID) -> HttpResponse:
     found = list(rows[: ROWS + 1])
     context = {
         "stream": stream,
-        "entries": describe_entries(found[:ROWS], stream.time_zone),
+        "entries": describe_entries(found[:ROWS], zone_of(stream.time_zone)),
         "next": found[ROWS - 1].number if len(found) > ROWS else None,
         "is_newest": not before,
         "days": kept_days(stream.pk),
@@ -75,11 +76,10 @@ def download_audit_log(request: PersonRequest, client_id: UUID) -> HttpResponse:
     return answer
 
 
-def describe_entries(rows: Iterable[Entry], time_zone: str) -> list[ShownEntry]:
+def describe_entries(rows: Iterable[Entry], zone: ZoneInfo) -> list[ShownEntry]:
     """In sentences; people by their present addresses."""
     found = [(row, json.loads(row.detail)) for row in rows]
     people = _Addresses(found)
-    zone = ZoneInfo(time_zone)
     return [
         ShownEntry(
             number=row.number,

@@ -2,16 +2,18 @@
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import date, datetime
 from typing import Any
 from zoneinfo import ZoneInfo
 
+from django.utils.dates import WEEKDAYS
 from django.utils.functional import Promise
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy as _lazy
 from django.utils.translation import ngettext, pgettext, pgettext_lazy
 
-from onlooker.console.languages.locale_text import write_list
+from onlooker.console.languages.hours_text import write_hours
+from onlooker.console.languages.locale_text import translate, write_date, write_datetime, write_list
 
 Details = dict[str, Any]
 
@@ -176,7 +178,7 @@ class EntryWords:
         return self.account() if "account" in self.details else str(self.details["address"])
 
     def moment(self, name: str) -> str:
-        return datetime.fromisoformat(self.details[name]).astimezone(self.zone).strftime("%Y-%m-%d %H:%M")
+        return write_datetime(datetime.fromisoformat(self.details[name]).astimezone(self.zone))
 
     def device(self) -> str:
         number, name = self.details["device"], self.details["name"]
@@ -184,8 +186,8 @@ class EntryWords:
 
     def note(self) -> str:
         """Without its text, which may be removed; an entry stays."""
-        number, first, last = (self.details[name] for name in ("note", "from", "to"))
-        # Translators: the number of a note, its days, and what it is about, such as: 7 for 2026-11-09 (site Lyon)
+        number, first, last = self.details["note"], *(_write_day(self.details[name]) for name in ("from", "to"))
+        # Translators: the number of a note, its days, and what it is about, such as: 7 for 9 November 2026 (site Lyon)
         text = _("{note} for {first} ({about})") if first == last else _("{note} for {first} to {last} ({about})")
         return text.format(note=number, first=first, last=last, about=self.about())
 
@@ -311,8 +313,9 @@ def write_changes(changes: Mapping[str, tuple[object, object]]) -> str:
     """`time zone from UTC to Europe/Paris, enabled from on to off`."""
     text = pgettext("audit log", "{setting} from {old} to {new}")
     return ", ".join(
-        text.format(setting=SETTING_NAMES.get(name, name.replace("_", " ")), old=write_value(old), new=write_value(new))
+        text.format(setting=SETTING_NAMES.get(name, name.replace("_", " ")), old=write(old), new=write(new))
         for name, (old, new) in changes.items()
+        for write in [_SETTING_WRITERS.get(name, write_value)]
     )
 
 
@@ -320,6 +323,23 @@ def write_value(value: object) -> str:
     if isinstance(value, bool):
         return pgettext("setting", "on") if value else pgettext("setting", "off")
     return pgettext("setting", "nothing") if value is None or value == "" else str(value)
+
+
+def _write_day(day: object) -> str:
+    return write_date(date.fromisoformat(str(day)))
+
+
+def _write_weekday(day: object) -> str:
+    return translate(WEEKDAYS[day]) if isinstance(day, int) else write_value(day)
+
+
+_SETTING_WRITERS: dict[str, Callable[[object], str]] = {
+    "default_role": lambda value: name_role(write_value(value)),
+    "hours": lambda value: write_hours(write_value(value)),
+    "first_day": _write_day,
+    "last_day": _write_day,
+    "weekday": _write_weekday,
+}
 
 
 def name_role(role: str) -> str:

@@ -17,6 +17,7 @@ from onlooker.console.accounts.page_access import PersonRequest, signed_in
 from onlooker.console.dashboard.fleet_list import parse_filter
 from onlooker.console.dashboard.overview import read_listing
 from onlooker.console.forms import PlainForm
+from onlooker.console.languages.hours_text import write_hours
 from onlooker.console.languages.locale_text import translate, write_count, write_named
 from onlooker.console.streams.access import managed_streams
 from onlooker.console.streams.forms import NO_SITE, HoursField
@@ -35,7 +36,6 @@ from onlooker.streams.organisations import RefusedError
 
 SHOWN = 50
 """Streams that a preview lists; others are counted."""
-# Translators: weekdays stay mo, fr and sa: nothing else is understood.
 HOURS_HELP = _lazy("On each stream's own clock, such as mo-fr 09:00-18:30, sa 10:00-16:00.")
 KEEP, NONE, SET = "", "none", "set"
 NAMES = {
@@ -196,7 +196,9 @@ def _describe_change(one: PlannedChange, sites: dict[int | None, str]) -> list[s
     def show(name: str, value: Any) -> str:
         if name == "site_id":
             return sites.get(value, _("another site"))
-        return str(value) if value != "" else _("always open")
+        if name == "hours":
+            return write_hours(value) or _("always open")
+        return str(value)
 
     told = [
         write_named(str(NAMES[name]), f"{show(name, before)} → {show(name, after)}")

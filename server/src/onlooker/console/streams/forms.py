@@ -17,6 +17,7 @@ from onlooker.audit.models import LONGEST_KEPT_DAYS
 from onlooker.console.accounts.models import Account
 from onlooker.console.accounts.reach import may_have_own_organisation
 from onlooker.console.forms import PlainForm
+from onlooker.console.languages.hours_text import read_hours, write_hours
 from onlooker.console.languages.locale_text import translate, translate_lazily
 from onlooker.console.streams.access import find_way, managed_organisations, may_choose_kind
 from onlooker.streams.administration import AUDIT_DAYS, LONGEST_GRACE
@@ -44,7 +45,6 @@ from onlooker.streams.presets import (
 
 _LONGEST_GRACE_HOURS = LONGEST_GRACE.total_seconds() / 3600
 _TIME_ZONE_HELP = _lazy("Days and hours in its numbers follow this time zone.")
-# Translators: weekdays stay mo, fr and sa: nothing else is understood.
 _HOURS_HELP = _lazy(
     "On the clock of this time zone, such as mo-fr 09:00-18:30, sa 10:00-16:00. Outside them nothing is computed. "
     "Empty: always open."
@@ -147,10 +147,17 @@ def _list_presets() -> list[tuple[str, SafeString]]:
 
 
 class HoursField(forms.CharField):
-    """Opening hours, as text."""
+    """Opening hours, as text with the weekdays of the reader's language."""
 
     def __init__(self, **options: Any) -> None:
-        super().__init__(required=False, label=_lazy("Opening hours"), help_text=_HOURS_HELP, **options)
+        usual = {"required": False, "label": _lazy("Opening hours"), "help_text": _HOURS_HELP}
+        super().__init__(**{**usual, **options})
+
+    def prepare_value(self, value: Any) -> Any:
+        return write_hours(value) if isinstance(value, str) else value
+
+    def to_python(self, value: Any) -> str:
+        return read_hours(super().to_python(value) or "")
 
     def clean(self, value: Any) -> str:
         try:

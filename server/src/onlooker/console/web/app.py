@@ -16,6 +16,7 @@ from starlette.routing import Mount, Route
 from starlette.staticfiles import PathLike, StaticFiles
 from starlette.types import ASGIApp
 
+from onlooker.child_process import collect_garbage_rarely
 from onlooker.clock_check import ClockCheck
 from onlooker.console.agent.views import FILES_PATH, send_wheel
 from onlooker.console.agent.wheels import require_agent_packages
@@ -102,6 +103,7 @@ async def run_console(settings: Settings) -> None:
             group.create_task(_deliver_webhooks(outbound, clock)),
             group.create_task(serve_monitoring(settings, lambda: checks, clock.facts)),
         ]
+        collect_garbage_rarely()
         log.info("console ready", extra=fields(url=settings.console_url))
         await stop.wait()
         app.state.live.end()  # otherwise the servers would wait for them

@@ -7,9 +7,9 @@ from typing import Any
 
 from onlooker.console.dashboard.period import SECOND
 from onlooker.console.dashboard.report import Report
-from onlooker.console.dashboard.table import plain_name
 from onlooker.console.reports.pdf.contents import describe_group, describe_stream
 from onlooker.console.reports.pdf.pages import draw_pdf
+from onlooker.console.table_file import plain_name
 
 
 @dataclass(frozen=True)

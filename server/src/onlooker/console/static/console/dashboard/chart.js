@@ -52,15 +52,18 @@ export function drawWaiting() {
   for (const plot of plots) observer.observe(plot);
 }
 
-// Lets go of charts whose figures are no longer in the page.
-export function endReplaced() {
+// Ends what is about to be replaced. HTMX looks at each element that it removes, and drawings and rows have thousands
+// that mean nothing to it. After all other listeners: some look at what was there.
+addEventListener("htmx:beforeSwap", ({ detail: { shouldSwap, target } }) => {
+  if (!shouldSwap) return;
   for (const figure of drawn) {
-    if (figure.isConnected) continue;
+    if (!target.contains(figure)) continue;
     observer.unobserve(figure.querySelector(".plot"));
     figure.chart?.dispose();
     drawn.delete(figure);
   }
-}
+  for (const filled of target.querySelectorAll(".drawing, .as-table tbody")) filled.replaceChildren();
+});
 
 // A plain sentence in place of a chart with nothing in it.
 export function sayNothing(figure, words) {

@@ -3,7 +3,7 @@
 const FORM = ".chart-control";
 
 document.addEventListener("change", ({ target }) => {
-  if (target.matches(`${FORM} :is(select, [type=checkbox])`)) target.form.requestSubmit();
+  if (target.matches(`${FORM} :is(select, [type=checkbox]):not([hx-get])`)) target.form.requestSubmit();
 });
 
 document.addEventListener("formdata", ({ target, formData }) => {

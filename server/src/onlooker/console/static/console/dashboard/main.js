@@ -1,7 +1,8 @@
 // Draws the charts of the report, and draws them again whenever newer numbers replace it.
 import { drawAge, drawEmotion } from "./bars.js";
-import { drawWaiting, endReplaced } from "./chart.js";
+import { drawWaiting } from "./chart.js";
 import "./chart_control.js";
+import "./page_address.js";
 import "./open_tables.js";
 import "./other_dates.js";
 import "./print.js";
@@ -19,20 +20,21 @@ const DRAW = {
 };
 
 function drawReport() {
-  const source = document.querySelector("#report-data");
-  if (!source) return;
-  const data = JSON.parse(source.textContent);
-  for (const figure of document.querySelectorAll("#report figure.chart")) {
-    if (figure.dataset.drawn) continue;
-    if (figure.querySelector(".drawing")) DRAW[figure.dataset.chart](figure, data);
+  const figures = [...document.querySelectorAll("#report figure.chart:not([data-drawn])")];
+  let all;
+  for (const figure of figures) {
+    const own = figure.querySelector("script"); // a chart that was fetched alone brings its numbers along
+    const numbers = own ? readJson(own) : (all ??= readJson(document.querySelector("#report-data")));
+    if (figure.querySelector(".drawing")) DRAW[figure.dataset.chart](figure, numbers);
     else figure.dataset.drawn = "empty"; // it says why in words
   }
-  drawWaiting();
+  if (figures.length) drawWaiting();
 }
 
-document.addEventListener("htmx:afterSwap", () => {
-  endReplaced();
-  drawReport();
-});
+function readJson(script) {
+  return JSON.parse(script.textContent);
+}
+
+document.addEventListener("htmx:afterSwap", drawReport);
 
 drawReport();

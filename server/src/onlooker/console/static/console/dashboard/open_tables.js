@@ -1,11 +1,11 @@
-// Tables that somebody opened stay open when the report is replaced, and keep their scroll position when it is refreshed.
+// Tables that somebody opened stay open when the report or a part of it is replaced, and keep their scroll position when it is refreshed.
 
 const tables = () => [...document.querySelectorAll("#report .as-table")];
 
 let kept = [];
 
 document.addEventListener("htmx:beforeSwap", ({ detail }) => {
-  if (detail.target.id !== "report") return;
+  if (!detail.target.closest("#report")) return;
   const isRefreshed = detail.requestConfig.elt === detail.target; // another period has other rows
   kept = tables()
     .filter(({ open }) => open)

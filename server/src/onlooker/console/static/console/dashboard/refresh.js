@@ -8,6 +8,7 @@ const YOUNG_MS = 5_000;
 const USUAL_MS = 30_000;
 const GIVE_UP_MS = 20_000;
 const SETTLED_MS = 5_000; // after coming back to the page, no warning about what the next refresh mends
+const PARTS = ["report", "time-chart", "headlines"];
 
 export class Refresh {
   #strip;
@@ -17,7 +18,7 @@ export class Refresh {
   #dueAt = Date.now() + USUAL_MS;
   #triedAt = 0;
   #wokeAt = Date.now();
-  #asking = new Set(); // requests that will replace the report
+  #asking = new Set(); // requests that will replace the report or a part of it
 
   constructor(strip, stale) {
     this.#strip = strip;
@@ -67,17 +68,18 @@ export class Refresh {
   }
 
   #noteRequest({ xhr, target }) {
-    if (target?.id !== "report") return;
+    if (!PARTS.includes(target?.id)) return;
     xhr.timeout = GIVE_UP_MS; // a line that died in its sleep would hold it up for minutes
     this.#asking.add(xhr);
     xhr.addEventListener("loadend", () => this.#asking.delete(xhr));
   }
 
-  // Choosing another period during a refresh shows the other period, whichever answer arrives first.
+  // Choosing something else during a refresh shows it, whichever answer arrives first.
   #giveWay(swap) {
     const { target, requestConfig } = swap;
     if (requestConfig.elt !== target || target.id !== "report") return;
-    if (this.#asking.size > 1 || !target.isConnected) swap.shouldSwap = false;
+    const isOfThisPage = new URL(requestConfig.path, location).search === location.search;
+    if (this.#asking.size > 1 || !target.isConnected || !isOfThisPage) swap.shouldSwap = false;
   }
 
   #show(moves) {

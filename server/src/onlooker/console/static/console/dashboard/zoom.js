@@ -1,5 +1,6 @@
 // A click on a day leads to its hours, on a week or month to its days: it follows the link of its row in the table, as a keyboard does.
 import { element } from "./elements.js";
+import { writeQuery } from "./page_address.js";
 
 export function zoomByClick(figure, chart, points) {
   const links = [...figure.querySelectorAll(".as-table tbody tr")].map((row) => row.querySelector("a[href]"));
@@ -34,11 +35,21 @@ function periodOf(query) {
   return ["period", "from", "to"].map((name) => parameters.get(name)).join();
 }
 
+function backTo(query) {
+  const [before, parameters] = [new URLSearchParams(query), new URLSearchParams(location.search)];
+  for (const name of ["period", "from", "to", "by"]) {
+    if (before.has(name)) parameters.set(name, before.get(name));
+    else parameters.delete(name);
+  }
+  return `?${writeQuery(parameters)}`;
+}
+
 export function offerWayBack(figure) {
   if (!zoom || periodOf(zoom.to) !== periodOf(location.search)) return;
   const link = element("a", "back", gettext("Back to the whole period"));
   const swap = { "hx-target": "#report", "hx-swap": "outerHTML", "hx-push-url": "true" };
-  const attributes = { href: zoom.from, "hx-get": zoom.from, ...swap };
+  const address = backTo(zoom.from);
+  const attributes = { href: address, "hx-get": address, ...swap };
   for (const [name, value] of Object.entries(attributes)) link.setAttribute(name, value);
   figure.querySelector("figcaption").append(link);
   htmx.process(link);
