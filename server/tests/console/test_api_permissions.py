@@ -12,6 +12,7 @@ from django.http import HttpResponse
 from django.utils import timezone
 
 from api_programs import ALL_SCOPES, ApiProgram, program_of
+from console_people import make_account
 from enrolments import code_of
 from memberships import invite_to, share_stream, site_of
 from onlooker.console.accounts.models import Account
@@ -173,8 +174,6 @@ def make_programs(created: NewStream, other_place: Stream, boss: Account) -> dic
 
 @pytest.fixture
 def api_world(owner: Account, stranger: Account) -> ApiWorld:
-    from pages import make_account  # a plugin: pytest has to import it first
-
     created = create_stream("Front door", owner=owner, kind="developer")
     stream = created.stream
     other_place = create_stream("Back door", owner=owner, kind="developer").stream

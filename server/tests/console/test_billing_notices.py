@@ -7,6 +7,7 @@ from datetime import timedelta
 import pytest
 from django.utils import timezone
 
+from console_people import make_account
 from onlooker.console.billing import dunning
 from onlooker.console.billing.dunning import TOO_OLD, send_notices
 from onlooker.console.billing.models import Notice
@@ -34,8 +35,6 @@ def tried(monkeypatch) -> list[str]:
 
 
 def test_refused_addresses_do_not_hold_up_the_others(owner, tried):
-    from pages import make_account
-
     now = timezone.now()
     for account in [*(make_account(f"bad{number}@example.org") for number in range(5)), owner]:
         write_notice(account, at=now)
@@ -45,8 +44,6 @@ def test_refused_addresses_do_not_hold_up_the_others(owner, tried):
 
 
 def test_refused_mail_is_tried_less_and_less_often_and_dropped_in_the_end(db, tried):
-    from pages import make_account
-
     now = timezone.now()
     write_notice(make_account("bad@example.org"), at=now)
     waits = []

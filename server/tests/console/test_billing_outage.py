@@ -5,6 +5,7 @@ import threading
 import pytest
 from django.db import connection
 
+from console_people import make_account
 from memberships import owner_of
 from onlooker.console.billing.models import Customer, StripeEvent, Subscription
 from onlooker.console.billing.reconciliation import do_billing_chores
@@ -126,8 +127,6 @@ def test_subscription_that_nobody_knows_of_is_cancelled(person, entrance, owner,
 
 
 def test_two_clicks_at_a_time_give_one_subscription(transactional_db, stripe, sign_in):
-    from pages import make_account
-
     owner = make_account("owner@example.org")
     first, second = (create_stream(name, owner=owner, kind="developer").stream for name in ("Entrance", "Exit"))
     person = Person(sign_in(owner), stripe)

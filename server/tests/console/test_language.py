@@ -11,6 +11,7 @@ from allauth.core.context import request_context
 from django.test import Client, RequestFactory
 from django.utils import translation
 
+from console_people import PASSWORD
 from onlooker.console.accounts.models import Account
 from onlooker.console.web import mail
 from sign_in_forms import confirm_identity
@@ -164,8 +165,6 @@ def test_a_warning_is_never_in_the_language_of_somebody_else(
 def test_a_changed_password_is_told_in_the_accounts_language(
     sign_in: Callable[..., Client], mailbox: Mailbox, french: Account
 ) -> None:
-    from pages import PASSWORD  # a plugin: pytest has to import it first
-
     browser = sign_in(french)
     confirm_identity(browser)
     new = "seven lamps over the quay"

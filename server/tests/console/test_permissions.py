@@ -1,9 +1,11 @@
 """Every route of the console against everybody who may come: who is let in, and what the others are told."""
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
+from copy import deepcopy
 from dataclasses import dataclass
 from datetime import date, timedelta
+from http.cookies import SimpleCookie
 from typing import Any
 
 import msgspec
@@ -15,6 +17,7 @@ from django.test import Client
 from django.urls import URLPattern, URLResolver, get_resolver
 from django.utils import timezone
 
+from console_people import make_account, open_browser
 from enrolments import code_of
 from memberships import invite_to, organisation_with, share_stream, site_of
 from onlooker.console.accounts.models import Account
@@ -33,6 +36,7 @@ from onlooker.streams.notes import create_note
 from onlooker.webhooks.models import Delivery
 
 pytest_plugins = ["pages"]
+pytestmark = pytest.mark.usefixtures("sign_in")
 
 ROLES = (
     *("anonymous", "stranger", "removed", "other owner", "elsewhere", "viewer", "analyst", "staff"),
@@ -290,7 +294,13 @@ class World:
     note: Note
     link: SharedLink
     report: MailedReport
-    people: dict[str, Account | None]
+    cookies: dict[str, SimpleCookie]
+    """Of a browser in which one of each role is signed in."""
+
+    def browser(self, role: str) -> Client:
+        browser = open_browser(None)
+        browser.cookies = deepcopy(self.cookies[role])
+        return browser
 
     def path(self, route: str) -> str:
         values = {
@@ -316,11 +326,17 @@ class World:
         return "/" + re.sub(r"<(?:\w+:)?(\w+)>", lambda found: values.get(found[1], "1"), route) + asked
 
 
-@pytest.fixture
-def world(owner: Account, viewer: Account, stranger: Account, staff: Account, settings: Any) -> World:
-    from pages import make_account  # a plugin: pytest has to import it first
+@pytest.fixture(scope="module")
+def world(django_db_setup: None, django_db_blocker: Any) -> Iterator[World]:
+    """Made once: what a test changes is undone after it."""
+    with django_db_blocker.unblock(), transaction.atomic():
+        yield make_world()
+        transaction.set_rollback(True)
 
-    TOTP.activate(staff, generate_totp_secret())
+
+@pytest.fixture(autouse=True)
+def payments(settings: Any) -> None:
+    """Are set up, with nobody at the other end."""
     settings.ONLOOKER = msgspec.structs.replace(
         settings.ONLOOKER,
         stripe_secret_key="sk_test_1",
@@ -328,11 +344,16 @@ def world(owner: Account, viewer: Account, stranger: Account, staff: Account, se
         stripe_price="price_1",
         stripe_api_url="http://127.0.0.1:9",
     )
+
+
+def make_world() -> World:
+    names = ("removed", "elsewhere", "analyst", "manager", "boss", "owner", "viewer", "stranger")
+    made = {name: make_account(f"{name}@example.org") for name in names}
+    owner, viewer = made["owner"], made["viewer"]
+    staff = make_account("staff@example.org", is_staff=True, is_superuser=True)
+    TOTP.activate(staff, generate_totp_secret())
     stream = create_stream("Front door", owner=owner, kind="developer").stream
     other_place = create_stream("Back door", owner=owner, kind="developer").stream
-    made = {
-        name: make_account(f"{name}@example.org") for name in ("removed", "elsewhere", "analyst", "manager", "boss")
-    }
     share_stream(stream, viewer)
     share_stream(other_place, made["elsewhere"])
     for role in (MemberRole.ANALYST, MemberRole.MANAGER):
@@ -340,10 +361,7 @@ def world(owner: Account, viewer: Account, stranger: Account, staff: Account, se
     share_stream(stream, made["removed"], MemberRole.MANAGER).delete()
     foreign = create_stream("Theirs", owner=made["boss"], kind="developer").stream
     share_stream(foreign, viewer, MemberRole.MANAGER)
-    people = {"anonymous": None, "stranger": stranger, "viewer": viewer, "owner": owner, "staff": staff}
-    people |= {name: made[name] for name in ("removed", "elsewhere", "analyst", "manager")} | {
-        "other owner": made["boss"]
-    }
+    people: dict[str, Account | None] = {"anonymous": None, "staff": staff, "other owner": made["boss"], **made}
     member = share_stream(stream, make_account("member@example.org"))
     code = code_of(owner).code
     device = Device.objects.create(stream=stream, code=code, key_sha256=bytes(32))
@@ -354,7 +372,8 @@ def world(owner: Account, viewer: Account, stranger: Account, staff: Account, se
     subject, ends = Subject(organisation_with(stream), stream=stream), timezone.now() + timedelta(days=9)
     link = create_link(subject, LinkChoices("Landlord", "7d", ends)).link
     report = create_report(subject, ReportChoices("Weekly", 0, 7, "last-week", [owner.pk]))
-    return World(stream, member, site_of(stream), invitation, device, code, key, delivery, note, link, report, people)
+    cookies = {role: open_browser(people[role]).cookies for role in ROLES}
+    return World(stream, member, site_of(stream), invitation, device, code, key, delivery, note, link, report, cookies)
 
 
 def verdict(answer: HttpResponse) -> str:
@@ -378,10 +397,10 @@ def test_every_route_is_in_the_matrix() -> None:
 
 @pytest.mark.parametrize("method", ["GET", "POST"])
 @pytest.mark.parametrize("route", PAGES)
-def test_who_is_let_in(world: World, sign_in: Callable[..., Client], route: str, method: str) -> None:
+def test_who_is_let_in(world: World, route: str, method: str) -> None:
     for role, expected in zip(ROLES, MATRIX[route], strict=True):
         with transaction.atomic():  # what is let in may change the world for those who come next
-            answer = ask(sign_in(world.people[role]), method, world.path(route))
+            answer = ask(world.browser(role), method, world.path(route))
             transaction.set_rollback(True)
         check(answer, expected, f"{role} {method} /{route}", route)
 
@@ -399,10 +418,10 @@ def check(answer: HttpResponse, expected: str, what: str, route: str) -> None:
 
 @pytest.mark.parametrize("method", ["GET", "POST"])
 @pytest.mark.parametrize("route", STAFF_PAGES)
-def test_the_staffs_pages_are_for_staff(world: World, sign_in: Callable[..., Client], route: str, method: str) -> None:
+def test_the_staffs_pages_are_for_staff(world: World, route: str, method: str) -> None:
     path = "/" + re.sub(r"<[^>]+>|\(\?P<[^>]+>[^)]*\)", "1", route).replace("$", "").replace("^", "")
     for role in ROLES:
-        answer = ask(sign_in(world.people[role]), method, path)
+        answer = ask(world.browser(role), method, path)
         if role == "staff":
             assert "/login/" not in answer.headers.get("Location", ""), f"{role} {method} {path}"
         elif answer.status_code != 405:
@@ -416,13 +435,11 @@ def is_turned_away(answer: HttpResponse) -> bool:
     return answer.status_code in (403, 404)
 
 
-def test_the_owner_finds_everything_as_it_was_after_everybody_else_has_tried(
-    world: World, sign_in: Callable[..., Client]
-) -> None:
+def test_the_owner_finds_everything_as_it_was_after_everybody_else_has_tried(world: World) -> None:
     """What strangers, analysts, viewers and staff send changes nothing of a stream or an organisation."""
     before = Stream.objects.filter(pk=world.stream.pk).values().get()
     for role in ROLES[:-2]:
-        browser = sign_in(world.people[role])
+        browser = world.browser(role)
         for route in PAGES:
             if MATRIX[route] in (OWNER, MANAGER) or (MATRIX[route] == WRITER and role != "analyst"):
                 ask(browser, "POST", world.path(route))

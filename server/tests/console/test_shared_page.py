@@ -9,6 +9,7 @@ import pytest
 from django.test import Client
 from django.utils import timezone
 
+from console_people import make_account
 from dashboard_numbers import Shown, cover, seen, show, write
 from memberships import organisation_with, share_stream, site_of
 from onlooker.console.accounts.models import Account
@@ -144,8 +145,6 @@ def end_with_its_stream(stream: Stream) -> None:
 
 
 def end_by_moving(stream: Stream) -> None:
-    from pages import make_account  # a plugin: pytest has to import it first
-
     other = create_stream("Theirs", owner=make_account("boss@example.org"), kind="developer").stream
     Stream.objects.filter(pk=stream.pk).update(organisation=other.organisation, site=None)
 
