@@ -85,8 +85,8 @@ def test_a_mark_says_what_changed(change: QualityChange, words: str) -> None:
 
 
 def test_a_change_is_marked_in_its_hour_even_if_its_slot_began_before_the_chart() -> None:
-    edges = (NOON, NOON + HOUR, NOON + 2 * HOUR)
-    buckets = Buckets(edges, ("first", "second"), tuple(edge.timestamp() for edge in edges))
+    edges_s = tuple((NOON + hours * HOUR).timestamp() for hours in range(3))
+    buckets = Buckets(("first", "second"), edges_s)
     covered = (BucketCoverage(3600, 3600, {}, None),) * 2
     early, late = (QualityChange(NOON + ago, ChangeSource.VIEW) for ago in (timedelta(minutes=-10), HOUR))
     points = draw_points(buckets, covered, {"passing_by": [1, 1], "interested": [0, 0]}, [early, late])

@@ -2,6 +2,7 @@
 
 import time
 from collections.abc import Iterator
+from dataclasses import replace
 from datetime import UTC, date, datetime, timedelta
 from functools import cache
 from itertools import pairwise
@@ -245,10 +246,17 @@ def test_an_offset_may_have_seconds() -> None:
 
 def test_global_is_one_bucket_from_the_first_moment_to_the_last() -> None:
     query = ask("Europe/Paris", "2026-10-25T01:30", "2026-10-25T03:00", by=Time.GLOBAL)
-    moments = (datetime(2026, 10, 24, 23, 30, tzinfo=UTC), datetime(2026, 10, 25, 2, tzinfo=UTC))
+    moments = (datetime(2026, 10, 24, 23, 30, 0, 123457, tzinfo=UTC), datetime(2026, 10, 25, 2, tzinfo=UTC))
     assert count_buckets(query) == 1
-    moments_s = tuple(moment.timestamp() for moment in moments)
-    assert page_buckets(query, first=0, count=1) == Buckets(moments, ("global",), moments_s)
+    found = page_buckets(replace(query, from_at=moments[0]), first=0, count=1)
+    assert found == Buckets(("global",), tuple(moment.timestamp() for moment in moments))
+    assert found.edges == moments
+
+
+@given(st.datetimes(datetime(1970, 1, 1), datetime(2100, 1, 1), timezones=st.just(UTC)))
+def test_an_edge_is_the_moment_whose_seconds_it_has(moment: datetime) -> None:
+    """To the microsecond: a float has as many digits until long after 2100."""
+    assert Buckets((), (moment.timestamp(),)).edges == (moment,)
 
 
 def test_a_moment_is_one_bucket_and_its_edge_belongs_to_the_later() -> None:

@@ -7,7 +7,7 @@ the open ones are added up: the numbers of open and of closed hours together are
 from bisect import bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from datetime import UTC, datetime
+from datetime import datetime
 from itertools import compress
 from typing import Any
 
@@ -115,10 +115,7 @@ class BucketReader:
         if self.closed is None:
             return await read_coverage(self.pool, query, buckets, now=self.now)
         cut = cut_buckets(buckets.edges_s, self.closed)
-        edges = tuple(datetime.fromtimestamp(cut_s, UTC) for cut_s in cut.edges_s)
-        parts = await read_coverage(
-            self.pool, query, Buckets(edges, ("",) * len(cut.places), cut.edges_s), now=self.now
-        )
+        parts = await read_coverage(self.pool, query, Buckets(("",) * len(cut.places), cut.edges_s), now=self.now)
         of_bucket: list[list[BucketCoverage]] = [[] for _ in buckets.keys]
         for place, is_open, part in zip(cut.places, cut.is_open, parts, strict=True):
             of_bucket[place].append(part if is_open else _without_watched(part))

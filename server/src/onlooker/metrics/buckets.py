@@ -4,8 +4,8 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta, timezone
-from functools import lru_cache
-from itertools import accumulate, chain, pairwise, repeat
+from functools import cached_property, lru_cache
+from itertools import accumulate, pairwise
 from typing import NamedTuple
 from zoneinfo import ZoneInfo
 
@@ -39,11 +39,14 @@ Week = tuple[datetime, datetime]
 class Buckets:
     """The buckets of one page."""
 
-    edges: tuple[datetime, ...]
-    """In UTC, one more than buckets. The first is the start of its bucket, even if the range begins later."""
     keys: tuple[str, ...]
     edges_s: tuple[float, ...]
-    """The same as Unix times."""
+    """As Unix times, one more than buckets. The first is the start of its bucket, even if the range begins later."""
+
+    @cached_property
+    def edges(self) -> tuple[datetime, ...]:
+        """The same in UTC."""
+        return tuple([datetime.fromtimestamp(edge_s, UTC) for edge_s in self.edges_s])
 
 
 @dataclass(frozen=True)
@@ -66,14 +69,12 @@ def count_buckets(query: Query) -> int:
 def page_buckets(query: Query, *, first: int, count: int) -> Buckets:
     """`count` buckets starting with number `first`, counted from 0; fewer if the range ends earlier."""
     if query.time is Time.GLOBAL:
-        ends = (query.from_at.astimezone(UTC), query.to_at.astimezone(UTC))
-        return Buckets(ends, ("global",), tuple([end.timestamp() for end in ends]))
+        return Buckets(("global",), (query.from_at.timestamp(), query.to_at.timestamp()))
     starts = _starts_around(query)
     numbers = starts.numbers_of(query)[first : first + count]
-    begins = starts.begin(range(numbers.start, numbers.stop + 1))
-    edges = tuple([datetime.fromtimestamp(at_s, UTC) for at_s, _ in begins])
+    begins = [(at_s, one.offset_s) for one in starts.begin(range(numbers.start, numbers.stop + 1)) for at_s in one.at_s]
     keys = tuple([_key_of(at_s, offset_s) for at_s, offset_s in begins[:-1]])
-    return Buckets(edges, keys, tuple([at_s for at_s, _ in begins]))
+    return Buckets(keys, tuple([at_s for at_s, _ in begins]))
 
 
 def all_hours(query: Query) -> Hours:
@@ -81,9 +82,13 @@ def all_hours(query: Query) -> Hours:
     by_hour = replace(query, time=Time.BY_HOUR)
     starts = _starts_around(by_hour)
     numbers = starts.numbers_of(by_hour)
-    begins = starts.begin(range(numbers.start, numbers.stop + 1))
-    of_week = [((at_s + offset_s) // HOUR_S + HOURS_BEFORE_1970) % HOURS_A_WEEK for at_s, offset_s in begins[:-1]]
-    return Hours([at_s for at_s, _ in begins], of_week)
+    edges_s: list[int] = []
+    of_week: list[int] = []
+    for begin in starts.begin(range(numbers.start, numbers.stop + 1)):
+        edges_s += begin.at_s
+        ahead_s = begin.offset_s + HOURS_BEFORE_1970 * HOUR_S
+        of_week += [(at_s + ahead_s) // HOUR_S % HOURS_A_WEEK for at_s in begin.at_s]
+    return Hours(edges_s, of_week[:-1])
 
 
 def week_around(at: datetime, zone: ZoneInfo) -> Week:
@@ -144,6 +149,13 @@ class _Months:
         return [begins_s - clock_s for begins_s in self._begin_s[numbers.start : numbers.stop]]
 
 
+class _Begins(NamedTuple):
+    """When consecutive buckets begin, and the offset at that time."""
+
+    at_s: list[int]
+    offset_s: int
+
+
 class _Run(NamedTuple):
     """The buckets that begin between two changes of a clock, by their number."""
 
@@ -159,11 +171,11 @@ class _Run(NamedTuple):
         """How many of them begin before a moment."""
         return max(0, min(self.after, self.unit.number_at(moment_s - 1 + self.clock_s) + 1) - self.first)
 
-    def begin(self, indexes: range) -> Iterator[tuple[int, int]]:
-        """When some begin, and the offset at that time. The very first may begin late, with the change itself."""
+    def begin(self, indexes: range) -> _Begins:
+        """The very first may begin late, with the change itself."""
         numbers = range(self.first + indexes.start, self.first + indexes.stop)
         begin_s = self.unit.begin(numbers, clock_s=self.clock_s)
-        return zip(chain([max(self.begins_s, begin_s[0])], begin_s[1:]), repeat(self.offset_s), strict=False)
+        return _Begins([max(self.begins_s, begin_s[0]), *begin_s[1:]], self.offset_s)
 
 
 class _Starts:
@@ -179,16 +191,14 @@ class _Starts:
         first = self._count_before(_floor_s(query.from_at) + 1) - 1
         return range(first, self._count_before(_ceil_s(query.to_at)))
 
-    def begin(self, numbers: range) -> list[tuple[int, int]]:
-        """When some consecutive ones begin, and the offset at that time."""
-        found: list[tuple[int, int]] = []
+    def begin(self, numbers: range) -> Iterator[_Begins]:
+        """Some consecutive ones, from one change of the clock to the next."""
         while numbers:
             index = bisect_right(self._before, numbers.start) - 1
             before = self._before[index]
             here = numbers[: self._before[index + 1] - numbers.start]
-            found += self._runs[index].begin(range(here.start - before, here.stop - before))
+            yield self._runs[index].begin(range(here.start - before, here.stop - before))
             numbers = numbers[len(here) :]
-        return found
 
     def _count_before(self, moment_s: int) -> int:
         index = bisect_left(self._begins_s, moment_s) - 1

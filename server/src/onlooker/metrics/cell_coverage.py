@@ -3,7 +3,6 @@
 from bisect import bisect_right
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
-from datetime import UTC, datetime
 from typing import Any
 
 from onlooker.database import Pool
@@ -93,8 +92,7 @@ def _cut_hours(window: Query, buckets: Buckets) -> tuple[list[_Piece], Buckets]:
         _Piece(bisect_right(buckets.edges_s, at_s) - 1, hours.of_week[bisect_right(hours.edges_s, at_s) - 1])
         for at_s in begins_s
     ]
-    edges = (window.from_at, *(datetime.fromtimestamp(at_s, UTC) for at_s in inside), window.to_at)
-    return pieces, Buckets(edges, ("",) * len(pieces), (*begins_s, end_s))
+    return pieces, Buckets(("",) * len(pieces), (*begins_s, end_s))
 
 
 def _sum_watched(values: Iterable[Watched]) -> Watched:

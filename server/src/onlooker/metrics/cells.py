@@ -26,10 +26,10 @@ from onlooker.metrics.statements import (
     NOTE,
     VALUES,
     as_array,
-    compile_values,
+    find_slots_across,
     judge_visits,
     measure_by_ends,
-    page_parts,
+    page_values,
 )
 from onlooker.slots import SLOT_IN_SQL
 from onlooker_pipeline.visits.visit import SHORTEST_LOOK_S, SHORTEST_STOP_S
@@ -122,7 +122,7 @@ def compile_cells(metrics: tuple[str, ...], by: tuple[str, ...], filters: tuple[
         f"({DIMENSIONS[name].place}) = ANY (${number}::integer[])"
         for number, name in enumerate(filters, start=len(_VALUES) + 1)
     ]
-    parts = page_parts(values)
+    parts = {**values, "slots_across": find_slots_across(values)}
     parts["visits_from_before"] = _parts["visits_from_before"].substitute(parts)
     limits = {"shortest_stop_s": SHORTEST_STOP_S, "shortest_look_s": SHORTEST_LOOK_S}
     only_interested = _parts["only_interested"].substitute(limits)
@@ -154,7 +154,7 @@ def _number_cell(by: tuple[str, ...]) -> str:
 def _values_of(query: Query, breakdown: CellQuery, edges_s: Sequence[float]) -> tuple[Any, ...]:
     changes = offsets_around(query.zone, int(query.from_at.timestamp()), int(query.to_at.timestamp()) + 1)
     return (
-        *compile_values(query, edges_s)[:-1],
+        *page_values(query, edges_s),
         as_array(change.at_s for change in changes),
         as_array(change.offset_s for change in changes),
         MOST_VISITS,

@@ -15,7 +15,7 @@ from onlooker.metrics.breakdown import CellQuery
 from onlooker.metrics.buckets import Buckets, count_buckets, page_buckets
 from onlooker.metrics.cell_coverage import CellCoverage, read_cell_coverage
 from onlooker.metrics.cells import CellNote, CellRefusal, add_up, find_cells
-from onlooker.metrics.definitions import METRICS, Figures, Unit, Value, in_declared_order, pieces_of
+from onlooker.metrics.definitions import METRICS, Figures, Unit, Value, in_declared_order, pieces_of, shape_of
 from onlooker.metrics.extension_values import (
     SHAPES,
     ExtensionValue,
@@ -30,8 +30,9 @@ from onlooker.metrics.statements import (
     compile_grid_statement,
     compile_quick_statement,
     compile_statement,
-    compile_values,
+    find_cut_slots,
     is_quick,
+    page_values,
 )
 from onlooker.metrics.week_cells import find_week_cells
 
@@ -123,11 +124,11 @@ def _shape_cells(
     query: Query, metrics: tuple[str, ...], buckets: Buckets, rows: list[list[CellRow]], covered: list[CellCoverage]
 ) -> dict[str, dict[str, Any]]:
     """A bucket is the sum of its cells."""
-    pieces = [(name, shape, slice(piece.start - 1, piece.stop - 1)) for name, shape, piece in pieces_of(metrics)]
+    shape = shape_of(metrics)
     by = query.breakdown.by if query.breakdown else ()
 
     def shape_all(figures: tuple[int, ...], coverage: dict[str, Any]) -> dict[str, Any]:
-        values = {name: shape(figures[piece]) for name, shape, piece in pieces}
+        values: dict[str, Any] = shape((0, *figures))
         values |= {name: SHAPES[name](one) for name, one in coverage.items()}
         return {name: values[name] for name in query.metrics}
 
@@ -150,7 +151,7 @@ async def count_between(pool: Pool, query: Query, edges_s: Sequence[float]) -> t
     """Metrics that are plain counts, as lists, and whether they are exact. For thousands of buckets at once."""
     found = await _find(pool, query, edges_s)
     exact = _pop_note(found, query)
-    pieces = {name: piece.start for name, _, piece in pieces_of(query.metrics)}
+    pieces = {name: piece.start for name, piece in pieces_of(query.metrics)}
     nobody = (0,) * (1 + len(pieces))
     rows = [found.get(number, nobody) for number in range(1, len(edges_s))]
     return {name: [row[place] for row in rows] for name, place in pieces.items()}, exact
@@ -162,7 +163,7 @@ async def figures_between(
     """The figures that each metric is computed from, bucket by bucket, and whether they are exact."""
     found = await _find(pool, query, edges_s, with_blocks=with_blocks)
     exact = _pop_note(found, query)
-    pieces = {name: piece for name, _, piece in pieces_of(query.metrics)}
+    pieces = dict(pieces_of(query.metrics))
     nobody = (0,) * (1 + sum(piece.stop - piece.start for piece in pieces.values()))
     rows = [found.get(number, nobody) for number in range(1, len(edges_s))]
     return {name: [row[piece] for row in rows] for name, piece in pieces.items()}, exact
@@ -188,7 +189,7 @@ async def blocks_between(pool: Pool, query: Query) -> list[BlockFigures]:
         await cursor.execute(compile_block_reading(metrics), values, prepare=True)
         rows = await cursor.fetchall()
     pieces = pieces_of(metrics)
-    return [BlockFigures(row[0], row[1], {name: row[1:][piece] for name, _, piece in pieces}) for row in rows]
+    return [BlockFigures(row[0], row[1], {name: row[1:][piece] for name, piece in pieces}) for row in rows]
 
 
 async def _find(pool: Pool, query: Query, edges_s: Sequence[float], *, with_blocks: bool = True) -> Found:
@@ -196,7 +197,7 @@ async def _find(pool: Pool, query: Query, edges_s: Sequence[float], *, with_bloc
     if not query.metrics:
         return {}
     metrics, short = in_declared_order(query.metrics), query.time.is_short
-    values = compile_values(query, edges_s)
+    values = page_values(query, edges_s)
     async with pool.connection() as connection:
         # A raw cursor takes a statement as it is. Other cursors parse a statement of this length each time.
         cursor = AsyncRawCursor(connection, row_factory=tuple_row)
@@ -210,7 +211,7 @@ async def _find(pool: Pool, query: Query, edges_s: Sequence[float], *, with_bloc
             if NOTE not in found:
                 return found
         statement = compile_statement(metrics, short=short, with_blocks=with_blocks)
-        await cursor.execute(statement, values, prepare=True)
+        await cursor.execute(statement, (*values, find_cut_slots(query, edges_s)), prepare=True)
         return _add_up(await cursor.fetchall())
 
 
@@ -229,13 +230,10 @@ def _add_up(rows: list[tuple[int, ...]]) -> Found:
 
 
 def _entities(metrics: tuple[str, ...], keys: tuple[str, ...], found: Found) -> dict[str, dict[str, Value]]:
-    pieces = pieces_of(metrics)
-    nobody = {name: shape((0,) * (piece.stop - piece.start)) for name, shape, piece in pieces}
+    shape = shape_of(metrics)
+    nobody = shape((0, *_nobody(metrics)))
     rows = (found.get(number) for number in range(1, len(keys) + 1))
-    return {
-        key: {name: shape(row[piece]) for name, shape, piece in pieces} if row else nobody
-        for key, row in zip(keys, rows, strict=True)
-    }
+    return {key: shape(row) if row else nobody for key, row in zip(keys, rows, strict=True)}
 
 
 def _merge(

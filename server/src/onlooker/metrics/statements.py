@@ -39,7 +39,7 @@ NOTE = 0
 not read."""
 
 VALUES = ("stream_id", "from_at", "to_at", "window_from", "window_to", "buckets", "edges_s", "cut_slots_s")
-"""The statement's parameters, in order."""
+"""The statement's parameters, in order. Where the roll-up is enough, the last one is left out."""
 
 SLOT_MINUTES = SLOT_S // 60
 ROUNDED = {"still_us": -6, "looking_us": -6, "balance": -7}
@@ -68,19 +68,19 @@ def compile_statement(metrics: tuple[str, ...], *, short: bool, with_blocks: boo
     """
     except_raw = _parts["except_raw"].substitute()
     names = _name_parts(metrics, short=short, with_blocks=with_blocks)
-    return _compile(metrics, [*names, "judged", "inexact"], except_raw=except_raw)
+    return _compile(metrics, [*names, "judged", "inexact"], first=("page", "needed_slots"), except_raw=except_raw)
 
 
 @lru_cache(maxsize=1024)
 def compile_quick_statement(metrics: tuple[str, ...], *, short: bool) -> bytes:
     """The same from the roll-up alone: half the work, but no answer if visits have to be read."""
-    return _compile(metrics, [*_name_parts(metrics, short=short), "unanswered"], except_raw="")
+    return _compile(metrics, [*_name_parts(metrics, short=short), "unanswered"])
 
 
 @lru_cache(maxsize=1024)
 def compile_grid_statement(metrics: tuple[str, ...], *, short: bool, with_blocks: bool = True) -> bytes:
     """The same from the roll-up alone, as it is: for ranges on the grid, whose visits are never read."""
-    return _compile(metrics, _name_parts(metrics, short=short, with_blocks=with_blocks), except_raw="")
+    return _compile(metrics, _name_parts(metrics, short=short, with_blocks=with_blocks))
 
 
 def _name_parts(metrics: tuple[str, ...], *, short: bool, with_blocks: bool = True) -> list[str]:
@@ -91,14 +91,16 @@ def _name_parts(metrics: tuple[str, ...], *, short: bool, with_blocks: bool = Tr
     return [rolled_up, f"{rolled_up}_in_groups", *([f"blocks_of_{rolled_up}"] if with_blocks else [])]
 
 
-def _compile(metrics: tuple[str, ...], names: list[str], *, except_raw: str) -> bytes:
+def _compile(
+    metrics: tuple[str, ...], names: list[str], *, first: tuple[str, ...] = ("page",), except_raw: str = ""
+) -> bytes:
     figures = figures_of(metrics)
     asked = [column for name in metrics for column in METRICS[name].figures]
     about = {column for column in asked if column in BLOCK_FIGURES}
     counts = dict.fromkeys(("interested", *(column for column in figures if column not in about)))
     is_grouped = _parts["is_grouped"].substitute(_VALUES_IN_SQL)
     parts = {
-        **page_parts(_VALUES_IN_SQL),
+        **_needed_parts(),
         "is_grouped": is_grouped,
         "if_singly": f"WHERE NOT {is_grouped}" if about else "",
         "and_singly": f"AND NOT {is_grouped}" if about else "",
@@ -109,7 +111,7 @@ def _compile(metrics: tuple[str, ...], names: list[str], *, except_raw: str) -> 
         "summed": ", ".join(f"{_sum(column)}::bigint" for column in asked),
         "asked_in_blocks": ", ".join(column if column in about else "0::bigint" for column in asked),
         "blocks": ", ".join(f"sum({column})::bigint AS {column}" for column in figures if column in about),
-        "summed_blocks": ", ".join(f"sum({column})::bigint" if column in about else "0" for column in asked),
+        "each_block": ", ".join(column if column in about else "0" for column in asked),
         "judged": ", ".join(f"({figures[column]})::bigint" for column in asked),
         "judged_visits": judge_visits(
             _parts["raw_visits"].substitute(_VALUES_IN_SQL), clip=clip_to_range(_VALUES_IN_SQL)
@@ -119,13 +121,19 @@ def _compile(metrics: tuple[str, ...], names: list[str], *, except_raw: str) -> 
         "no_figures": ", ".join("NULL" for _ in asked),
     }
     union = " UNION ALL ".join(_parts[name].substitute(parts) for name in names)
-    return f"{_parts['needed_slots'].substitute(parts)} {union}".encode()
+    begin = "".join(_parts[name].substitute(parts) for name in first)
+    return f"{begin} {union}".encode()
 
 
-def page_parts(values: Mapping[str, str]) -> dict[str, str]:
-    """What statements about a page share, with a name for each value: its buckets, and the slots across an end."""
-    shared = ("buckets_of_page", "slots_across")
-    return {**values, **{name: _parts[name].substitute(values) for name in shared}}
+def _needed_parts() -> dict[str, str]:
+    """Of the slots whose visits have to be read."""
+    parts = {**_VALUES_IN_SQL, "slots_across": find_slots_across(_VALUES_IN_SQL)}
+    return parts | {name: _parts[name].substitute(parts) for name in ("across_ends", "marked")}
+
+
+def find_slots_across(values: Mapping[str, str]) -> str:
+    """The slots that begin before one of some `ends` and have visits beyond it, with a name for each value."""
+    return _parts["slots_across"].substitute(values)
 
 
 def _figure_of_group(column: str) -> str:
@@ -266,11 +274,9 @@ def is_quick(query: Query, edges_s: Sequence[float]) -> bool:
     return inside and not any(edge_s % SLOT_S for edge_s in edges_s)
 
 
-def compile_values(query: Query, edges_s: Sequence[float]) -> tuple[Any, ...]:
-    """In the order of VALUES; the last of the edges is the end of the last bucket."""
+def page_values(query: Query, edges_s: Sequence[float]) -> tuple[Any, ...]:
+    """In the order of VALUES, all but the last one; the last of the edges is the end of the last bucket."""
     begin_at, end_at = (datetime.fromtimestamp(edges_s[place], UTC) for place in (0, -1))
-    whole_s = [*map(floor, edges_s[:-1]), ceil(edges_s[-1])]
-    inside_s = whole_s[begin_at <= query.from_at : len(whole_s) - (end_at >= query.to_at)]
     return (
         Int8(query.stream_id),
         query.from_at,
@@ -278,9 +284,19 @@ def compile_values(query: Query, edges_s: Sequence[float]) -> tuple[Any, ...]:
         max(query.from_at, begin_at),
         min(query.to_at, end_at),
         len(edges_s) - 1,
-        as_array(whole_s),
-        as_array([edge_s - edge_s % SLOT_S for edge_s in inside_s if edge_s % SLOT_S]),
+        as_array(_whole_seconds(edges_s)),
     )
+
+
+def find_cut_slots(query: Query, edges_s: Sequence[float]) -> str:
+    """The last one: the slots inside which an edge lies that is no end of the range."""
+    first, last = edges_s[0] <= query.from_at.timestamp(), edges_s[-1] >= query.to_at.timestamp()
+    inside_s = _whole_seconds(edges_s)[first : len(edges_s) - last]
+    return as_array([edge_s - edge_s % SLOT_S for edge_s in inside_s if edge_s % SLOT_S])
+
+
+def _whole_seconds(edges_s: Sequence[float]) -> list[int]:
+    return [*map(floor, edges_s[:-1]), ceil(edges_s[-1])]
 
 
 def as_array(numbers: Iterable[float]) -> str:

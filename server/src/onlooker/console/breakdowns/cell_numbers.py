@@ -57,7 +57,7 @@ class CellNumbers(ABC):
     def pieces(self) -> Mapping[str, slice]:
         """Where the figures of each metric are."""
         found = pieces_of(self.source.metrics)
-        return {name: slice(piece.start - 1, piece.stop - 1) for name, _, piece in found}
+        return {name: slice(piece.start - 1, piece.stop - 1) for name, piece in found}
 
     def shape(self, metric: str, figures: Figures) -> Value:
         """As the data endpoint answers."""

@@ -60,8 +60,7 @@ def ghost_buckets(query: Query, ghost: Ghost, keys: Sequence[str], edges: Sequen
     if query.time is not Time.BY_MONTH:
         earlier = replace(query, from_at=ghost.from_at, to_at=ghost.to_at)
         return page_buckets(earlier, first=0, count=count_buckets(earlier))
-    moved = [_move(edge, ghost, query) for edge in edges]
-    return Buckets(tuple(moved), tuple(keys), tuple(edge.timestamp() for edge in moved))
+    return Buckets(tuple(keys), tuple(_move(edge, ghost, query).timestamp() for edge in edges))
 
 
 def _move(at: datetime, ghost: Ghost, query: Query) -> datetime:

@@ -78,11 +78,11 @@ def find_ahead(query: Query, period: Period) -> Buckets:
     """The buckets of today that have not begun; of other periods none."""
     begun = all_buckets(query)
     if period.name != "today":
-        return Buckets(begun.edges[-1:], (), begun.edges_s[-1:])
+        return Buckets((), begun.edges_s[-1:])
     ends_at = period.ends.replace(tzinfo=period.zone).astimezone(UTC)
     whole = all_buckets(replace(query, to_at=max(query.to_at, ends_at)))
     first = len(begun.keys)
-    return Buckets(whole.edges[first:], whole.keys[first:], whole.edges_s[first:])
+    return Buckets(whole.keys[first:], whole.edges_s[first:])
 
 
 async def _read_ghost(

@@ -2,8 +2,7 @@
 -- such as $stream_id become numbered parameters.
 
 -- name: cells  rows of a bucket's number, a cell's number and the figures; or one row that says why there are none
-WITH bucket AS MATERIALIZED ($buckets_of_page),
-stream AS MATERIALIZED (
+WITH stream AS MATERIALIZED (
     SELECT grid, grouped_until, since FROM streams_stream LEFT JOIN visits_kept kept ON kept.stream_id = id
     WHERE id = $stream_id),
 earlier AS MATERIALIZED (
@@ -27,7 +26,7 @@ refusal AS MATERIALIZED (
     LEFT JOIN stream ON true
     WHERE reason IS NOT NULL)
 SELECT number, cell, $figures
-FROM (SELECT judged.*, width_bucket(begins_at, ARRAY(SELECT begins_at FROM bucket ORDER BY number)) AS number, $cell AS cell
+FROM (SELECT judged.*, width_bucket(date_part('epoch', begins_at), $edges_s::float8[]) AS number, $cell AS cell
       FROM (SELECT judged.*,
                    floor(date_part('epoch', begins_at))::bigint + $week_s + ($offsets_s::bigint[])[
                        width_bucket(date_part('epoch', begins_at), $changes_s::float8[])] AS local_s

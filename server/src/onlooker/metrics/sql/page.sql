@@ -1,37 +1,41 @@
--- The parts of the statement for one page of buckets: needed_slots, then days or hours, judged, blocks and note, joined
--- by UNION ALL. Values such as $stream_id become numbered parameters.
+-- The parts of the statement for one page of buckets: page and perhaps needed_slots, then days or hours, judged, blocks
+-- and note, joined by UNION ALL. Values such as $stream_id become numbered parameters.
 
--- name: needed_slots  the buckets, and the slots whose visits have to be read (`raw`). `cut`: slots inside which an edge
--- lies, and slots with visits across an end of the range, as far as they matter in these buckets; visits that reach far
--- are found in a small index. Edges come as seconds, which are quicker to read than dates.
-WITH bucket AS MATERIALIZED ($buckets_of_page),
-cut AS (
-    SELECT slot_at FROM metrics_slot
-    WHERE stream_id = $stream_id
-      AND slot_at = ANY (ARRAY(SELECT to_timestamp(unnest($cut_slots_s::bigint[]))))
-    UNION ALL
-    SELECT slot_at
-    FROM (VALUES ($from_at::timestamptz, $from_at, $window_from), ($to_at, $window_to, $to_at))
-        AS ends (at, before, beyond)
-    CROSS JOIN LATERAL (
-        $slots_across) crossing),
-raw AS MATERIALIZED (
-    SELECT slot_at, slot_at < (SELECT since FROM visits_kept WHERE stream_id = $stream_id) IS TRUE AS gone FROM cut
+-- name: page  the buckets, each as far as it lies inside the range. Edges come as seconds, which are quicker to read than
+-- dates, and to find a moment among.
+WITH bucket AS MATERIALIZED (
+    SELECT number, greatest(to_timestamp(begins_s), $from_at) AS begins_at,
+           least(to_timestamp(ends_s), $to_at) AS ends_at
+    FROM unnest(($edges_s::float8[])[:$buckets], ($edges_s::float8[])[2:])
+        WITH ORDINALITY AS given (begins_s, ends_s, number))
+
+-- name: needed_slots  the slots whose visits have to be read (`raw`): those inside which an edge lies, and those with visits
+-- across an end or with a mark, as far as they matter in these buckets
+, raw AS MATERIALIZED (
+    SELECT slot_at, slot_at < (SELECT since FROM visits_kept WHERE stream_id = $stream_id) IS TRUE AS gone
+    FROM (SELECT slot_at FROM metrics_slot
+          WHERE stream_id = $stream_id
+            AND slot_at = ANY (ARRAY(SELECT to_timestamp(unnest($cut_slots_s::bigint[]))))
+          UNION ALL
+          $across_ends) cut
     UNION
-    SELECT slot_at, false FROM visits_mark
-    WHERE stream_id = $stream_id AND slot_at < $window_to
-      AND slot_at < (SELECT since FROM visits_kept WHERE stream_id = $stream_id) IS NOT TRUE
-      AND (slot_at > $window_from - $slot
-           OR (slot_at < $from_at AND reaches_at > $window_from)))
+    $marked)
 
--- name: buckets_of_page  part of needed_slots: each bucket, as far as it lies inside the range
-SELECT number, greatest(to_timestamp(begins_s), $from_at) AS begins_at,
-       least(to_timestamp(ends_s), $to_at) AS ends_at
-FROM unnest(($edges_s::bigint[])[:$buckets], ($edges_s::bigint[])[2:])
-    WITH ORDINALITY AS given (begins_s, ends_s, number)
+-- name: across_ends  part of needed_slots and unanswered: slots with visits across an end of the range
+SELECT slot_at
+FROM (VALUES ($from_at::timestamptz, $from_at, $window_from), ($to_at, $window_to, $to_at))
+    AS ends (at, before, beyond)
+CROSS JOIN LATERAL ($slots_across) crossing
 
--- name: slots_across  part of needed_slots: slots that begin before one of the `ends` (at, before, beyond), and have visits
--- that reach beyond it
+-- name: marked  part of needed_slots and unanswered: slots that wait to be filled
+SELECT slot_at, false FROM visits_mark
+WHERE stream_id = $stream_id AND slot_at < $window_to
+  AND slot_at < (SELECT since FROM visits_kept WHERE stream_id = $stream_id) IS NOT TRUE
+  AND (slot_at > $window_from - $slot
+       OR (slot_at < $from_at AND reaches_at > $window_from))
+
+-- name: slots_across  part of across_ends: slots that begin before one of the `ends` (at, before, beyond), and have visits
+-- that reach beyond it. Visits that reach far are found in a small index.
 SELECT slot_at FROM metrics_slot
 WHERE stream_id = $stream_id AND slot_at >= ends.at - interval '30 minutes' AND slot_at < ends.before
   AND reaches_at > ends.beyond
@@ -65,7 +69,7 @@ FROM bucket CROSS JOIN LATERAL (
 WHERE $is_grouped
 
 -- name: hours  the roll-up by hour or quarter hour, grouped: there are four slots at most, so this is the cheaper way
-SELECT width_bucket(slot_at, ARRAY(SELECT begins_at FROM bucket ORDER BY number)) AS number, $summed
+SELECT width_bucket(date_part('epoch', slot_at), $edges_s::float8[]) AS number, $summed
 FROM metrics_slot
 WHERE stream_id = $stream_id AND slot_at >= $window_from AND slot_at < $window_to
   $except_raw $and_singly
@@ -73,7 +77,7 @@ GROUP BY 1
 
 -- name: hours_in_groups  the same where all slots are grouped
 SELECT number, $asked_of_counts
-FROM (SELECT width_bucket(slot_at, ARRAY(SELECT begins_at FROM bucket ORDER BY number)) AS number, $counts
+FROM (SELECT width_bucket(date_part('epoch', slot_at), $edges_s::float8[]) AS number, $counts
       FROM metrics_slot
       WHERE stream_id = $stream_id AND slot_at >= $window_from AND slot_at < $window_to
         $except_raw AND $is_grouped
@@ -86,7 +90,7 @@ FROM (SELECT width_bucket(slot_at, ARRAY(SELECT begins_at FROM bucket ORDER BY n
 AND slot_at NOT IN (SELECT slot_at FROM raw WHERE NOT gone)
 
 -- name: judged  the visits that are read, judged over the range, by bucket
-(SELECT width_bucket(judged.begins_at, ARRAY(SELECT begins_at FROM bucket ORDER BY number)), $judged
+(SELECT width_bucket(date_part('epoch', judged.begins_at), $edges_s::float8[]), $judged
  FROM ($judged_visits) judged
  WHERE judged.begins_at >= $window_from AND judged.begins_at < $window_to
  GROUP BY 1)
@@ -101,15 +105,13 @@ FROM bucket CROSS JOIN LATERAL (
     HAVING count(*) > 0) block
 WHERE (SELECT EXISTS (SELECT FROM metrics_block WHERE stream_id = $stream_id))
 
--- name: blocks_of_hours  the same, grouped: few blocks lie inside an hour
-SELECT number, $summed_blocks
-FROM (SELECT *, width_bucket(begins_at, edges) AS number,
-             width_bucket(ends_at - interval '1 microsecond', edges) AS last
-      FROM metrics_block CROSS JOIN (SELECT ARRAY(SELECT begins_at FROM bucket ORDER BY number) AS edges) given
-      WHERE stream_id = $stream_id AND begins_at >= $window_from AND begins_at < $window_to
-        AND ends_at <= $window_to AND reaches_at <= $to_at) block
-WHERE number = last
-GROUP BY 1
+-- name: blocks_of_hours  the same, one by one: few blocks lie inside an hour, and whoever reads the rows adds them up
+SELECT width_bucket(date_part('epoch', begins_at), $edges_s::float8[]), $each_block
+FROM metrics_block
+WHERE stream_id = $stream_id AND begins_at >= $window_from AND begins_at < $window_to
+  AND ends_at <= $window_to AND reaches_at <= $to_at
+  AND width_bucket(date_part('epoch', begins_at), $edges_s::float8[])
+      = width_bucket(date_part('epoch', ends_at - interval '1 microsecond'), $edges_s::float8[])
 
 -- name: raw_visits  part of judged: the visits of the slots whose visits have to be read, and are there. The end of the
 -- window stands by itself, so that partitions after it are not even opened. A stream that is gone counts as grouped.
@@ -124,5 +126,6 @@ WHERE NOT gone
 -- name: inexact  a row with no figures if visits would have to be read that are deleted
 SELECT $note, $no_figures WHERE EXISTS (SELECT FROM raw WHERE gone)
 
--- name: unanswered  the same if any visits would have to be read: the roll-up alone is not enough
-SELECT $note, $no_figures WHERE EXISTS (SELECT FROM raw WHERE true)
+-- name: unanswered  the same if any visits would have to be read: the roll-up alone is not enough. No edge lies inside a
+-- slot where this is asked.
+SELECT $note, $no_figures WHERE EXISTS ($across_ends) OR EXISTS ($marked)
