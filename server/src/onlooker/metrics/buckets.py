@@ -19,9 +19,9 @@ HOURS_BEFORE_1970 = 72
 """It began on a Thursday."""
 PROBE_S = 3 * DAY_S
 """How far apart a clock is probed. Since 1970 no clock has changed twice within six days."""
-AROUND_S = 3 * DAY_S
+AROUND_DAY = timedelta(days=3)
 """Longer than a day on any clock."""
-AROUND = {Time.BY_WEEK: 10 * DAY_S, Time.BY_MONTH: 34 * DAY_S}
+AROUND = {Time.BY_WEEK: timedelta(days=10), Time.BY_MONTH: timedelta(days=34)}
 """The same of longer buckets: the first and last bucket of a range begin and end within this distance of it."""
 CACHED_YEARS = 80_000
 CACHED_KEYS = 16_384
@@ -72,9 +72,12 @@ def page_buckets(query: Query, *, first: int, count: int) -> Buckets:
         return Buckets(("global",), (query.from_at.timestamp(), query.to_at.timestamp()))
     starts = _starts_around(query)
     numbers = starts.numbers_of(query)[first : first + count]
-    begins = [(at_s, one.offset_s) for one in starts.begin(range(numbers.start, numbers.stop + 1)) for at_s in one.at_s]
-    keys = tuple([_key_of(at_s, offset_s) for at_s, offset_s in begins[:-1]])
-    return Buckets(keys, tuple([at_s for at_s, _ in begins]))
+    edges_s: list[int] = []
+    keys: list[str] = []
+    for begin in starts.begin(range(numbers.start, numbers.stop + 1)):
+        edges_s += begin.at_s
+        keys += [_key_of(at_s, begin.offset_s) for at_s in begin.at_s]
+    return Buckets(tuple(keys[:-1]), tuple(edges_s))
 
 
 def all_hours(query: Query) -> Hours:
@@ -213,15 +216,15 @@ class OffsetChange(NamedTuple):
 
 
 def _starts_around(query: Query) -> _Starts:
-    around_s = AROUND.get(query.time, AROUND_S)
-    begins_s, ends_s = _floor_s(query.from_at) - around_s, _ceil_s(query.to_at) + around_s
-    return _starts_between(query.zone.key, begins_s, ends_s, query.time)
+    around = AROUND.get(query.time, AROUND_DAY)
+    return _starts_of_years(query.zone.key, (query.from_at - around).year, (query.to_at + around).year, query.time)
 
 
 @lru_cache(maxsize=CACHED_RANGES)
-def _starts_between(zone_key: str, begins_s: int, ends_s: int, time: Time) -> _Starts:
-    """Cached, since buckets are counted before they are listed."""
+def _starts_of_years(zone_key: str, first: int, last: int, time: Time) -> _Starts:
+    """Whole years, so that most queries share them."""
     zone = ZoneInfo(zone_key)
+    begins_s, ends_s = (_floor_s(datetime(year, 1, 1, tzinfo=UTC)) for year in (first, last + 1))
     begin = OffsetChange(begins_s, _offset_at(zone, begins_s))
     end = OffsetChange(ends_s, _offset_at(zone, ends_s))
     return _Starts(list(_runs_of([begin, *_changes_between(zone, begins_s, ends_s), end], time)))
@@ -229,7 +232,7 @@ def _starts_between(zone_key: str, begins_s: int, ends_s: int, time: Time) -> _S
 
 def offsets_around(zone: ZoneInfo, begins_s: int, ends_s: int) -> list[OffsetChange]:
     """What a clock shows from some days before a range until its end: the offset at first, then each change."""
-    first_s = begins_s - AROUND_S
+    first_s = begins_s - AROUND_DAY // _SECOND
     return [OffsetChange(first_s, _offset_at(zone, first_s)), *_changes_between(zone, first_s, ends_s)]
 
 

@@ -97,7 +97,6 @@ def _number(name: str, title: str, meaning: str, condition: str) -> Metric:
 
 def _mean(name: str, title: str, meaning: str, figures: Mapping[str, str], *, unit: Unit, scale: float) -> Metric:
     """The first figure divided by the second. Expressions are stored as 4-byte floats, which have no seventh digit."""
-
     answer = {"value": f"round({{0}} / {scale!r} / {{1}}, {DIGITS}) if {{1}} else None"}
     return Metric(name, title, unit, meaning, figures, answer, scale)
 
@@ -109,7 +108,7 @@ def _breakdown(
     figures = {columns[part]: _count(f"interested AND {condition}") for part, condition in conditions.items()}
     answer = {part: f"{{{number}}}" for number, part in enumerate(conditions)}
     if UNKNOWN in answer:  # people of a block may be found not to be interested later
-        answer[UNKNOWN] = f"max(0, {answer[UNKNOWN]})"
+        answer[UNKNOWN] = "{0} if {0} > 0 else 0".replace("{0}", answer[UNKNOWN])
     return Metric(name, title, Unit.PARTS, meaning, figures, answer)
 
 
@@ -214,6 +213,7 @@ METRICS: dict[str, Metric] = {
 }
 
 
+@lru_cache(maxsize=1024)
 def in_declared_order(metrics: tuple[str, ...]) -> tuple[str, ...]:
     """So that statements are cached by choice of metrics: there are 500 choices, and a million orders."""
     return tuple(name for name in METRICS if name in metrics)
