@@ -32,7 +32,9 @@ def test_a_statement_has_its_parameters_and_no_part_that_is_not_filled_in(
     for compiling in (compile_statement, compile_quick_statement, compile_grid_statement):
         statement = compiling(metrics, short=short).decode()
         values = VALUES if compiling is compile_statement else VALUES[:-1]
-        assert {int(number) for number in re.findall(r"\$(\w+)", statement)} <= set(range(1, len(values) + 1))
+        numbers = {int(number) for number in re.findall(r"\$(\w+)", statement)}
+        assert numbers <= set(range(1, len(values) + 1))
+        assert compiling is not compile_statement or len(numbers) == len(VALUES)
         assert f"${1 + values.index('edges_s')}::" in statement, "PostgreSQL needs to know the type of a text"
         assert not re.search(r"[{}]", statement)
         assert statement.count("(") == statement.count(")")

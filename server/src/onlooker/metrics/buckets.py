@@ -74,9 +74,9 @@ def page_buckets(query: Query, *, first: int, count: int) -> Buckets:
     numbers = starts.numbers_of(query)[first : first + count]
     edges_s: list[int] = []
     keys: list[str] = []
-    for begin in starts.begin(range(numbers.start, numbers.stop + 1)):
-        edges_s += begin.at_s
-        keys += [_key_of(at_s, begin.offset_s) for at_s in begin.at_s]
+    for stretch in starts.begin(range(numbers.start, numbers.stop + 1)):
+        edges_s += stretch.at_s
+        keys += [_key_of(at_s, stretch.offset_s) for at_s in stretch.at_s]
     return Buckets(tuple(keys[:-1]), tuple(edges_s))
 
 
@@ -87,10 +87,10 @@ def all_hours(query: Query) -> Hours:
     numbers = starts.numbers_of(by_hour)
     edges_s: list[int] = []
     of_week: list[int] = []
-    for begin in starts.begin(range(numbers.start, numbers.stop + 1)):
-        edges_s += begin.at_s
-        ahead_s = begin.offset_s + HOURS_BEFORE_1970 * HOUR_S
-        of_week += [(at_s + ahead_s) // HOUR_S % HOURS_A_WEEK for at_s in begin.at_s]
+    for stretch in starts.begin(range(numbers.start, numbers.stop + 1)):
+        edges_s += stretch.at_s
+        ahead_s = stretch.offset_s + HOURS_BEFORE_1970 * HOUR_S
+        of_week += [(at_s + ahead_s) // HOUR_S % HOURS_A_WEEK for at_s in stretch.at_s]
     return Hours(edges_s, of_week[:-1])
 
 
@@ -152,8 +152,8 @@ class _Months:
         return [begins_s - clock_s for begins_s in self._begin_s[numbers.start : numbers.stop]]
 
 
-class _Begins(NamedTuple):
-    """When consecutive buckets begin, and the offset at that time."""
+class _Stretch(NamedTuple):
+    """Buckets one after another, all with one offset: when they begin."""
 
     at_s: list[int]
     offset_s: int
@@ -174,11 +174,11 @@ class _Run(NamedTuple):
         """How many of them begin before a moment."""
         return max(0, min(self.after, self.unit.number_at(moment_s - 1 + self.clock_s) + 1) - self.first)
 
-    def begin(self, indexes: range) -> _Begins:
+    def begin(self, indexes: range) -> _Stretch:
         """The very first may begin late, with the change itself."""
         numbers = range(self.first + indexes.start, self.first + indexes.stop)
         begin_s = self.unit.begin(numbers, clock_s=self.clock_s)
-        return _Begins([max(self.begins_s, begin_s[0]), *begin_s[1:]], self.offset_s)
+        return _Stretch([max(self.begins_s, begin_s[0]), *begin_s[1:]], self.offset_s)
 
 
 class _Starts:
@@ -194,7 +194,7 @@ class _Starts:
         first = self._count_before(_floor_s(query.from_at) + 1) - 1
         return range(first, self._count_before(_ceil_s(query.to_at)))
 
-    def begin(self, numbers: range) -> Iterator[_Begins]:
+    def begin(self, numbers: range) -> Iterator[_Stretch]:
         """Some consecutive ones, from one change of the clock to the next."""
         while numbers:
             index = bisect_right(self._before, numbers.start) - 1
@@ -259,7 +259,7 @@ def _runs_of_slots(changes: list[OffsetChange]) -> Iterator[_Run]:
 
 
 def _changes_between(zone: ZoneInfo, begins_s: int, ends_s: int) -> Iterable[OffsetChange]:
-    first, last = (datetime.fromtimestamp(moment_s, UTC).year for moment_s in (begins_s, ends_s))
+    first, last = (datetime.fromtimestamp(moment_s, UTC).year for moment_s in (begins_s, ends_s - 1))
     changes = (change for year in range(first, last + 1) for change in changes_of_year(zone.key, year))
     return (change for change in changes if begins_s < change.at_s < ends_s)
 

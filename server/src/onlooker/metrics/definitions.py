@@ -56,7 +56,7 @@ class Metric:
     meaning: str
     figures: Mapping[str, str]
     answer: Mapping[str, str]
-    """Each part of the answer, as Python; the figures are {0}, {1} and so on, in their order."""
+    """Each part of the answer, as Python, for `str.format`: the figures are {0}, {1} and so on, in their order."""
     scale: float = 1.0
     """What the first figure of a mean is divided by to be in the metric's unit."""
 

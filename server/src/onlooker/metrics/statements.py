@@ -39,7 +39,7 @@ NOTE = 0
 not read."""
 
 VALUES = ("stream_id", "from_at", "to_at", "window_from", "window_to", "buckets", "edges_s", "cut_slots_s")
-"""The statement's parameters, in order. Where the roll-up is enough, the last one is left out."""
+"""The statement's parameters, in order. Only the full statement has the last one."""
 
 SLOT_MINUTES = SLOT_S // 60
 ROUNDED = {"still_us": -6, "looking_us": -6, "balance": -7}

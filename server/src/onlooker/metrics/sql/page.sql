@@ -1,8 +1,8 @@
 -- The parts of the statement for one page of buckets: page and perhaps needed_slots, then days or hours, judged, blocks
 -- and note, joined by UNION ALL. Values such as $stream_id become numbered parameters.
 
--- name: page  the buckets, each as far as it lies inside the range. Edges come as seconds, which are quicker to read than
--- dates, and to find a moment among.
+-- name: page  the buckets, each as far as it lies inside the range; where they are short, only their edges are used. Edges
+-- come as seconds, which are quicker to read than dates, and to find a moment among.
 WITH bucket AS MATERIALIZED (
     SELECT number, greatest(to_timestamp(begins_s), $from_at) AS begins_at,
            least(to_timestamp(ends_s), $to_at) AS ends_at
