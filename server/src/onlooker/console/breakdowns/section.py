@@ -48,7 +48,7 @@ _LABELS: Mapping[str, Mapping[str, Any]] = {
 
 
 def section_sources(source: ChartSource, selection: Selection) -> dict[str, CellSource]:
-    """What each chart is made of: those of interested people are sums of the same cells. Interested people are few
+    """What is read for each chart: those of interested people are sums of the same cells. Interested people are few
     among those who pass by, so the others are read for the charts alone that count them."""
     alone = {name: chart_source(name, source, selection) for name in CHARTS}
     together = [one for one in alone.values() if _is_of_interested(one)]
@@ -62,7 +62,7 @@ def section_sources(source: ChartSource, selection: Selection) -> dict[str, Cell
 
 
 def chart_source(name: str, source: ChartSource, selection: Selection) -> CellSource:
-    """What a chart is made of that is shown by itself."""
+    """What is read for a chart that is fetched alone."""
     by, metrics, by_hour = _NEEDS[name](selection)
     return CellSource(
         source.stream,
