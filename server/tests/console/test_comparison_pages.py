@@ -21,7 +21,7 @@ from onlooker.streams.bulk_changes import change_tags
 from onlooker.streams.models import Site, Stream, Tag
 from onlooker.streams.notes import as_cell, create_note
 from onlooker.streams.organisations import organisation_of
-from shop_numbers import count, watch
+from shop_numbers import count, make_shops, watch
 
 pytest_plugins = ["pages"]
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -37,12 +37,7 @@ UNKNOWN = "00000000-0000-0000-0000-000000000000"
 @pytest.fixture
 def shops(owner: Account) -> list[Stream]:
     """Two at a site, the second tagged, and one elsewhere; all watched for three weeks."""
-    organisation = organisation_of(owner)
-    site = Site.objects.create(organisation=organisation, name="North gate")
-    streams = [create_stream(name, owner=owner, kind="enterprise").stream for name in ("One", "Two", "Three")]
-    Stream.objects.update(created_at=datetime.now(UTC) - timedelta(days=300))
-    Stream.objects.filter(pk__in=[stream.pk for stream in streams[:2]]).update(site=site)
-    change_tags(streams[1], organisation, added=["window"], removed=[])
+    streams = make_shops(owner)
     for number, stream in enumerate(streams, start=1):
         watch(stream, days=21)
         count(stream, 100 * number, days_ago=2)

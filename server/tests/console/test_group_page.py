@@ -11,10 +11,8 @@ from memberships import share_stream
 from onlooker.console.accounts.models import Account
 from onlooker.console.dashboard.figures import NO_VALUE
 from onlooker.streams.administration import create_stream
-from onlooker.streams.bulk_changes import change_tags
 from onlooker.streams.models import Site, Stream
-from onlooker.streams.organisations import organisation_of
-from shop_numbers import count, watch
+from shop_numbers import count, make_shops, watch
 
 pytest_plugins = ["pages"]
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -26,12 +24,7 @@ NUMBERS = "/streams/numbers.json"
 @pytest.fixture
 def shops(owner: Account) -> list[Stream]:
     """Two at a site, one of them tagged, and one elsewhere."""
-    organisation = organisation_of(owner)
-    site = Site.objects.create(organisation=organisation, name="North gate")
-    streams = [create_stream(name, owner=owner, kind="enterprise").stream for name in ("One", "Two", "Three")]
-    Stream.objects.update(created_at=datetime.now(UTC) - timedelta(days=300))
-    Stream.objects.filter(pk__in=[stream.pk for stream in streams[:2]]).update(site=site)
-    change_tags(streams[1], organisation, added=["window"], removed=[])
+    streams = make_shops(owner)
     for number, stream in enumerate(streams, start=1):
         count(stream, 10 * number, days_ago=2)
         count(stream, 10 * number, days_ago=20)

@@ -31,7 +31,7 @@ from onlooker.streams.notes import create_note
 from onlooker.streams.organisations import organisation_of
 from onlooker_pipeline.visits.visit import Visit
 from recorder_process import visit
-from shop_numbers import count, watch
+from shop_numbers import count, make_shops, watch
 
 pytest_plugins = ["pages"]
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -224,12 +224,7 @@ def test_parquet_has_the_rows_of_each_csv_with_types(sign_in: SignIn, owner: Acc
 @pytest.fixture
 def shops(owner: Account) -> list[Stream]:
     """Two at a site, one of them tagged, and one elsewhere; the same weeks watched, the last with twice as many."""
-    organisation = organisation_of(owner)
-    site = Site.objects.create(organisation=organisation, name="North gate")
-    streams = [create_stream(name, owner=owner, kind="enterprise").stream for name in ("One", "Two", "Three")]
-    Stream.objects.update(created_at=datetime.now(UTC) - timedelta(days=300))
-    Stream.objects.filter(pk__in=[stream.pk for stream in streams[:2]]).update(site=site)
-    change_tags(streams[1], organisation, added=["window"], removed=[])
+    streams = make_shops(owner)
     for number, stream in enumerate(streams, start=1):
         watch(stream, days=14)
         count(stream, 40 * number, days_ago=3)

@@ -3,12 +3,27 @@
 from datetime import UTC, datetime, timedelta
 
 from dashboard_numbers import with_numbers
+from onlooker.console.accounts.models import Account
 from onlooker.database import Pool
 from onlooker.metrics.rollup import fill_slots
-from onlooker.streams.models import Coverage, Stream
+from onlooker.streams.administration import create_stream
+from onlooker.streams.bulk_changes import change_tags
+from onlooker.streams.models import Coverage, Site, Stream
+from onlooker.streams.organisations import organisation_of
 from onlooker.visits.partitions import Partitions
 from onlooker.visits.writer import VisitWriter
 from recorder_process import visit
+
+
+def make_shops(owner: Account) -> list[Stream]:
+    """Two at a site, the second of them tagged, and one elsewhere."""
+    organisation = organisation_of(owner)
+    site = Site.objects.create(organisation=organisation, name="North gate")
+    streams = [create_stream(name, owner=owner, kind="enterprise").stream for name in ("One", "Two", "Three")]
+    Stream.objects.update(created_at=datetime.now(UTC) - timedelta(days=300))
+    Stream.objects.filter(pk__in=[stream.pk for stream in streams[:2]]).update(site=site)
+    change_tags(streams[1], organisation, added=["window"], removed=[])
+    return streams
 
 
 def count(stream: Stream, people: int, *, days_ago: int) -> None:
