@@ -9,6 +9,8 @@ export ORT_DISABLE_TELEMETRY := "1"
 export PYTHONDONTWRITEBYTECODE := ""
 export PATH := justfile_directory() / ".venv/bin" + ":" + env("PATH")
 
+import 'drills.just'
+
 # List the recipes.
 default:
     @just --list --unsorted
@@ -62,25 +64,25 @@ dev:
 demo *arguments:
     python -m onlooker.demo {{arguments}}
 
-# Four processes side by side; tests that share a product run in one of them. A test that fails is run once
-# more, ten seconds later and with the machine to itself; the closing line counts these.
-# All tests, on real PostgreSQL, NATS and SeaweedFS.
+# The tests of unit, db and product, on real PostgreSQL, NATS and SeaweedFS, in four processes; arguments go to pytest.
+[group('checks'), metadata('limit', '2400'), metadata('shown', 'as it runs'), metadata('again', '--lf --lfnf none -n 1')]
 test *arguments:
-    python -m testkit with-postgresql -- pytest -n 4 --dist loadscope --no-loadscope-reorder --reruns 1 --reruns-delay 10 -rR -m "not drill" {{arguments}}
+    python -m testkit with-postgresql -- pytest -n 4 --dist loadgroup {{arguments}}
 
-# Tests that need the whole machine for a minute or more, one after the other.
-test-drills *arguments:
-    python -m testkit with-postgresql -- pytest --reruns 1 --reruns-delay 10 -rR -m drill {{arguments}}
+# The tests that need neither a server nor a database: for the inner loop.
+unit *arguments:
+    pytest -q -n 2 --dist loadgroup tests/unit client/tests/unit pipeline/tests/unit {{arguments}}
 
-# The pure tests, without a server or a database: for the inner loop.
-test-fast *arguments:
-    pytest -q -n 2 --dist loadscope --fast {{arguments}}
-
-# The pure tests on every Python that we promise and this machine has, such as 3.12; arguments name some of them.
-test-pythons *versions:
-    python -m bench.python_versions {{versions}}
+# The tests that import what differs from a revision, in whatever many steps.
+test-changed revision="HEAD":
+    #!/usr/bin/env bash
+    set -euo pipefail
+    mapfile -t files < <(python -m testkit.changed_tests {{revision}})
+    [ "${#files[@]}" -gt 0 ] || { echo "no test imports what changed"; exit 0; }
+    just test "${files[@]}"
 
 # Lint, formatting, types, import rules, layout; the slow ones side by side, each told when all are done.
+[group('checks'), metadata('limit', '900')]
 lint:
     #!/usr/bin/env bash
     set -uo pipefail
@@ -120,339 +122,63 @@ docs:
 docs-site:
     python -m deploy.documentation
 
-# The documentation's site in a real browser: policy, accessibility, search; screenshots go to var/docs-site.
-test-docs-site: browsing docs-site
-    python -m bench.journeys.documentation
-
 # Build the console's stylesheets from their Sass sources and copy their font; with --check, fail if the committed ones are stale.
+[group('checks'), metadata('limit', '300'), metadata('short', '--check')]
 stylesheet check="":
-    cd server/style && npm ci --silent --ignore-scripts --no-audit --no-fund
+    @just _npm-packages server/style
     cd server/style && npm run --silent {{ if check == "--check" { "check" } else { "build" } }}
 
 # Make the typeface of PDF reports from the console's; with --check, fail if the committed one is stale.
+[group('checks'), metadata('limit', '300'), metadata('short', '--check')]
 pdf-typeface check="":
-    cd server/style && npm ci --silent --ignore-scripts --no-audit --no-fund
+    @just _npm-packages server/style
     test -d .typeface-venv || python -m venv .typeface-venv
     uv pip sync --quiet --require-hashes --python .typeface-venv/bin/python requirements/pdf-typeface.txt
     .typeface-venv/bin/python server/style/pdf_typeface.py {{check}}
 
 # Collect the console's sentences into its catalogues and compile them, with GNU gettext; with --check, fail if they are stale.
+[group('checks'), metadata('limit', '300'), metadata('short', '--check')]
 translations check="":
     python server/translations/catalogues.py {{check}}
 
 # Bundle the parts of Apache ECharts that we use; with --check, fail if the committed bundle is stale.
+[group('checks'), metadata('limit', '300'), metadata('short', '--check')]
 charts check="":
-    cd server/charts && npm ci --silent --ignore-scripts --no-audit --no-fund
+    @just _npm-packages server/charts
     cd server/charts && npm run --silent {{ if check == "--check" { "check" } else { "build" } }}
+
+# Install the packages that a folder pins; nothing to do where they are installed. Drills side by side share the folders.
+[private]
+_npm-packages folder:
+    cd {{folder}} && (cmp --silent package-lock.json node_modules/.installed || \
+        (npm ci --silent --ignore-scripts --no-audit --no-fund && cp package-lock.json node_modules/.installed))
 
 # Install what looks for accessibility faults in pages.
 browsing:
-    cd bench/lib/browser && npm ci --silent --ignore-scripts --no-audit --no-fund
-
-# Pack HEAD's release into dist/release: built twice and compared, with a bill of materials; RELEASE_KEY_FILE signs it.
-release:
-    uv venv --quiet --allow-existing --python 3.11 .release-venv
-    uv pip sync --quiet --require-hashes --python .release-venv/bin/python requirements/release.txt
-    python -m deploy.release
-
-# Follow docs/guides/install.md with the files of dist/release, in folders of its own.
-install-release:
-    python -m deploy.release.installation
+    @just _npm-packages bench/lib/browser
 
 # Ask the services about one photograph; draw what they answer and write it into docs/services.
 docs-pictures:
     python docs/draw_results.py
 
-# Every historic public program of docs/guides/historic.md, against the running product at its default limits.
-conformance:
-    uv venv --quiet --allow-existing --python 3.11 .conformance-venv
-    uv pip sync --quiet --require-hashes --python .conformance-venv/bin/python requirements/conformance.txt
-    uv pip install --quiet --no-deps --require-hashes --no-build-isolation --no-compile-bytecode --python .conformance-venv/bin/python -r requirements/conformance-sdk.txt
-    .conformance-venv/bin/python bench/conformance/python_sdk_rename.py
-    python -m bench.conformance
-
-# Whether the whole product calls nobody and writes nothing outside its home, in a recorded network namespace.
-quiet *arguments:
-    python -m bench.privacy.network_calls {{arguments}}
-
-# `onlooker prove` on the whole product; with `--broken temp-file` or `--broken telemetry` it must fail and name the row.
-prove *arguments:
-    python -m bench.privacy.proof {{arguments}}
-
-# A hostile service in a computing process tries to get out; with `--confinement off`, what would succeed.
-escape *arguments:
-    python -m testkit with-postgresql -- python -m bench.abuse.escape {{arguments}}
-
-# A camera alone, and beside another stream that attacks in ten ways; 8 minutes.
-neighbours *arguments:
-    python -m testkit with-postgresql -- python -m bench.abuse.neighbours {{arguments}}
-
-# Takes over each process in turn and tries what it can reach; with --write, into the table of SECURITY.md.
-takeover *arguments:
-    python -m bench.abuse.takeover {{arguments}}
-
-# What confinement costs a frame, and how long a computing process takes to be replaced.
-bench-confinement *rounds:
-    python -m bench.cost.confinement {{rounds}}
-
-# Accepted jobs and sessions while processes are killed.
-chaos-jobs jobs="1000" *seed:
-    python -m bench.chaos.jobs {{jobs}} {{seed}}
-
-# What the whole path costs around a computation.
-bench-gateway rounds="30":
-    python -m bench.cost.gateway {{rounds}}
-
-# What a second gateway on the same ports brings and costs, beside one.
-bench-gateways rounds="10":
-    python -m bench.cost.gateways {{rounds}}
-
-# What traces of jobs cost, beside a product without them.
-bench-traces rounds="10":
-    python -m bench.cost.traces {{rounds}}
-
-# How long session records can be read from the bus's files; takes the minutes that it is given.
-session-bytes minutes="24":
-    python -m bench.privacy.session_bytes {{minutes}}
-
-# Schemathesis and hand-made abuse.
-fuzz-gateway requests="5000":
-    python -m bench.abuse.gateway {{requests}}
-
-# Devices that lie about visits and coverage: nothing of another stream is touched, every number is explained.
-fuzz-visits batches="1000" *seed:
-    python -m bench.abuse.visits {{batches}} {{seed}}
-
-# Schemathesis on the console's JSON routes and its management interface, and guessing at logins and tokens.
-fuzz-console requests="2000" guesses="1000" api="5000":
-    python -m bench.abuse.console {{requests}} {{guesses}} {{api}}
-
-# Schemathesis and hand-made abuse of the data endpoint: its parameters, its tokens, and other streams' numbers.
-fuzz-data requests="5000" *seed:
-    python -m bench.abuse.data {{requests}} {{seed}}
-
-# How long after the scene the data endpoint's numbers show it.
-freshness *arguments:
-    python -m bench.cost.freshness {{arguments}}
-
-# A person's way through the console in a real browser; screenshots of every page go to var/console.
-test-console *arguments: browsing
-    python -m bench.journeys.console {{arguments}}
-
 # Install the OpenID provider that tests of organisations' sign-in ask.
 identity-provider:
-    cd bench/lib/identity_provider && npm ci --silent --ignore-scripts --no-audit --no-fund
+    @just _npm-packages bench/lib/identity_provider
 
-# Passkeys, a required second factor and a real OpenID provider in a real browser; screenshots go to var/sign-in.
-test-sign-in *arguments: browsing identity-provider
-    python -m bench.journeys.sign_in {{arguments}}
+# What must pass in CI: the checks, all tests, every drill in its short form (with --nightly, at full size); one table at the end.
+[positional-arguments]
+ci *arguments: browsing identity-provider docs-site
+    python -m bench.drills --ci "$@"
 
-# The dashboard in a real browser, against the data endpoint and a live scene; screenshots go to var/dashboard.
-test-dashboard *arguments: browsing
-    python -m bench.journeys.dashboard {{arguments}}
+# Every drill in its short form, three side by side, or the drills that are named; --nightly: at full size; --all: also those by hand.
+[positional-arguments]
+drills *arguments: browsing identity-provider docs-site
+    python -m bench.drills "$@"
 
-# Every document that the law asks for of the demo's streams, as PDF in var/notices, with the public page on a telephone.
-notices: browsing
-    python -m bench.journeys.notices
-
-# How right the services are on labelled pictures, scenes and sounds.
-accuracy-vision *arguments:
-    python -m bench.accuracy.vision {{arguments}}
-
-# How many people of a street the person net finds, by their height, on sequences in the MOTChallenge layout.
-accuracy-street-detection *arguments:
-    python -m bench.accuracy.street_detection {{arguments}}
-
-# Whether a change of the tracker is more than chance: sequences searched once, followed many times with small changes.
-accuracy-street-trials *arguments:
-    python -m bench.accuracy.street_trials {{arguments}}
-
-# How found, gender, looking and age fare as pictures get worse, and by group of people; with --write, into the docs.
-accuracy-map *arguments:
-    python -m bench.accuracy.condition_map {{arguments}}
-
-# Fit how ages are corrected and trusted, on the portraits beside the project and on UTKFace.
-age-fit *arguments:
-    python -m bench.accuracy.age_fit {{arguments}}
-
-# What the vision services cost a frame, and a worker in memory.
-bench-vision *arguments:
-    python -m bench.cost.vision {{arguments}}
-
-# How right visits are on labelled scenes, through the whole product.
-accuracy-scenes *arguments:
-    python -m bench.accuracy.visits {{arguments}}
-
-# How soon a blind camera is in coverage, and how seldom a healthy one: clips turned black, covered, dark, frozen, moved.
-blind *arguments:
-    python -m bench.accuracy.blindness {{arguments}}
-
-# How right counts are on real streets: any folder of sequences in MOTChallenge layout.
-accuracy-streets folder *arguments:
-    python -m bench.accuracy.streets {{folder}} {{arguments}}
-
-# What misses, jitter and false boxes do to the tracker, without pictures; --write draws the curves.
-track-microscope *arguments:
-    python -m bench.accuracy.track_microscope {{arguments}}
-
-# Whether the pipeline by itself, in an environment without the server, finds the visits that the whole product finds.
-pipeline-alone *arguments:
-    python -m bench.accuracy.pipeline_alone {{arguments}}
-
-# What following people costs a frame, alone and with the whole service around it.
-bench-scene *arguments:
-    python -m bench.cost.scene {{arguments}}
-
-# What numbers cost beside a hand-written statement over millions of visits, and visits a second. 25 minutes, 30 GB.
-bench-data *arguments:
-    python -m bench.cost.data {{arguments}}
-
-# How long the overview, a site's numbers and all numbers take with 5,000 streams, and whether they are right. Four minutes.
-bench-fleet-pages *arguments:
-    python -m testkit with-postgresql -- python -m bench.cost.fleet_pages {{arguments}}
-
-# Hundreds of simulated devices enrol, are moved, reconfigured, replaced and revoked; no number is lost. 500: half an hour.
-fleet *arguments:
-    python -m testkit with-postgresql -- python -m bench.fleet {{arguments}}
-
-# What visits, meters and session states write, beside what the release before wrote. Takes about three minutes.
-bench-writes *arguments:
-    python -m bench.cost.writes {{arguments}}
-
-# How large a machine must be for 1 to 1,000 cameras and up to 100,000 devices that compute, from what few take here; with --write, into the documentation.
-sizing *arguments:
-    python -m bench.cost.capacity {{arguments}}
-
-# Visits while workers, recorder and NATS are killed.
-chaos-scene *arguments:
-    python -m bench.chaos.scene {{arguments}}
-
-# Whether a device that computes leaves anything of a picture on its disk or its line; a frame written on purpose must be found.
-edge-privacy *arguments:
-    python -m testkit with-postgresql -- python -m bench.privacy.device_traces {{arguments}}
-
-# A device that computes, without a line for 30 days, killed, torn, full, with clocks that jump; then connected. The real agent too.
-chaos-edge *arguments:
-    python -m testkit with-postgresql -- python -m bench.chaos.edge {{arguments}}
-
-# A release of an earlier commit, upgraded while cameras, sessions and accepted jobs go on.
-upgrade-drill *arguments:
-    python -m testkit with-postgresql -- python -m bench.chaos.upgrade {{arguments}}
-
-# A cell of four hosts, each a network namespace of this machine: started, asked, stopped. Needs root.
-cell folder="/tmp/onlooker-cell":
-    deploy/cell/try start {{folder}}
-    deploy/cell/try check {{folder}}; verdict=$?; deploy/cell/try stop {{folder}}; exit $verdict
-
-# The same with a systemd of its own on each host, and the units of deploy/systemd. Needs root.
-cell-units:
-    rm -rf var/cell-units
-    CELL_SYSTEMD=yes deploy/cell/try start "$PWD/var/cell-units" && deploy/cell/try check "$PWD/var/cell-units"; \
-        verdict=$?; deploy/cell/try stop "$PWD/var/cell-units"; exit $verdict
-
-# The pipeline on 64-bit ARM, emulated: a labelled scene has the people that it has here. Needs root and qemu-user-static.
-edge-arm64 *arguments:
-    python -m bench.deployment.arm64 {{arguments}}
-
-# All that people install, from a clean clone: release, image, units, manifests, monitoring, drills; or the recipes named. Needs root.
-kit *recipes:
-    python -m bench.deployment.kit {{recipes}}
-
-# The tools of `image`, `compose` and `container-files`, in an environment of their own.
-[private]
-container-tools:
-    uv venv --quiet --allow-existing --python 3.11 .containers-venv
-    uv pip sync --quiet --require-hashes --python .containers-venv/bin/python requirements/containers.txt
-
-# Whether the files for containers are right by their own tools: Containerfile, compose.yaml, HAProxy's lines.
-container-files: container-tools
-    python -m bench.containers.container_files
-
-# Build the image from the working tree, and look at what it is; with --folder, keep it there. Needs root.
-image *arguments: container-tools
-    python -m bench.containers.container_image {{arguments}}
-
-# `just journey` with the product in a container, from the image that `just image --folder` left there. Needs root.
-image-journey folder *arguments: browsing
-    bench/containers/isolated env --unset=TEST_DATABASE_URL python -m testkit with-postgresql -- python -m bench.journeys.product --image {{folder}} {{arguments}}
-
-# From nothing to the first counted person by the guide to compose, with the image; then a film and an upgrade. Needs root.
-compose *arguments: container-tools
-    python -m bench.containers.compose_start {{arguments}}
-
-# What a cell costs, and how it grows. Needs root.
-bench-cell *arguments:
-    python -m bench.cost.cell {{arguments}}
-
-# Render the manifests of deploy/kubernetes, check them against the schemas of Kubernetes and by checkov.
-kubernetes:
-    uv venv --quiet --allow-existing --python 3.11 .kubernetes-venv
-    uv pip sync --quiet --require-hashes --python .kubernetes-venv/bin/python requirements/kubernetes.txt
-    python -m bench.deployment.kubernetes_manifests
-
-# The small installation without a cluster: its containers as processes in namespaces, with PostgreSQL of this machine. Needs root.
-kubernetes-play:
-    unshare --net --mount "$(command -v python)" -m bench.deployment.kubernetes_play
-
-# Devices at a cell while its processes, hosts and networks fail in turn. Needs root.
-chaos-cell *arguments:
-    python -m bench.chaos.cell {{arguments}}
-
-# Alert rules and dashboards, by promtool and Grafana's own types: each alert fired, each query about what is exported.
-monitoring:
-    cd deploy/grafana/schema && npm ci --silent --ignore-scripts --no-audit --no-fund
-    python -m bench.conformance.monitoring_files
-
-# Destroys an installation and restores it from its backups, as a whole and to a minute; compares every number.
-restore-drill *arguments:
-    python -m bench.restore {{arguments}}
-
-# Every number of random worlds against what plain Python computes from the same visits.
-check-metrics worlds="2000" *seed:
-    python -m bench.accuracy.metrics {{worlds}} {{seed}}
-
-# How seldom mails about unusual numbers are false, and how many halved and doubled days they notice, on made-up weeks.
-unusual-numbers weeks="1000" *seed:
-    python -m bench.accuracy.unusual_numbers {{weeks}} {{seed}}
-
-# An adversary with all tokens of a stream asks for everything and solves for people: no sum about fewer than k.
-differences *arguments:
-    python -m bench.privacy.differences {{arguments}}
-
-# The whole product as a person meets it: browser, agent, dashboard, data endpoint, TLS through HAProxy. Pictures and output go to var/journey.
-journey *arguments: browsing
-    python -m bench.journeys.product {{arguments}}
-
-# The agent's install lines from an empty Debian to a device that counts people, by the server and by itself. Needs root and Debian's mmdebstrap.
-agent-install: agent-packages
-    python -m bench.journeys.agent_install
-
-# The agent behind a link that is cut, delayed, throttled and reset, and at a network camera that is killed 20 times.
-chaos-client *arguments:
-    python -m bench.chaos.client {{arguments}}
-
-# Whether a device counts as the server does: labelled scenes through both, field by field, and against their truth.
-edge-parity *arguments:
-    python -m bench.accuracy.edge_parity {{arguments}}
-
-# What a device that computes takes: CPU beside the bare pipeline and beside server mode, memory, bytes, time.
-bench-edge *arguments:
-    python -m bench.cost.edge {{arguments}}
-
-# What the agent costs beside bare capture and JPEG encoding.
-bench-agent *arguments:
-    python -m bench.cost.agent {{arguments}}
-
-# How long the SDK takes to import, in an environment of its own without NumPy.
-bench-client-import:
-    python -m bench.cost.client_import
-
-# Strangers' pictures through the decoder of a real worker.
-fuzz-images pictures="20000" *seed:
-    python -m bench.abuse.images {{pictures}} {{seed}}
-
-# What must pass in CI; .ci/recipes runs more after it.
-ci: lint (stylesheet "--check") (pdf-typeface "--check") (charts "--check") browsing identity-provider test conformance
+# Break the product on purpose, once for each drill, in a clone of HEAD, and see that the drill fails; or for the drills that are named.
+[positional-arguments]
+sabotage *arguments:
+    python -m bench.drills.sabotage "$@"
 
 # Resolve the pins again.
 pins:

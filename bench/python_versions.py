@@ -18,6 +18,7 @@ OF_CLIENT = ("3.9", "3.10")
 ENVIRONMENTS = ROOT / ".pythons"
 LIMIT_S = 900
 CLIENT_TESTS = ROOT / "client" / "tests"
+UNIT = ("tests/unit", "client/tests/unit", "pipeline/tests/unit")
 IMPORTED_ALONE = {"cv2", "hypothesis", "numpy", "onlooker_client", "pytest"}
 NEEDS_PRODUCT = re.compile(r"\b(product|stream|client): \w+")
 
@@ -59,12 +60,12 @@ def main() -> None:
 
 
 def try_all(version: str, python: Path) -> VersionRun:
-    """What `just test-fast` runs."""
+    """What `just unit` runs."""
     environment = make_environment(version, python, "dev.txt")
     ours = [argument for name in ("pipeline", "server", "client") for argument in ("--editable", str(ROOT / name))]
     models = [str(path) for path in sorted((ROOT / "models" / "dist").glob("*.whl"))[-1:]]
     _uv("pip", "install", "--python", str(environment), "--no-deps", "--no-build-isolation", *ours, *models)
-    options = ["-n", "2", "--dist", "loadscope", "--fast", "-p", "no:cacheprovider"]
+    options = ["-n", "2", "--dist", "loadgroup", "-p", "no:cacheprovider", *UNIT]
     return run_tests(environment, options, {})
 
 
@@ -74,14 +75,13 @@ def try_client(version: str, python: Path) -> VersionRun:
     _uv("pip", "install", "--python", str(environment), "--no-deps", str(ROOT / "client"))
     options = ["--noconftest", "-c", os.devnull, "--rootdir", str(CLIENT_TESTS), "-p", "no:cacheprovider"]
     options += ["-W", "error", "-o", f"pythonpath={CLIENT_TESTS / 'support'}", "-o", "timeout=180"]
-    options += ["-o", "markers=alone\nslow"]
     with tempfile.TemporaryDirectory() as config:
         return run_tests(environment, [*options, *map(str, client_tests())], {"XDG_CONFIG_HOME": config})
 
 
 def client_tests() -> list[Path]:
     support = {path.stem for path in (CLIENT_TESTS / "support").glob("*.py") if _stands_alone(path, set())}
-    return [path for path in sorted(CLIENT_TESTS.glob("test_*.py")) if _stands_alone(path, support)]
+    return [path for path in sorted(CLIENT_TESTS.rglob("test_*.py")) if _stands_alone(path, support)]
 
 
 def make_environment(version: str, python: Path, pins: str) -> Path:

@@ -2,6 +2,7 @@
 
 import re
 import tomllib
+from functools import cache
 from pathlib import Path
 
 from client_page import Table
@@ -15,6 +16,7 @@ from onlooker.proof.promises import CONCEPT, PRIVACY, PROMISES, Promise
 UP = "../../"
 """From the page to the repository's folder."""
 IMPORT_RULE = "lint-imports: "
+TEST_FOLDERS = ("tests", "client/tests", "pipeline/tests")
 TITLES = {PRIVACY: "What is kept, and about whom", CONCEPT: "By construction"}
 
 
@@ -60,11 +62,17 @@ def _link(root: Path, name: str) -> str:
         return _import_rule(root, name.removeprefix(IMPORT_RULE))
     if name.startswith("just "):
         return _recipe(root, name)
-    path, _, function = name.partition("::")
-    file = root / path
-    if not file.is_file() or (function and f"def {function}(" not in file.read_text(encoding="utf-8")):
+    file_name, _, function = name.partition("::")
+    file = _test_files(root).get(file_name)
+    if file is None or (function and f"def {function}(" not in file.read_text(encoding="utf-8")):
         raise Undocumented(f"BUILD_CHECKS names {name}, which is not there.")
-    return f"[{file.stem}]({UP}{path})"
+    return f"[{file.stem}]({UP}{file.relative_to(root).as_posix()})"
+
+
+@cache
+def _test_files(root: Path) -> dict[str, Path]:
+    """By name: no two test files have the same."""
+    return {file.name: file for folder in TEST_FOLDERS for file in (root / folder).rglob("test_*.py")}
 
 
 def _import_rule(root: Path, contract: str) -> str:
@@ -76,8 +84,12 @@ def _import_rule(root: Path, contract: str) -> str:
     return f"[import rule]({UP}pyproject.toml): {contract[0].lower()}{contract[1:]}"
 
 
+def _recipes_of(root: Path) -> str:
+    return "\n".join((root / name).read_text(encoding="utf-8") for name in ("justfile", "drills.just"))
+
+
 def _recipe(root: Path, command: str) -> str:
-    recipes = re.findall(r"^([a-z][\w-]*)(?: [^\n:]*)?:(?!=)", (root / "justfile").read_text(encoding="utf-8"), re.M)
+    recipes = re.findall(r"^([a-z][\w-]*)(?: [^\n:]*)?:(?!=)", _recipes_of(root), re.M)
     if command.split()[1] not in recipes:
         raise Undocumented(f"BUILD_CHECKS names `{command}`, which is no recipe of the justfile.")
     return f"[`{command}`]({UP}CONTRIBUTING.md#recipes)"

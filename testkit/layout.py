@@ -23,7 +23,7 @@ AREAS = {
 }
 ONE_NAMESPACE = (("server", "pipeline"), ("client",), ("bench", "deploy", "testkit"))
 """Areas that are read together: within each of these a class name means one thing."""
-TEST_FOLDERS = ("server/tests", "pipeline/tests", "client/tests")
+TEST_FOLDERS = ("tests", "pipeline/tests", "client/tests")
 PACKAGES = ("onlooker", "onlooker_pipeline", "onlooker_client")
 
 MEDIAN_LINES = 120

@@ -1,5 +1,6 @@
 """What the whole path costs around a computation: CPU over all server processes, alternatives interleaved."""
 
+import argparse
 import http.client
 import json
 import os
@@ -15,6 +16,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from urllib.parse import urlsplit
 
+from bench.lib.allowance import add_allowance
 from bench.lib.processes import cpu_seconds
 from bench.lib.product import ROOT
 from testkit import Stack, TestStream, free_ports, fresh_database, running_stack
@@ -118,7 +120,12 @@ def _alternatives(stack: Stack, stream: TestStream, bare_port: int, bare_pid: in
     ]
 
 
-def main(rounds: int) -> int:
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("rounds", nargs="?", type=int, default=ROUNDS)
+    add_allowance(parser)
+    asked = parser.parse_args()
+    rounds: int = asked.rounds
     os.environ["PYTHONPATH"] = str(ROOT)
     settings = {"extra_services": "bench.cost.cpu_burner", "rate_limit_per_second": 1e6, "rate_limit_burst": 10**6}
     with (
@@ -135,7 +142,7 @@ def main(rounds: int) -> int:
             for alternative in alternatives:
                 alternative.run_round(REQUESTS_A_ROUND)
             print(f"round {number + 1} of {rounds}", end="\r", file=sys.stderr, flush=True)
-    return _report(alternatives, rounds)
+    return _report(alternatives, rounds, allow=asked.allow)
 
 
 def _ratio(alternatives: list[GatewayAlternative], name: str) -> float:
@@ -144,15 +151,16 @@ def _ratio(alternatives: list[GatewayAlternative], name: str) -> float:
     return statistics.median(a / b for a, b in zip(costs[name], costs["bare_burn"], strict=True))
 
 
-def _report(alternatives: list[GatewayAlternative], rounds: int) -> int:
+def _report(alternatives: list[GatewayAlternative], rounds: int, *, allow: float) -> int:
     cost = {one.name: one.cost_ms for one in alternatives}
     for one in alternatives:
         print(f"{one.name:18} {one.cost_ms:7.3f} ms CPU a job, {statistics.median(one.times_ms):7.3f} ms median time")
     ratio = _ratio(alternatives, "whole_burn")
     figures = {
-        "ok": ratio <= TARGET_RATIO,
+        "ok": ratio <= TARGET_RATIO * allow,
         "ratio_with_10_ms": round(ratio, 3),
         "ratio_target": TARGET_RATIO,
+        "allowed_factor": allow,
         "ratio_with_10_ms_plain_http": round(_ratio(alternatives, "whole_burn_plain"), 3),
         "overhead_ms": round(cost["whole_burn"] - cost["bare_burn"], 3),
         "cpu_ms": {name: round(value, 3) for name, value in cost.items()},
@@ -161,9 +169,9 @@ def _report(alternatives: list[GatewayAlternative], rounds: int) -> int:
         "image_bytes": len(IMAGE),
     }
     print(json.dumps(figures))
-    # A run shorter than the full one says what it measured; only the full one is a verdict.
-    return 0 if figures["ok"] or rounds < ROUNDS else 1
+    # A run shorter than the full one says what it measured, and is a verdict only with an allowance.
+    return 0 if figures["ok"] or (rounds < ROUNDS and allow == 1) else 1
 
 
 if __name__ == "__main__":
-    sys.exit(main(int(sys.argv[1]) if len(sys.argv) > 1 else ROUNDS))
+    sys.exit(main())

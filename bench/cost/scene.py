@@ -21,6 +21,7 @@ from bench.cost.scene_frames import (
     hours_ago,
     measure_ratios,
 )
+from bench.lib.allowance import add_allowance
 from bench.lib.camera import Camera
 from bench.lib.processes import product_cpu_seconds
 from bench.lib.product import conclude, running_product, say
@@ -146,7 +147,9 @@ def measure_whole(scenes: dict[int, list[bytes]], *, rounds: int) -> dict[str, f
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("rounds", nargs="?", type=int, default=ROUNDS)
-    rounds = parser.parse_args().rounds
+    add_allowance(parser)
+    asked = parser.parse_args()
+    rounds, allow = asked.rounds, asked.allow
     scenes = {people: draw_standing(people) for people in TARGETS}
     say(f"CPU a frame over {rounds} rounds")
     ratios = {people: statistics.median(found) for people, found in measure_ratios(scenes, rounds=rounds).items()}
@@ -154,14 +157,15 @@ def main() -> None:
     say(f"  the camera's condition: {condition:.2%} of a frame without people")
     say(f"the whole service with {CAMERAS} cameras")
     whole = measure_whole(scenes, rounds=rounds)
-    ok = all(ratios[people] <= target for people, target in TARGETS.items()) and whole["ratio"] >= WHOLE_TARGET
-    figures: dict[str, Any] = {"ok": ok and condition <= CONDITION_TARGET, "rounds": rounds}
+    ok = all(ratios[people] <= target * allow for people, target in TARGETS.items())
+    ok = ok and whole["ratio"] >= WHOLE_TARGET / allow and condition <= CONDITION_TARGET * allow
+    figures: dict[str, Any] = {"ok": ok, "rounds": rounds, "allowed_factor": allow}
     figures |= {"condition_share": round(condition, 4), "condition_share_target": CONDITION_TARGET}
     for people, name in NAMES.items():
         figures |= {f"{name}_ratio": round(ratios[people], 2), f"{name}_ratio_target": TARGETS[people]}
     figures |= {"bare_to_whole": round(whole["ratio"], 3), "bare_to_whole_target": WHOLE_TARGET}
     figures |= {"cpu_ms": {name: round(whole[f"{name}_ms"], 2) for name in ("bare", "whole")}}
-    conclude(figures, verdict=rounds >= ROUNDS)
+    conclude(figures, verdict=rounds >= ROUNDS or allow > 1)
 
 
 if __name__ == "__main__":

@@ -22,10 +22,15 @@ class JourneyFigure:
 
     @property
     def is_met(self) -> bool:
+        return self.is_met_by(1.0)
+
+    def is_met_by(self, factor: float) -> bool:
+        """Where a speed may miss its target by the factor."""
         if self.value is None:
             return self.at_most is None and self.at_least is None
-        return (self.at_most is None or self.value <= self.at_most) and (
-            self.at_least is None or self.value >= self.at_least
+        factor = factor if self.is_speed else 1.0
+        return (self.at_most is None or self.value <= self.at_most * factor) and (
+            self.at_least is None or self.value >= self.at_least / factor
         )
 
 

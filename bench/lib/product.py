@@ -14,7 +14,7 @@ from typing import Any, NoReturn
 from testkit import Launch, Stack, fresh_database, running_stack
 
 ROOT = Path(__file__).parents[2]
-EXTRA_SERVICES = ROOT / "server" / "tests" / "support"
+EXTRA_SERVICES = ROOT / "tests" / "support"
 
 
 @contextmanager

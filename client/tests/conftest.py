@@ -1,6 +1,9 @@
-"""The parts that the client's tests share: a running product, credentials of a fresh stream, a client."""
+"""The parts that the client's tests share: a running product, credentials of a fresh stream, a client, a film."""
 
+import subprocess
+import sys
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 from testkit import Stack, TestStream, migrated_database, running_stack
@@ -26,6 +29,15 @@ def client(product: Stack, stream: TestStream) -> Iterator[Client]:
     """The SDK with the fresh stream's credentials, over HTTPS."""
     with Client(product.url, stream.client_id, stream.access_token, ca_file=product.ca_file) as made:
         yield made
+
+
+@pytest.fixture(scope="session")
+def passing(tmp_path_factory: pytest.TempPathFactory) -> str:
+    """The path of a video: ten seconds of somebody who comes, stands and looks for five, and goes."""
+    path = tmp_path_factory.mktemp("clips") / "passing.mp4"
+    maker = Path(__file__).resolve().parents[2] / "docs" / "make_passing.py"
+    subprocess.run([sys.executable, str(maker), str(path)], check=True, timeout=120)
+    return str(path)
 
 
 @pytest.fixture(autouse=True)

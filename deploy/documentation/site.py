@@ -41,6 +41,13 @@ class DocumentationSite:
     def bytes(self) -> int:
         return sum(map(len, self.files.values()))
 
+    def stands_in(self, folder: Path) -> bool:
+        """Whether the folder has these files and no other."""
+        there = {path.relative_to(folder).as_posix(): path for path in folder.rglob("*") if path.is_file()}
+        return set(there) == set(self.files) and all(
+            path.read_bytes() == self.files[name] for name, path in there.items()
+        )
+
     def write(self, folder: Path) -> None:
         for address, content in self.files.items():
             path = folder / address

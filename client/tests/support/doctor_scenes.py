@@ -4,12 +4,9 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from email.utils import formatdate
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
-from urllib.error import HTTPError
-from urllib.request import Request, urlopen
 
 import cv2
 import numpy as np
@@ -97,43 +94,3 @@ def _serving(handler: type[BaseHTTPRequestHandler]) -> Iterator[str]:
     finally:
         server.shutdown()
         server.server_close()
-
-
-@contextmanager
-def server_behind(
-    url: str, *, clock_off_s: float = 0.0, bytes_per_s: float = 1e9, is_old: bool = False
-) -> Iterator[str]:
-    """The server at `url` (plain HTTP) as others may meet it: its clock off, its line slow, itself of long ago."""
-
-    class Handler(BaseHTTPRequestHandler):
-        protocol_version = "HTTP/1.1"
-
-        def forward(self) -> None:
-            body = self.rfile.read(int(self.headers.get("Content-Length", 0)))
-            time.sleep(len(body) / bytes_per_s)
-            if is_old and self.path == "/stream":
-                return self.answer(404, b"{}")
-            headers = {name: value for name, value in self.headers.items() if name != "Host"}
-            request = Request(f"{url}{self.path}", body or None, headers, method=self.command)
-            try:
-                with urlopen(request, timeout=10) as answer:
-                    return self.answer(answer.status, answer.read())
-            except HTTPError as error:
-                return self.answer(error.code, error.read())
-
-        do_GET = do_POST = do_DELETE = forward
-
-        def answer(self, status: int, body: bytes) -> None:
-            self.send_response(status)
-            self.send_header("WWW-Authenticate", "Basic")
-            self.send_header("Content-Length", str(len(body)))
-            self.end_headers()
-            self.wfile.write(body)
-
-        def date_time_string(self, timestamp: float | None = None) -> str:
-            return formatdate(time.time() + clock_off_s, usegmt=True)
-
-        def log_message(self, *_: object) -> None: ...
-
-    with _serving(Handler) as address:
-        yield f"http://{address}"

@@ -212,12 +212,13 @@ def _parse_range(from_text: str, to_text: str, *, zone: ZoneInfo, now: datetime)
 
 def _make_period(name: str, begins: datetime, ends: datetime, *, zone: ZoneInfo, now: datetime) -> Period:
     """Compare with the same local times, whole weeks earlier: today until now with the same weekday until then."""
-    is_open = name and ends > now.astimezone(zone).replace(tzinfo=None)
+    is_open = bool(name) and ends > now.astimezone(zone).replace(tzinfo=None)
     ends_at = now if is_open else _to_utc(ends, zone)  # clocks set back at midnight may put it before now
     to_at = min(ends_at, now)
     from_at = min(_to_utc(begins, zone), to_at - SECOND)  # in the first second of a day, the period still has a length
     before = previous_range(TimeRange(from_at, to_at), zone)
-    return Period(name, from_at, to_at, before.from_at, before.to_at, zone, begins, ends, is_moving=ends_at >= now)
+    is_moving = is_open or (not name and ends_at >= now)  # a named period that ends this second is over
+    return Period(name, from_at, to_at, before.from_at, before.to_at, zone, begins, ends, is_moving=is_moving)
 
 
 def _count_days(begins: datetime, ends: datetime) -> int:
