@@ -3,7 +3,7 @@
 import pytest
 from hypothesis import HealthCheck, settings
 
-PRODUCTS = ("brief_stack", "default_stack", "watched_stack", "s3_stack", "stack", "product")
+PRODUCTS = ("brief_stack", "watched_stack", "s3_stack", "stack", "product")
 """Fixtures that start a product. All tests of one run in one process, so that it is started once."""
 
 # How long an example takes says more about the machine's other work than about the code.

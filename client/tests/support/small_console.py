@@ -30,8 +30,6 @@ class SmallConsole:
     asked_with: list[str | None] = field(default_factory=list)
     """If-None-Match of each question for the document."""
     frames: int = 0
-    largest_frame_bytes: int = 10**9
-    """Larger ones are refused."""
     raw_health: bytes | None = None
     """In place of the answer to a report."""
     raw_document: bytes | None = None
@@ -92,8 +90,6 @@ def _handler(console: SmallConsole) -> type[BaseHTTPRequestHandler]:
                 time.sleep(console.delay_s)
                 said = {"configuration": console.etag, "every_s": console.every_s}
                 self._answer(console.health_status, said, raw=console.raw_health)
-            elif len(body) > console.largest_frame_bytes:
-                self._answer(413, {"code": "too_large", "detail": "It is too large."})
             else:
                 console.frames += 1
                 self._answer(200, {"entities": {}, "bodies": {}})

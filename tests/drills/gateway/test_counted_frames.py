@@ -187,7 +187,7 @@ def test_every_frame_is_counted_once_as_covered_or_by_the_reason_of_its_refusal(
             disabled_stream(stack),
             used_up_stream(stack),
         ]
-        url = watch(late_client, sleep_s=3.5, **{"async": True}).json()["url"]
+        url = watch(late_client, sleep_s=3.2, **{"async": True}).json()["url"]
         await_counts(stack, counts)
         for answer in (finished(late_client, url), finished(client, f"/services/unhosted/1/jobs/{job_id}")):
             assert (answer.status_code, answer.json()["error_code"]) == (200, "time_limit")

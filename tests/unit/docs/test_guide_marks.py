@@ -20,7 +20,7 @@ TESTED = {
     "compose": sum(len(blocks_of(title)) for title in PLAYED),  # just compose
     "kubernetes": 2,  # test_kubernetes_guide.py
     "monitoring": 1,  # test_running_monitoring.py
-    "operate": 6,  # test_operate_guide.py
+    "operate": 6,  # test_guide_options.py
     "upgrade": 0,
 }
 """How many blocks of a guide have no mark, since what is named beside them runs them all."""
