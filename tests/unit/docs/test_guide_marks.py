@@ -13,7 +13,7 @@ RECIPE = re.compile(r"^([a-z][\w-]*)(?: [^:\n]*)?:", re.MULTILINE)
 INSIDE = "# not tested: "
 """How the guide to Kubernetes marks its blocks."""
 TESTED = {
-    "backup": 6,  # test_backup_guide.py
+    "backup": 6,  # test_guide_options.py
     "cell": 0,
     "edge": 0,
     "local-feed": 0,
@@ -23,7 +23,7 @@ TESTED = {
     "operate": 6,  # test_guide_options.py
     "upgrade": 0,
 }
-"""How many blocks of a guide have no mark, since what is named beside them runs them all."""
+"""How many blocks of a guide have no mark, since what is named beside them checks them all."""
 
 
 def blocks_with_marks(guide: str) -> list[tuple[str, str]]:
