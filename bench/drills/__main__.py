@@ -71,7 +71,7 @@ def tell(verdict: DrillVerdict) -> None:
 
 def parse_arguments(arguments: Sequence[str] | None = None) -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="just drills", description=__doc__)
-    parser.add_argument("names", nargs="*", metavar="NAME", help="recipes, or forms such as 'prove --broken telemetry'")
+    parser.add_argument("names", nargs="*", metavar="NAME", help="recipes, or forms such as 'prove-broken telemetry'")
     parser.add_argument("--nightly", action="store_true", help="at full size, and those that are only run at night")
     parser.add_argument("--all", action="store_true", help="those also that are only run by hand")
     parser.add_argument("--ci", action="store_true", help="lint, committed files and all tests first")

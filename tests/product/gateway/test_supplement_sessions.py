@@ -93,18 +93,6 @@ def test_results_of_a_deleted_session_are_gone(client: httpx2.Client) -> None:
     assert_problem(client.get(job["url"]), 404, "not_found")
 
 
-def test_requests_of_a_session_are_processed_in_order_of_arrival(client: httpx2.Client) -> None:
-    """Requests of a session are processed one at a time in order of arrival; nothing is re-ordered."""
-    fields = {"async": False, "state": new_state()}
-    with ThreadPoolExecutor(8) as pool:
-        sent = []
-        for number in range(8):
-            sleep = {"sleep_s": 0.3} if number == 0 else {"sleep_s": 0.001 * (8 - number)}
-            sent.append(pool.submit(client.post, TROUBLE, json=fields | sleep))
-            time.sleep(0.03)
-        assert [future.result().json()["calls"] for future in sent] == list(range(1, 9))
-
-
 def test_requests_of_a_session_are_processed_one_at_a_time(client: httpx2.Client) -> None:
     """Requests of a session are processed one at a time: two long ones take as long as both."""
     fields = {"async": False, "state": new_state(), "sleep_s": 0.3}
