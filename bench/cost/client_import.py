@@ -24,7 +24,8 @@ print(json.dumps({
 
 def main() -> None:
     program = MEASURE.replace("ROUNDS", str(ROUNDS))
-    command = ["uv", "run", "--quiet", "--isolated", "--package", "onlooker-client", "python", "-c", program]
+    alone = ["uv", "run", "--quiet", "--isolated", "--no-project", "--with", str(ROOT / "client")]
+    command = [*alone, "python", "-c", program]
     say("uv makes an environment with the client alone ...")
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=600, check=False)
     if done.returncode:

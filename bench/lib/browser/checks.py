@@ -62,7 +62,9 @@ GRAVE = ("serious", "critical")
 TIME_LIMIT_S = 60
 _RUN = """
 const done = arguments[arguments.length - 1];
-axe.run(document, {resultTypes: ["violations"]})
+const transitions = document.getAnimations().filter((one) => one instanceof CSSTransition);
+Promise.allSettled(transitions.map((one) => one.finished))
+    .then(() => axe.run(document, {resultTypes: ["violations"]}))
     .then((found) => done(found.violations), (fault) => done(String(fault)));
 """
 
