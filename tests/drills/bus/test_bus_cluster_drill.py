@@ -15,22 +15,16 @@ import nats
 import pytest
 from nats.js.api import StreamConfig
 from nats.js.client import JetStreamContext
-from nats.micro.request import Request
-from nats.micro.service import ServiceConfig
 
 from onlooker.bus import counters
 from onlooker.bus.bucket_setup import disk_needed
 from onlooker.bus.bucket_usage import BucketWatch, WatchedBucket
 from onlooker.bus.buckets import Bucket, Entry, PastEntry
 from onlooker.bus.connection import Bus, BusError, connect, publish_kept
-from onlooker.bus.subjects import COMPUTE, RESULTS, VISITS, ping_subject, visits_subject, worker_subject
+from onlooker.bus.subjects import RESULTS, VISITS, visits_subject
 from onlooker.bus.visit_stream import prepare_visit_stream
-from onlooker.bus.worker_announcement import announcement
-from onlooker.compute.worker import Announcements
-from onlooker.gateway.engine.exchange import Exchange, WorkerDied
 from onlooker.settings import Settings
 from onlooker.up.nats_server import find_program
-from onlooker_pipeline.catalogue.dummy import SERVICE as DUMMY
 from testkit import free_ports
 
 SERVERS = 3
@@ -216,50 +210,3 @@ def test_a_stream_that_lost_its_leader_is_measured_as_such(cluster: Cluster) -> 
 def settings_of_server(settings: Settings, number: int) -> Settings:
     """For a process that knows one server only."""
     return msgspec.structs.replace(settings, nats_url=settings.nats_url.split(", ")[number])
-
-
-async def until_answered(bus: Bus, subject: str) -> None:
-    """The servers may not have found each other yet."""
-    give_up_at = time.monotonic() + 60
-    while True:
-        try:
-            await bus.ask(subject, timeout_s=1)
-        except BusError:
-            assert time.monotonic() < give_up_at
-            await asyncio.sleep(0.1)
-        else:
-            return
-
-
-def test_an_answer_that_was_lost_with_the_worker_s_server_is_not_waited_for(cluster: Cluster) -> None:
-    """The worker is alive and was away for a moment only; the gateway's server goes on."""
-    first_server, second_server, _ = cluster.url.split(", ")
-
-    async def run() -> None:
-        asking = await connect(Settings(nats_url=first_server), name="gateway")
-        working = await connect(Settings(nats_url=f"{second_server}, {first_server}"), name="worker")
-        taken = asyncio.Event()
-
-        async def take(_: Request) -> None:
-            taken.set()
-
-        described = ServiceConfig(COMPUTE, "1.0.0", metadata=announcement("one", is_confined=False))
-        announcements = Announcements(working, described, [(DUMMY, take)], user="worker")
-        instance = await announcements.start()
-        await until_answered(asking, ping_subject(instance))
-        exchange = Exchange(asking)
-        running = [asyncio.create_task(exchange.watch()), asyncio.create_task(announcements.keep_current())]
-        subject = worker_subject("worker", instance, DUMMY.name, DUMMY.version)
-        waiting = asyncio.create_task(exchange.send(subject, b"", instance=instance, timeout_s=60))
-        await taken.wait()
-        killed_at = time.monotonic()
-        cluster.servers[1].kill()
-        with pytest.raises(WorkerDied):
-            await waiting
-        assert time.monotonic() - killed_at < 10
-        for task in running:
-            task.cancel()
-        await working.close()
-        await asking.close()
-
-    asyncio.run(run())
