@@ -37,6 +37,8 @@ def _lack(need: str, root: Path) -> Lack | None:
         return None if os.getuid() == 0 else Lack("not root: run it with sudo", is_fault=True)
     if need == "visible folder":
         return _hidden(root)
+    if need == "open folder":
+        return _closed(root)
     if shutil.which(need, path=os.pathsep.join((os.environ["PATH"], *BESIDE_THE_PATH))):
         return None
     return Lack(f"no {need}: install it, and see that it is on the PATH", is_fault=True)
@@ -45,4 +47,13 @@ def _lack(need: str, root: Path) -> Lack | None:
 def _hidden(root: Path) -> Lack | None:
     if f"{root}/".startswith(HIDDEN):
         return Lack(f"cannot run here: services don't see {root}; clone into /srv or /opt", is_fault=False)
+    return _closed(root)
+
+
+def _closed(root: Path) -> Lack | None:
+    """Processes of other accounts run what lies here."""
+    closed = [folder for folder in (root, *root.parents) if not folder.stat().st_mode & 0o001]
+    if closed:
+        reason = f"cannot run here: other accounts may not enter {closed[0]}; clone into /srv or /opt"
+        return Lack(reason, is_fault=False)
     return None
