@@ -19,7 +19,7 @@ from bench.drills.recipes import DrillForm
 from bench.lib.product import ROOT
 
 GRACE_S = 20.0
-"""How long a drill that is told to end may clean up."""
+"""How long a drill has to clean up after SIGTERM."""
 REMAINS_S = 5.0
 MARK = "DRILL_MARK"
 """The variable by which processes are known that left the group of their drill, such as a database's."""

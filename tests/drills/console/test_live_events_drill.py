@@ -1,4 +1,4 @@
-"""What an open dashboard is told: who is in view, when newer numbers can be had, and that the server still lives."""
+"""What an open dashboard receives: who is in view, when there are newer numbers, and a sign that the server lives."""
 
 import time
 import uuid

@@ -1,4 +1,4 @@
-"""`scene_analysis` over longer films, and over real time: what is told of people, and what is counted of frames."""
+"""`scene_analysis` over longer films, and over real time: what it says about people, and how frames are counted."""
 
 import time
 from datetime import UTC, datetime, timedelta

@@ -1,4 +1,4 @@
-"""What a stream's owner switches off during a session is told no more, by any service, and what is left on still is."""
+"""During a session, no service returns what the owner has switched off; the rest goes on."""
 
 from typing import Any
 

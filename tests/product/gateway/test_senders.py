@@ -1,4 +1,4 @@
-"""What a worker is told of the stream that sent a frame, and of when it came."""
+"""What a worker learns about the stream that sent a frame, and when the frame came."""
 
 import time
 
